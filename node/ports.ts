@@ -1,0 +1,82 @@
+/** What the node's shell needs of the world. `node/live` has the real ones; a simulator brings its own. */
+import type { RunManifest } from '#protocol/bundle/manifest'
+import type { ReplicaId } from '#protocol/ids'
+import type { EndReason } from '#protocol/result/result'
+
+export interface Clock {
+  nowMs(): number
+  /** Calls back once; the answer cancels. */
+  after(ms: number, call: () => void): () => void
+}
+
+export interface Random {
+  bytes(count: number): Uint8Array
+}
+
+/** Small durable records of one node. `batch` is atomic and on disk when it resolves. */
+export interface NodeStore {
+  batch(changes: readonly { readonly key: string; readonly value: Uint8Array | null }[]): Promise<void>
+  /** All records whose key starts with `prefix`, in key order. */
+  range(prefix: string): AsyncIterable<readonly [key: string, value: Uint8Array]>
+  close(): Promise<void>
+}
+
+/** What an executor is given to run one replica. */
+export interface Execution {
+  readonly replica: ReplicaId
+  readonly manifest: RunManifest
+  /** Where each dependency lies on the host, to be shown read-only at /in/<name>. */
+  readonly inputs: readonly { readonly name: string; readonly path: string }[]
+  /** An existing empty folder of the node's for this replica: the executor makes `out/` for the task and writes `stdout` and `stderr` files beside it as they arrive. */
+  readonly folder: string
+}
+
+export interface Ended {
+  readonly reason: EndReason
+  readonly exitCode: number
+  readonly startedAtMs: number
+  readonly endedAtMs: number
+  readonly cpuMs: number
+  readonly memoryPeakBytes: number
+}
+
+/** One running replica. */
+export interface Running {
+  /** Resolves when it ended and `stdout`, `stderr` and `out/` are complete. Rejects with ExecutorError when the engine broke, which is the node's fault and not the task's. */
+  readonly ended: Promise<Ended>
+  /** TERM, then KILL after `graceMs`; `ended` then resolves with reason `killed`. */
+  kill(graceMs: number): Promise<void>
+}
+
+export interface Executor {
+  readonly engine: 'docker' | 'process'
+  /** Whether it can run things now; throws ExecutorError naming what is wrong and what to do. */
+  probe(): Promise<void>
+  /** Makes an image ready whose content is complete in the node's store. Concurrent calls for one image share the work. Not part of the run's time limit. */
+  prepare(manifest: RunManifest, signal: AbortSignal): Promise<void>
+  start(execution: Execution): Promise<Running>
+  /** After the node's restart: the replicas of this node that still run or ended unseen, found by label. Those it does not name are gone. */
+  recover(executions: readonly Execution[]): Promise<ReadonlyMap<ReplicaId, Running>>
+  /** Removes every container (or process) of this node but these. */
+  sweep(keep: ReadonlySet<ReplicaId>): Promise<void>
+  /** Removes what is left of one ended replica (container); its folder is the node's. */
+  remove(replica: ReplicaId): Promise<void>
+  stop(): Promise<void>
+}
+
+/**
+ * - `engine_down`: the engine does not answer; the node takes no work until it does.
+ * - `image`: the image cannot be loaded; counts against this replica only.
+ * - `command`: the command does not exist in the image; the task's own fault (it ends with exit code 127 or 126 instead where the engine tells).
+ * - `disk_full`, `failed`: as they say.
+ */
+export type ExecutorErrorCode = 'engine_down' | 'image' | 'disk_full' | 'failed'
+
+export class ExecutorError extends Error {
+  override readonly name = 'ExecutorError'
+  readonly code: ExecutorErrorCode
+  constructor(code: ExecutorErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * What enters and leaves the coordinator core. Events are decoded, bounded and verified by the shell before they get here;
+ * every id and every draw is already in them. Effects are plain data, carried out by the shell only after the changes that
+ * belong to them are committed.
+ */
+import type { RunManifest } from '#protocol/bundle/manifest'
+import type { TaskPolicy } from '#protocol/bundle/policy'
+import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
+import type { FailureCode } from '#protocol/owner/messages'
+import type { Receipt } from '#protocol/result/receipt'
+import type { Result, SignedResult } from '#protocol/result/result'
+
+/** A manifest as accepted: decoded once, signed once. */
+export interface AcceptedBundle {
+  /** CID as text. */
+  readonly cid: string
+  readonly bytes: Uint8Array
+  /** The project's signature over the CID's bytes (BUNDLE_DOMAIN). */
+  readonly signature: Uint8Array
+  readonly manifest: RunManifest
+}
+
+export interface NodeOffer {
+  readonly name: string
+  readonly agent: string
+  readonly platform: string
+  readonly engines: readonly string[]
+  readonly cpuMillis: number
+  readonly memoryBytes: number
+  readonly diskBytes: number
+  readonly slots: number
+  readonly tags: readonly string[]
+}
+
+export type Event =
+  /** Repeating a batch id is a no-op. `seed` decides ties between equal nodes. `more`: the batch is not complete yet; its tasks are not scheduled until a submit without it. */
+  | {
+      readonly kind: 'submit'
+      readonly batch: BatchId
+      readonly name: string
+      readonly by: PeerIdString
+      readonly bundles: readonly AcceptedBundle[]
+      readonly policy: TaskPolicy
+      readonly more: boolean
+      readonly seed: number
+    }
+  | { readonly kind: 'kill'; readonly batch: BatchId /** One task, or the whole batch. */; readonly task?: TaskId; readonly by: PeerIdString }
+  /** A node's stream began. `link` is hex. Answered by a `welcome` effect, then replays, then new work. */
+  | {
+      readonly kind: 'hello'
+      readonly node: PeerIdString
+      readonly link: string
+      readonly received: number
+      readonly offer: NodeOffer
+      readonly replicas: readonly ReplicaId[]
+    }
+  /** Its stream ended. Not yet a loss: silence decides. */
+  | { readonly kind: 'gone'; readonly node: PeerIdString }
+  /** Anything at all arrived from the node. */
+  | { readonly kind: 'heartbeat'; readonly node: PeerIdString }
+  | { readonly kind: 'demand'; readonly node: PeerIdString; readonly slots: number }
+  /** The node made everything up to `seq` durable. */
+  | { readonly kind: 'ack'; readonly node: PeerIdString; readonly seq: number }
+  /** Numbered messages of the node: applied once each, in order. A gap breaks the stream. */
+  | {
+      readonly kind: 'start'
+      readonly node: PeerIdString
+      readonly seq: number
+      readonly replicas: readonly { readonly replica: ReplicaId; readonly epoch: number }[]
+    }
+  | {
+      readonly kind: 'progress'
+      readonly node: PeerIdString
+      readonly seq: number
+      readonly replicas: readonly { readonly replica: ReplicaId; readonly state: string }[]
+    }
+  | {
+      readonly kind: 'reports'
+      readonly node: PeerIdString
+      readonly seq: number
+      readonly results: readonly { readonly result: Result; readonly signed: SignedResult }[]
+    }
+  | {
+      readonly kind: 'returned'
+      readonly node: PeerIdString
+      readonly seq: number
+      readonly replicas: readonly { readonly replica: ReplicaId; readonly class: string; readonly code: string; readonly message: string }[]
+    }
+  | { readonly kind: 'bye'; readonly node: PeerIdString; readonly seq: number }
+  /** The output of a decided task is here and pinned (`ok`), or could not be had from `node`. */
+  | { readonly kind: 'pulled'; readonly task: TaskId; readonly node: PeerIdString; readonly ok: boolean; readonly message: string }
+  /** The slow sweep: silent nodes, deadlines, queue against free slots. */
+  | { readonly kind: 'tick' }
+
+export type Effect =
+  | { readonly kind: 'welcome'; readonly node: PeerIdString; readonly resumed: boolean; readonly received: number; readonly unknown: readonly ReplicaId[] }
+  /** One encoded Frame without its `ack`; seq > 0 was recorded for replay in the same commit. */
+  | { readonly kind: 'send'; readonly node: PeerIdString; readonly seq: number; readonly frame: Uint8Array }
+  /** Everything from the node up to `seq` is durable now. */
+  | { readonly kind: 'ack'; readonly node: PeerIdString; readonly seq: number }
+  | { readonly kind: 'disconnect'; readonly node: PeerIdString; readonly code: string; readonly message: string }
+  /** Fetch these from the first of `nodes` that gives them, pin them, and answer with `pulled` for that node (or for the last one that failed). */
+  | {
+      readonly kind: 'pull'
+      readonly task: TaskId
+      readonly nodes: readonly PeerIdString[]
+      readonly output: string
+      readonly stdout: string
+      readonly stderr: string
+      readonly bytesMax: number
+    }
+  /** For watchers. */
+  | { readonly kind: 'changed'; readonly batch: BatchId; readonly task: TaskId }
+
+/** A receipt that must be signed and stored at `key` in the same commit as the changes it came with. */
+export interface Unsigned {
+  readonly key: string
+  readonly receipt: Receipt
+}
+
+export interface TaskFailure {
+  readonly code: FailureCode
+  readonly message: string
+}

@@ -1,0 +1,189 @@
+/**
+ * The run bundle's manifest: what to run, in what, on what. Canonical dag-cbor; its CID is the bundle's id.
+ * A data bundle has no manifest: it is a UnixFS tree and its id is the tree's root, the one kubo gives (D20).
+ */
+import * as dagCbor from '@ipld/dag-cbor'
+import { CID } from 'multiformats/cid'
+import { cidOfBytes, DAG_CBOR } from '../content/cid.ts'
+import { ManifestError } from './errors.ts'
+
+export const MANIFEST_BYTES_MAX = 64 * 1024
+export const COMMAND_ARGS_MAX = 1024
+export const DEPENDENCIES_MAX = 256
+export const ENVIRONMENT_MAX = 256
+export const TEXT_BYTES_MAX = 32 * 1024
+
+/** One input tree or file, mounted read-only at `/in/<name>`. */
+export interface Dependency {
+  /** File name under `/in`; one path component. */
+  readonly name: string
+  /** Root of the data bundle (or of a finished task's output). */
+  readonly root: CID
+  /** Path below the root, `''` for the root itself, components joined by `/`. */
+  readonly path: string
+  /** Paths (relative to the dependency) that are executable. UnixFS ids carry no modes, so the manifest does. */
+  readonly executables: readonly string[]
+}
+
+/** Bounds of one execution; each overrun ends the run with its own reason. */
+export interface Resources {
+  readonly cpuMillis: number
+  readonly memoryBytes: number
+  readonly timeMs: number
+  /** Output tree and /tmp together. */
+  readonly diskBytes: number
+  readonly pids: number
+}
+
+export type Engine = 'docker' | 'process'
+
+export interface RunManifest {
+  readonly kind: 'run'
+  readonly v: 1
+  readonly engine: Engine
+  /** CID of the image node (`protocol/image`); null only for the `process` engine. */
+  readonly image: CID | null
+  readonly command: readonly string[]
+  readonly dependencies: readonly Dependency[]
+  readonly environment: Readonly<Record<string, string>>
+  readonly resources: Resources
+  readonly network: 'none'
+  /** What two results must share to agree: exit status always, the output tree always; stdout when true. */
+  readonly compareStdout: boolean
+}
+
+export const DEFAULT_RESOURCES: Resources = {
+  cpuMillis: 1000,
+  memoryBytes: 2 * 1024 ** 3,
+  timeMs: 3_600_000,
+  diskBytes: 4 * 1024 ** 3,
+  pids: 256
+}
+
+/** Canonical bytes; throws ManifestError when the manifest breaks its schema. */
+export function encodeManifest(manifest: RunManifest): Uint8Array {
+  checkManifest(manifest)
+  const bytes = dagCbor.encode(manifest)
+  if (bytes.length > MANIFEST_BYTES_MAX) {
+    throw new ManifestError(
+      'manifest_too_large',
+      `the manifest has ${bytes.length} bytes, at most ${MANIFEST_BYTES_MAX} are allowed; pass long argument lists as an input file`
+    )
+  }
+  return bytes
+}
+
+/** Decodes and checks hostile bytes. Throws ManifestError; a manifest that is not in canonical form is refused, since its id would not be unique. */
+export function decodeManifest(bytes: Uint8Array): RunManifest {
+  if (bytes.length > MANIFEST_BYTES_MAX)
+    throw new ManifestError('manifest_too_large', `the manifest has ${bytes.length} bytes, at most ${MANIFEST_BYTES_MAX} are allowed`)
+  let value: unknown
+  try {
+    value = dagCbor.decode(bytes)
+  } catch (cause) {
+    throw new ManifestError('manifest_malformed', 'the manifest is not dag-cbor', { cause })
+  }
+  checkManifest(value)
+  const again = dagCbor.encode(value)
+  if (again.length !== bytes.length || again.some((byte, index) => byte !== bytes[index])) {
+    throw new ManifestError('manifest_malformed', 'the manifest is not in canonical form')
+  }
+  return value
+}
+
+/** The bundle's id. */
+export function manifestCid(bytes: Uint8Array): CID {
+  return cidOfBytes(DAG_CBOR, bytes)
+}
+
+const NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
+
+function refuse(what: string): never {
+  throw new ManifestError('manifest_malformed', what)
+}
+
+/** Only these fields, all of them, each in its bounds. */
+function checkManifest(value: unknown): asserts value is RunManifest {
+  const manifest = fields(value, 'the manifest', [
+    'kind',
+    'v',
+    'engine',
+    'image',
+    'command',
+    'dependencies',
+    'environment',
+    'resources',
+    'network',
+    'compareStdout'
+  ])
+  if (manifest.kind !== 'run') refuse(`unknown manifest kind ${JSON.stringify(manifest.kind)}`)
+  if (manifest.v !== 1) refuse(`unknown manifest version ${JSON.stringify(manifest.v)}; this talko reads version 1`)
+  if (manifest.engine !== 'docker' && manifest.engine !== 'process') refuse(`unknown engine ${JSON.stringify(manifest.engine)}`)
+  if (manifest.engine === 'docker' ? CID.asCID(manifest.image) === null : manifest.image !== null)
+    refuse('`image` must be a CID for engine docker and null for engine process')
+  if (manifest.network !== 'none') refuse(`unknown network tier ${JSON.stringify(manifest.network)}`)
+  if (typeof manifest.compareStdout !== 'boolean') refuse('`compareStdout` must be true or false')
+  const command = list(manifest.command, 'command', COMMAND_ARGS_MAX)
+  if (command.length === 0) refuse('`command` is empty')
+  for (const argument of command) text(argument, 'a command argument')
+  const names = new Set<string>()
+  for (const item of list(manifest.dependencies, 'dependencies', DEPENDENCIES_MAX)) {
+    const dependency = fields(item, 'a dependency', ['name', 'root', 'path', 'executables'])
+    const name = dependency.name
+    if (typeof name !== 'string' || !NAME.test(name)) refuse(`a dependency's name must match ${NAME.source}, got ${JSON.stringify(name)}`)
+    if (names.has(name)) refuse(`two dependencies are named ${name}`)
+    names.add(name)
+    if (CID.asCID(dependency.root) === null) refuse(`dependency ${name}: \`root\` is not a CID`)
+    if (!isRelativePath(dependency.path)) refuse(`dependency ${name}: \`path\` must be relative, without . and ..`)
+    for (const path of list(dependency.executables, 'executables', 65_536))
+      if (!isRelativePath(path)) refuse(`dependency ${name}: an executable's path must be relative, without . and ..`)
+  }
+  const environment = manifest.environment
+  if (typeof environment !== 'object' || environment === null || Array.isArray(environment)) refuse('`environment` is not a map')
+  const variables = Object.entries(environment)
+  if (variables.length > ENVIRONMENT_MAX) refuse(`more than ${ENVIRONMENT_MAX} environment variables`)
+  for (const [key, content] of variables) {
+    if (!VARIABLE.test(key)) refuse(`${JSON.stringify(key)} is not an environment variable's name`)
+    text(content, `environment variable ${key}`)
+  }
+  const resources = fields(manifest.resources, 'resources', ['cpuMillis', 'memoryBytes', 'timeMs', 'diskBytes', 'pids'])
+  whole(resources.cpuMillis, 'cpuMillis', 1, 1_024_000)
+  whole(resources.memoryBytes, 'memoryBytes', 8 * 1024 ** 2, 2 ** 50)
+  whole(resources.timeMs, 'timeMs', 1, 365 * 86_400_000)
+  whole(resources.diskBytes, 'diskBytes', 0, 2 ** 50)
+  whole(resources.pids, 'pids', 1, 1_000_000)
+}
+
+function fields(value: unknown, what: string, names: readonly string[]): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || CID.asCID(value) !== null) refuse(`${what} is not a map`)
+  const found = Object.keys(value)
+  const missing = names.find((name) => !found.includes(name))
+  if (missing !== undefined) refuse(`${what} lacks \`${missing}\``)
+  const extra = found.find((name) => !names.includes(name))
+  if (extra !== undefined) refuse(`${what} has an unknown field \`${extra}\``)
+  return value as Record<string, unknown>
+}
+
+function list(value: unknown, what: string, max: number): readonly unknown[] {
+  if (!Array.isArray(value)) refuse(`\`${what}\` is not a list`)
+  if (value.length > max) refuse(`\`${what}\` has ${value.length} items, at most ${max} are allowed`)
+  return value
+}
+
+function text(value: unknown, what: string): asserts value is string {
+  if (typeof value !== 'string') refuse(`${what} is not text`)
+  if (value.includes('\0')) refuse(`${what} contains a NUL character`)
+  if (value.length > TEXT_BYTES_MAX) refuse(`${what} is longer than ${TEXT_BYTES_MAX} characters`)
+}
+
+function whole(value: unknown, what: string, min: number, max: number): void {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < min || value > max)
+    refuse(`resources.${what} must be a whole number from ${min} to ${max}, got ${JSON.stringify(value)}`)
+}
+
+/** Relative, `/`-separated, no empty, `.` or `..` component; `''` is the root itself. */
+export function isRelativePath(path: unknown): path is string {
+  if (typeof path !== 'string' || path.length > 4096 || path.includes('\0')) return false
+  return path === '' || path.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
+}

@@ -1,0 +1,42 @@
+/** How a task is decided. Chosen by the owner at submission; the numbers are BOINC's (and DCS's K), with its defaults. */
+export interface TaskPolicy {
+  /** Agreeing results from different nodes that decide a task (BOINC min_quorum). */
+  readonly minQuorum: number
+  /** Replicas issued at first (BOINC target_nresults). */
+  readonly targetResults: number
+  /** K: attempts that may fail, be lost or straggle before the task fails (DCS; BOINC max_error_results). */
+  readonly maxErrorResults: number
+  /** Replicas issued in all (BOINC max_total_results). */
+  readonly maxTotalResults: number
+  /** Valid-looking results without agreement before the task fails for want of agreement (BOINC max_success_results). */
+  readonly maxSuccessResults: number
+  /** Higher first; FIFO within. */
+  readonly priority: number
+  /** Peer ids of nodes that may run it; empty for any. */
+  readonly nodes: readonly string[]
+}
+
+/** BOINC's defaults (db/boinc_db_types.h and its project documentation); K = 3 is DCS's. */
+export const DEFAULT_POLICY: TaskPolicy = {
+  minQuorum: 2,
+  targetResults: 2,
+  maxErrorResults: 3,
+  maxTotalResults: 8,
+  maxSuccessResults: 6,
+  priority: 0,
+  nodes: []
+}
+
+/** Why the policy makes no sense, for the person who wrote it; undefined when it does. */
+export function policyFault(policy: TaskPolicy): string | undefined {
+  const { minQuorum, targetResults, maxErrorResults, maxTotalResults, maxSuccessResults } = policy
+  const small = (value: number): boolean => Number.isSafeInteger(value) && value >= 1 && value <= 64
+  if (![minQuorum, targetResults, maxErrorResults, maxTotalResults, maxSuccessResults].every(small))
+    return 'quorum, target, error, total and success limits are whole numbers from 1 to 64'
+  if (targetResults < minQuorum) return `the target of ${targetResults} replicas cannot reach a quorum of ${minQuorum}`
+  if (maxTotalResults < targetResults) return `at most ${maxTotalResults} replicas in all is less than the ${targetResults} issued at first`
+  if (maxSuccessResults < minQuorum) return `giving up after ${maxSuccessResults} results is before a quorum of ${minQuorum}`
+  if (!Number.isSafeInteger(policy.priority) || Math.abs(policy.priority) > 1_000_000) return 'the priority is a whole number from -1000000 to 1000000'
+  if (policy.nodes.length > 64) return 'at most 64 nodes can be named'
+  return undefined
+}

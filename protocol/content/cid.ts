@@ -1,0 +1,29 @@
+/** CIDs the one way talko makes them: version 1, sha2-256 through node:crypto (CONTENT lab: 1.0 to 1.2 GB/s a core, faster than any other implementation tried). */
+import { hash } from 'node:crypto'
+import { CID } from 'multiformats/cid'
+import * as Digest from 'multiformats/hashes/digest'
+
+export const RAW = 0x55
+export const DAG_PB = 0x70
+export const DAG_CBOR = 0x71
+export const SHA2_256 = 0x12
+
+export function sha256(bytes: Uint8Array): Uint8Array {
+  return hash('sha256', bytes, 'buffer')
+}
+
+export function cidOfBytes(codec: number, bytes: Uint8Array): CID {
+  return CID.createV1(codec, Digest.create(SHA2_256, sha256(bytes)))
+}
+
+/** A CID from hostile text or bytes: version 1, sha2-256 and a codec we know; undefined for anything else. */
+export function acceptCid(from: string | Uint8Array): CID | undefined {
+  let cid: CID
+  try {
+    cid = typeof from === 'string' ? CID.parse(from) : CID.decode(from)
+  } catch {
+    return undefined
+  }
+  if (cid.version !== 1 || cid.multihash.code !== SHA2_256 || cid.multihash.digest.length !== 32) return undefined
+  return cid.code === RAW || cid.code === DAG_PB || cid.code === DAG_CBOR ? cid : undefined
+}

@@ -1,0 +1,763 @@
+// Generated from control.proto by `npm run proto`.
+import type { Codec, DecodeOptions } from 'protons-runtime';
+import type { Uint8ArrayList } from 'uint8arraylist';
+export interface Frame {
+    seq: number;
+    ack: number;
+    hello?: Hello;
+    demand?: Demand;
+    heartbeat?: Heartbeat;
+    start?: Start;
+    progress?: Progress;
+    reports?: Reports;
+    returned?: Returned;
+    bye?: Bye;
+    welcome?: Welcome;
+    refused?: Refused;
+    assign?: Assign;
+    grant?: Grant;
+    cancel?: Cancel;
+    release?: Release;
+}
+export declare namespace Frame {
+    const codec: () => Codec<Frame>;
+    interface FrameSeqFieldEvent {
+        field: '$.seq';
+        value: number;
+    }
+    interface FrameAckFieldEvent {
+        field: '$.ack';
+        value: number;
+    }
+    interface FrameHelloVersionsFieldEvent {
+        field: '$.hello.versions[]';
+        index: number;
+        value: number;
+    }
+    interface FrameHelloLinkFieldEvent {
+        field: '$.hello.link';
+        value: Uint8Array<ArrayBuffer>;
+    }
+    interface FrameHelloReceivedFieldEvent {
+        field: '$.hello.received';
+        value: number;
+    }
+    interface FrameHelloProjectFieldEvent {
+        field: '$.hello.project';
+        value: string;
+    }
+    interface FrameHelloCapabilitiesPlatformFieldEvent {
+        field: '$.hello.capabilities.platform';
+        value: string;
+    }
+    interface FrameHelloCapabilitiesEnginesFieldEvent {
+        field: '$.hello.capabilities.engines[]';
+        index: number;
+        value: string;
+    }
+    interface FrameHelloCapabilitiesCpuMillisFieldEvent {
+        field: '$.hello.capabilities.cpuMillis';
+        value: number;
+    }
+    interface FrameHelloCapabilitiesMemoryBytesFieldEvent {
+        field: '$.hello.capabilities.memoryBytes';
+        value: number;
+    }
+    interface FrameHelloCapabilitiesDiskBytesFieldEvent {
+        field: '$.hello.capabilities.diskBytes';
+        value: number;
+    }
+    interface FrameHelloCapabilitiesSlotsFieldEvent {
+        field: '$.hello.capabilities.slots';
+        value: number;
+    }
+    interface FrameHelloCapabilitiesTagsFieldEvent {
+        field: '$.hello.capabilities.tags[]';
+        index: number;
+        value: string;
+    }
+    interface FrameHelloReplicasFieldEvent {
+        field: '$.hello.replicas[]';
+        index: number;
+        value: string;
+    }
+    interface FrameHelloAgentFieldEvent {
+        field: '$.hello.agent';
+        value: string;
+    }
+    interface FrameHelloNameFieldEvent {
+        field: '$.hello.name';
+        value: string;
+    }
+    interface FrameHelloDemandSlotsFieldEvent {
+        field: '$.hello.demand.slots';
+        value: number;
+    }
+    interface FrameDemandSlotsFieldEvent {
+        field: '$.demand.slots';
+        value: number;
+    }
+    interface FrameStartReplicasReplicaFieldEvent {
+        field: '$.start.replicas[].replica';
+        value: string;
+        index: number;
+    }
+    interface FrameStartReplicasEpochFieldEvent {
+        field: '$.start.replicas[].epoch';
+        value: number;
+        index: number;
+    }
+    interface FrameProgressReplicasReplicaFieldEvent {
+        field: '$.progress.replicas[].replica';
+        value: string;
+        index: number;
+    }
+    interface FrameProgressReplicasStateFieldEvent {
+        field: '$.progress.replicas[].state';
+        value: string;
+        index: number;
+    }
+    interface FrameReportsResultsBodyFieldEvent {
+        field: '$.reports.results[].body';
+        value: Uint8Array<ArrayBuffer>;
+        index: number;
+    }
+    interface FrameReportsResultsIndexFieldEvent {
+        field: '$.reports.results[].index';
+        value: number;
+        index: number;
+    }
+    interface FrameReportsResultsPathFieldEvent {
+        field: '$.reports.results[].path[]';
+        index: number;
+        value: Uint8Array<ArrayBuffer>;
+    }
+    interface FrameReportsSignatureFieldEvent {
+        field: '$.reports.signature';
+        value: Uint8Array<ArrayBuffer>;
+    }
+    interface FrameReportsCountFieldEvent {
+        field: '$.reports.count';
+        value: number;
+    }
+    interface FrameReturnedReplicasReplicaFieldEvent {
+        field: '$.returned.replicas[].replica';
+        value: string;
+        index: number;
+    }
+    interface FrameReturnedReplicasClassFieldEvent {
+        field: '$.returned.replicas[].class';
+        value: string;
+        index: number;
+    }
+    interface FrameReturnedReplicasCodeFieldEvent {
+        field: '$.returned.replicas[].code';
+        value: string;
+        index: number;
+    }
+    interface FrameReturnedReplicasMessageFieldEvent {
+        field: '$.returned.replicas[].message';
+        value: string;
+        index: number;
+    }
+    interface FrameWelcomeVersionFieldEvent {
+        field: '$.welcome.version';
+        value: number;
+    }
+    interface FrameWelcomeEpochFieldEvent {
+        field: '$.welcome.epoch';
+        value: number;
+    }
+    interface FrameWelcomeResumedFieldEvent {
+        field: '$.welcome.resumed';
+        value: boolean;
+    }
+    interface FrameWelcomeReceivedFieldEvent {
+        field: '$.welcome.received';
+        value: number;
+    }
+    interface FrameWelcomeHeartbeatMsFieldEvent {
+        field: '$.welcome.heartbeatMs';
+        value: number;
+    }
+    interface FrameWelcomeUnknownFieldEvent {
+        field: '$.welcome.unknown[]';
+        index: number;
+        value: string;
+    }
+    interface FrameRefusedCodeFieldEvent {
+        field: '$.refused.code';
+        value: string;
+    }
+    interface FrameRefusedMessageFieldEvent {
+        field: '$.refused.message';
+        value: string;
+    }
+    interface FrameRefusedRetryMsFieldEvent {
+        field: '$.refused.retryMs';
+        value: number;
+    }
+    interface FrameAssignLeasesReplicaFieldEvent {
+        field: '$.assign.leases[].replica';
+        value: string;
+        index: number;
+    }
+    interface FrameAssignLeasesEpochFieldEvent {
+        field: '$.assign.leases[].epoch';
+        value: number;
+        index: number;
+    }
+    interface FrameAssignLeasesManifestFieldEvent {
+        field: '$.assign.leases[].manifest';
+        value: Uint8Array<ArrayBuffer>;
+        index: number;
+    }
+    interface FrameAssignLeasesSignatureFieldEvent {
+        field: '$.assign.leases[].signature';
+        value: Uint8Array<ArrayBuffer>;
+        index: number;
+    }
+    interface FrameGrantGrantedFieldEvent {
+        field: '$.grant.granted[]';
+        index: number;
+        value: string;
+    }
+    interface FrameGrantRefusedFieldEvent {
+        field: '$.grant.refused[]';
+        index: number;
+        value: string;
+    }
+    interface FrameCancelReplicasFieldEvent {
+        field: '$.cancel.replicas[]';
+        index: number;
+        value: string;
+    }
+    interface FrameCancelReasonFieldEvent {
+        field: '$.cancel.reason';
+        value: string;
+    }
+    interface FrameReleaseReplicasFieldEvent {
+        field: '$.release.replicas[]';
+        index: number;
+        value: string;
+    }
+    function encode(obj: Partial<Frame>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Frame>): Frame;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Frame>): Generator<FrameSeqFieldEvent | FrameAckFieldEvent | FrameHelloVersionsFieldEvent | FrameHelloLinkFieldEvent | FrameHelloReceivedFieldEvent | FrameHelloProjectFieldEvent | FrameHelloCapabilitiesPlatformFieldEvent | FrameHelloCapabilitiesEnginesFieldEvent | FrameHelloCapabilitiesCpuMillisFieldEvent | FrameHelloCapabilitiesMemoryBytesFieldEvent | FrameHelloCapabilitiesDiskBytesFieldEvent | FrameHelloCapabilitiesSlotsFieldEvent | FrameHelloCapabilitiesTagsFieldEvent | FrameHelloReplicasFieldEvent | FrameHelloAgentFieldEvent | FrameHelloNameFieldEvent | FrameHelloDemandSlotsFieldEvent | FrameDemandSlotsFieldEvent | FrameStartReplicasReplicaFieldEvent | FrameStartReplicasEpochFieldEvent | FrameProgressReplicasReplicaFieldEvent | FrameProgressReplicasStateFieldEvent | FrameReportsResultsBodyFieldEvent | FrameReportsResultsIndexFieldEvent | FrameReportsResultsPathFieldEvent | FrameReportsSignatureFieldEvent | FrameReportsCountFieldEvent | FrameReturnedReplicasReplicaFieldEvent | FrameReturnedReplicasClassFieldEvent | FrameReturnedReplicasCodeFieldEvent | FrameReturnedReplicasMessageFieldEvent | FrameWelcomeVersionFieldEvent | FrameWelcomeEpochFieldEvent | FrameWelcomeResumedFieldEvent | FrameWelcomeReceivedFieldEvent | FrameWelcomeHeartbeatMsFieldEvent | FrameWelcomeUnknownFieldEvent | FrameRefusedCodeFieldEvent | FrameRefusedMessageFieldEvent | FrameRefusedRetryMsFieldEvent | FrameAssignLeasesReplicaFieldEvent | FrameAssignLeasesEpochFieldEvent | FrameAssignLeasesManifestFieldEvent | FrameAssignLeasesSignatureFieldEvent | FrameGrantGrantedFieldEvent | FrameGrantRefusedFieldEvent | FrameCancelReplicasFieldEvent | FrameCancelReasonFieldEvent | FrameReleaseReplicasFieldEvent>;
+}
+export interface Hello {
+    versions: number[];
+    link: Uint8Array<ArrayBuffer>;
+    received: number;
+    project: string;
+    capabilities?: Capabilities;
+    replicas: string[];
+    agent: string;
+    name: string;
+    demand?: Demand;
+}
+export declare namespace Hello {
+    const codec: () => Codec<Hello>;
+    interface HelloVersionsFieldEvent {
+        field: '$.versions[]';
+        index: number;
+        value: number;
+    }
+    interface HelloLinkFieldEvent {
+        field: '$.link';
+        value: Uint8Array<ArrayBuffer>;
+    }
+    interface HelloReceivedFieldEvent {
+        field: '$.received';
+        value: number;
+    }
+    interface HelloProjectFieldEvent {
+        field: '$.project';
+        value: string;
+    }
+    interface HelloCapabilitiesPlatformFieldEvent {
+        field: '$.capabilities.platform';
+        value: string;
+    }
+    interface HelloCapabilitiesEnginesFieldEvent {
+        field: '$.capabilities.engines[]';
+        index: number;
+        value: string;
+    }
+    interface HelloCapabilitiesCpuMillisFieldEvent {
+        field: '$.capabilities.cpuMillis';
+        value: number;
+    }
+    interface HelloCapabilitiesMemoryBytesFieldEvent {
+        field: '$.capabilities.memoryBytes';
+        value: number;
+    }
+    interface HelloCapabilitiesDiskBytesFieldEvent {
+        field: '$.capabilities.diskBytes';
+        value: number;
+    }
+    interface HelloCapabilitiesSlotsFieldEvent {
+        field: '$.capabilities.slots';
+        value: number;
+    }
+    interface HelloCapabilitiesTagsFieldEvent {
+        field: '$.capabilities.tags[]';
+        index: number;
+        value: string;
+    }
+    interface HelloReplicasFieldEvent {
+        field: '$.replicas[]';
+        index: number;
+        value: string;
+    }
+    interface HelloAgentFieldEvent {
+        field: '$.agent';
+        value: string;
+    }
+    interface HelloNameFieldEvent {
+        field: '$.name';
+        value: string;
+    }
+    interface HelloDemandSlotsFieldEvent {
+        field: '$.demand.slots';
+        value: number;
+    }
+    function encode(obj: Partial<Hello>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Hello>): Hello;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Hello>): Generator<HelloVersionsFieldEvent | HelloLinkFieldEvent | HelloReceivedFieldEvent | HelloProjectFieldEvent | HelloCapabilitiesPlatformFieldEvent | HelloCapabilitiesEnginesFieldEvent | HelloCapabilitiesCpuMillisFieldEvent | HelloCapabilitiesMemoryBytesFieldEvent | HelloCapabilitiesDiskBytesFieldEvent | HelloCapabilitiesSlotsFieldEvent | HelloCapabilitiesTagsFieldEvent | HelloReplicasFieldEvent | HelloAgentFieldEvent | HelloNameFieldEvent | HelloDemandSlotsFieldEvent>;
+}
+export interface Capabilities {
+    platform: string;
+    engines: string[];
+    cpuMillis: number;
+    memoryBytes: number;
+    diskBytes: number;
+    slots: number;
+    tags: string[];
+}
+export declare namespace Capabilities {
+    const codec: () => Codec<Capabilities>;
+    interface CapabilitiesPlatformFieldEvent {
+        field: '$.platform';
+        value: string;
+    }
+    interface CapabilitiesEnginesFieldEvent {
+        field: '$.engines[]';
+        index: number;
+        value: string;
+    }
+    interface CapabilitiesCpuMillisFieldEvent {
+        field: '$.cpuMillis';
+        value: number;
+    }
+    interface CapabilitiesMemoryBytesFieldEvent {
+        field: '$.memoryBytes';
+        value: number;
+    }
+    interface CapabilitiesDiskBytesFieldEvent {
+        field: '$.diskBytes';
+        value: number;
+    }
+    interface CapabilitiesSlotsFieldEvent {
+        field: '$.slots';
+        value: number;
+    }
+    interface CapabilitiesTagsFieldEvent {
+        field: '$.tags[]';
+        index: number;
+        value: string;
+    }
+    function encode(obj: Partial<Capabilities>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Capabilities>): Capabilities;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Capabilities>): Generator<CapabilitiesPlatformFieldEvent | CapabilitiesEnginesFieldEvent | CapabilitiesCpuMillisFieldEvent | CapabilitiesMemoryBytesFieldEvent | CapabilitiesDiskBytesFieldEvent | CapabilitiesSlotsFieldEvent | CapabilitiesTagsFieldEvent>;
+}
+export interface Demand {
+    slots: number;
+}
+export declare namespace Demand {
+    const codec: () => Codec<Demand>;
+    interface DemandSlotsFieldEvent {
+        field: '$.slots';
+        value: number;
+    }
+    function encode(obj: Partial<Demand>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Demand>): Demand;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Demand>): Generator<DemandSlotsFieldEvent>;
+}
+export interface Heartbeat {
+}
+export declare namespace Heartbeat {
+    const codec: () => Codec<Heartbeat>;
+    function encode(obj: Partial<Heartbeat>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Heartbeat>): Heartbeat;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Heartbeat>): Generator<{}>;
+}
+export interface Welcome {
+    version: number;
+    epoch: number;
+    resumed: boolean;
+    received: number;
+    heartbeatMs: number;
+    unknown: string[];
+}
+export declare namespace Welcome {
+    const codec: () => Codec<Welcome>;
+    interface WelcomeVersionFieldEvent {
+        field: '$.version';
+        value: number;
+    }
+    interface WelcomeEpochFieldEvent {
+        field: '$.epoch';
+        value: number;
+    }
+    interface WelcomeResumedFieldEvent {
+        field: '$.resumed';
+        value: boolean;
+    }
+    interface WelcomeReceivedFieldEvent {
+        field: '$.received';
+        value: number;
+    }
+    interface WelcomeHeartbeatMsFieldEvent {
+        field: '$.heartbeatMs';
+        value: number;
+    }
+    interface WelcomeUnknownFieldEvent {
+        field: '$.unknown[]';
+        index: number;
+        value: string;
+    }
+    function encode(obj: Partial<Welcome>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Welcome>): Welcome;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Welcome>): Generator<WelcomeVersionFieldEvent | WelcomeEpochFieldEvent | WelcomeResumedFieldEvent | WelcomeReceivedFieldEvent | WelcomeHeartbeatMsFieldEvent | WelcomeUnknownFieldEvent>;
+}
+export interface Refused {
+    code: string;
+    message: string;
+    retryMs: number;
+}
+export declare namespace Refused {
+    const codec: () => Codec<Refused>;
+    interface RefusedCodeFieldEvent {
+        field: '$.code';
+        value: string;
+    }
+    interface RefusedMessageFieldEvent {
+        field: '$.message';
+        value: string;
+    }
+    interface RefusedRetryMsFieldEvent {
+        field: '$.retryMs';
+        value: number;
+    }
+    function encode(obj: Partial<Refused>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Refused>): Refused;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Refused>): Generator<RefusedCodeFieldEvent | RefusedMessageFieldEvent | RefusedRetryMsFieldEvent>;
+}
+export interface Assign {
+    leases: Lease[];
+}
+export declare namespace Assign {
+    const codec: () => Codec<Assign>;
+    interface AssignLeasesReplicaFieldEvent {
+        field: '$.leases[].replica';
+        value: string;
+        index: number;
+    }
+    interface AssignLeasesEpochFieldEvent {
+        field: '$.leases[].epoch';
+        value: number;
+        index: number;
+    }
+    interface AssignLeasesManifestFieldEvent {
+        field: '$.leases[].manifest';
+        value: Uint8Array<ArrayBuffer>;
+        index: number;
+    }
+    interface AssignLeasesSignatureFieldEvent {
+        field: '$.leases[].signature';
+        value: Uint8Array<ArrayBuffer>;
+        index: number;
+    }
+    function encode(obj: Partial<Assign>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Assign>): Assign;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Assign>): Generator<AssignLeasesReplicaFieldEvent | AssignLeasesEpochFieldEvent | AssignLeasesManifestFieldEvent | AssignLeasesSignatureFieldEvent>;
+}
+export interface Lease {
+    replica: string;
+    epoch: number;
+    manifest: Uint8Array<ArrayBuffer>;
+    signature: Uint8Array<ArrayBuffer>;
+}
+export declare namespace Lease {
+    const codec: () => Codec<Lease>;
+    interface LeaseReplicaFieldEvent {
+        field: '$.replica';
+        value: string;
+    }
+    interface LeaseEpochFieldEvent {
+        field: '$.epoch';
+        value: number;
+    }
+    interface LeaseManifestFieldEvent {
+        field: '$.manifest';
+        value: Uint8Array<ArrayBuffer>;
+    }
+    interface LeaseSignatureFieldEvent {
+        field: '$.signature';
+        value: Uint8Array<ArrayBuffer>;
+    }
+    function encode(obj: Partial<Lease>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Lease>): Lease;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Lease>): Generator<LeaseReplicaFieldEvent | LeaseEpochFieldEvent | LeaseManifestFieldEvent | LeaseSignatureFieldEvent>;
+}
+export interface Start {
+    replicas: StartOne[];
+}
+export declare namespace Start {
+    const codec: () => Codec<Start>;
+    interface StartReplicasReplicaFieldEvent {
+        field: '$.replicas[].replica';
+        value: string;
+        index: number;
+    }
+    interface StartReplicasEpochFieldEvent {
+        field: '$.replicas[].epoch';
+        value: number;
+        index: number;
+    }
+    function encode(obj: Partial<Start>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Start>): Start;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Start>): Generator<StartReplicasReplicaFieldEvent | StartReplicasEpochFieldEvent>;
+}
+export interface StartOne {
+    replica: string;
+    epoch: number;
+}
+export declare namespace StartOne {
+    const codec: () => Codec<StartOne>;
+    interface StartOneReplicaFieldEvent {
+        field: '$.replica';
+        value: string;
+    }
+    interface StartOneEpochFieldEvent {
+        field: '$.epoch';
+        value: number;
+    }
+    function encode(obj: Partial<StartOne>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<StartOne>): StartOne;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<StartOne>): Generator<StartOneReplicaFieldEvent | StartOneEpochFieldEvent>;
+}
+export interface Grant {
+    granted: string[];
+    refused: string[];
+}
+export declare namespace Grant {
+    const codec: () => Codec<Grant>;
+    interface GrantGrantedFieldEvent {
+        field: '$.granted[]';
+        index: number;
+        value: string;
+    }
+    interface GrantRefusedFieldEvent {
+        field: '$.refused[]';
+        index: number;
+        value: string;
+    }
+    function encode(obj: Partial<Grant>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Grant>): Grant;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Grant>): Generator<GrantGrantedFieldEvent | GrantRefusedFieldEvent>;
+}
+export interface Progress {
+    replicas: ProgressOne[];
+}
+export declare namespace Progress {
+    const codec: () => Codec<Progress>;
+    interface ProgressReplicasReplicaFieldEvent {
+        field: '$.replicas[].replica';
+        value: string;
+        index: number;
+    }
+    interface ProgressReplicasStateFieldEvent {
+        field: '$.replicas[].state';
+        value: string;
+        index: number;
+    }
+    function encode(obj: Partial<Progress>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Progress>): Progress;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Progress>): Generator<ProgressReplicasReplicaFieldEvent | ProgressReplicasStateFieldEvent>;
+}
+export interface ProgressOne {
+    replica: string;
+    state: string;
+}
+export declare namespace ProgressOne {
+    const codec: () => Codec<ProgressOne>;
+    interface ProgressOneReplicaFieldEvent {
+        field: '$.replica';
+        value: string;
+    }
+    interface ProgressOneStateFieldEvent {
+        field: '$.state';
+        value: string;
+    }
+    function encode(obj: Partial<ProgressOne>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<ProgressOne>): ProgressOne;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<ProgressOne>): Generator<ProgressOneReplicaFieldEvent | ProgressOneStateFieldEvent>;
+}
+export interface Reports {
+    results: Report[];
+    signature: Uint8Array<ArrayBuffer>;
+    count: number;
+}
+export declare namespace Reports {
+    const codec: () => Codec<Reports>;
+    interface ReportsResultsBodyFieldEvent {
+        field: '$.results[].body';
+        value: Uint8Array<ArrayBuffer>;
+        index: number;
+    }
+    interface ReportsResultsIndexFieldEvent {
+        field: '$.results[].index';
+        value: number;
+        index: number;
+    }
+    interface ReportsResultsPathFieldEvent {
+        field: '$.results[].path[]';
+        index: number;
+        value: Uint8Array<ArrayBuffer>;
+    }
+    interface ReportsSignatureFieldEvent {
+        field: '$.signature';
+        value: Uint8Array<ArrayBuffer>;
+    }
+    interface ReportsCountFieldEvent {
+        field: '$.count';
+        value: number;
+    }
+    function encode(obj: Partial<Reports>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Reports>): Reports;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Reports>): Generator<ReportsResultsBodyFieldEvent | ReportsResultsIndexFieldEvent | ReportsResultsPathFieldEvent | ReportsSignatureFieldEvent | ReportsCountFieldEvent>;
+}
+export interface Report {
+    body: Uint8Array<ArrayBuffer>;
+    index: number;
+    path: Uint8Array<ArrayBuffer>[];
+}
+export declare namespace Report {
+    const codec: () => Codec<Report>;
+    interface ReportBodyFieldEvent {
+        field: '$.body';
+        value: Uint8Array<ArrayBuffer>;
+    }
+    interface ReportIndexFieldEvent {
+        field: '$.index';
+        value: number;
+    }
+    interface ReportPathFieldEvent {
+        field: '$.path[]';
+        index: number;
+        value: Uint8Array<ArrayBuffer>;
+    }
+    function encode(obj: Partial<Report>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Report>): Report;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Report>): Generator<ReportBodyFieldEvent | ReportIndexFieldEvent | ReportPathFieldEvent>;
+}
+export interface Returned {
+    replicas: ReturnedOne[];
+}
+export declare namespace Returned {
+    const codec: () => Codec<Returned>;
+    interface ReturnedReplicasReplicaFieldEvent {
+        field: '$.replicas[].replica';
+        value: string;
+        index: number;
+    }
+    interface ReturnedReplicasClassFieldEvent {
+        field: '$.replicas[].class';
+        value: string;
+        index: number;
+    }
+    interface ReturnedReplicasCodeFieldEvent {
+        field: '$.replicas[].code';
+        value: string;
+        index: number;
+    }
+    interface ReturnedReplicasMessageFieldEvent {
+        field: '$.replicas[].message';
+        value: string;
+        index: number;
+    }
+    function encode(obj: Partial<Returned>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Returned>): Returned;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Returned>): Generator<ReturnedReplicasReplicaFieldEvent | ReturnedReplicasClassFieldEvent | ReturnedReplicasCodeFieldEvent | ReturnedReplicasMessageFieldEvent>;
+}
+export interface ReturnedOne {
+    replica: string;
+    class: string;
+    code: string;
+    message: string;
+}
+export declare namespace ReturnedOne {
+    const codec: () => Codec<ReturnedOne>;
+    interface ReturnedOneReplicaFieldEvent {
+        field: '$.replica';
+        value: string;
+    }
+    interface ReturnedOneClassFieldEvent {
+        field: '$.class';
+        value: string;
+    }
+    interface ReturnedOneCodeFieldEvent {
+        field: '$.code';
+        value: string;
+    }
+    interface ReturnedOneMessageFieldEvent {
+        field: '$.message';
+        value: string;
+    }
+    function encode(obj: Partial<ReturnedOne>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<ReturnedOne>): ReturnedOne;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<ReturnedOne>): Generator<ReturnedOneReplicaFieldEvent | ReturnedOneClassFieldEvent | ReturnedOneCodeFieldEvent | ReturnedOneMessageFieldEvent>;
+}
+export interface Bye {
+}
+export declare namespace Bye {
+    const codec: () => Codec<Bye>;
+    function encode(obj: Partial<Bye>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Bye>): Bye;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Bye>): Generator<{}>;
+}
+export interface Cancel {
+    replicas: string[];
+    reason: string;
+}
+export declare namespace Cancel {
+    const codec: () => Codec<Cancel>;
+    interface CancelReplicasFieldEvent {
+        field: '$.replicas[]';
+        index: number;
+        value: string;
+    }
+    interface CancelReasonFieldEvent {
+        field: '$.reason';
+        value: string;
+    }
+    function encode(obj: Partial<Cancel>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Cancel>): Cancel;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Cancel>): Generator<CancelReplicasFieldEvent | CancelReasonFieldEvent>;
+}
+export interface Release {
+    replicas: string[];
+}
+export declare namespace Release {
+    const codec: () => Codec<Release>;
+    interface ReleaseReplicasFieldEvent {
+        field: '$.replicas[]';
+        index: number;
+        value: string;
+    }
+    function encode(obj: Partial<Release>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Release>): Release;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Release>): Generator<ReleaseReplicasFieldEvent>;
+}

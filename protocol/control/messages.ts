@@ -1,0 +1,35 @@
+/** The control stream's messages, version and bounds. Everything a peer sends is decoded here before anyone looks at it. */
+import { Frame } from './control.js'
+
+export * from './control.js'
+
+export const CONTROL_PROTOCOL = '/talko/control/1.0.0'
+export const CONTROL_VERSION = 1
+export const FRAME_BYTES_MAX = 4 * 1024 * 1024
+/** Leases, results or replicas in one frame. */
+export const FRAME_ITEMS_MAX = 4096
+/** The domain under which a project signs a manifest's CID bytes. */
+export const BUNDLE_DOMAIN = 'talko-bundle-1'
+
+/** undefined for bytes that are not a frame of this version's shape and bounds. */
+export function decodeFrame(bytes: Uint8Array): Frame | undefined {
+  if (bytes.length > FRAME_BYTES_MAX) return undefined
+  try {
+    return Frame.decode(bytes, {
+      limits: {
+        hello: { versions: 16, replicas: FRAME_ITEMS_MAX, capabilities: { engines: 16, tags: 64 } },
+        start: { replicas: FRAME_ITEMS_MAX },
+        progress: { replicas: FRAME_ITEMS_MAX },
+        reports: { results: FRAME_ITEMS_MAX, results$: { path: 32 } },
+        returned: { replicas: FRAME_ITEMS_MAX },
+        welcome: { unknown: FRAME_ITEMS_MAX },
+        assign: { leases: FRAME_ITEMS_MAX },
+        grant: { granted: FRAME_ITEMS_MAX, refused: FRAME_ITEMS_MAX },
+        cancel: { replicas: FRAME_ITEMS_MAX },
+        release: { replicas: FRAME_ITEMS_MAX }
+      }
+    })
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,123 @@
+/** What a client asks a coordinator, and the shapes of the answers' dag-cbor bodies. */
+import type { BatchId, PeerIdString, TaskId } from '../ids.ts'
+
+export * from './owner.js'
+
+export const OWNER_PROTOCOL = '/talko/owner/1.0.0'
+export const REQUEST_BYTES_MAX = 8 * 1024 * 1024
+/** Manifests in one Submit; a larger batch is sent in several (`more`). */
+export const SUBMIT_MANIFESTS_MAX = 2048
+
+/** DESIGN 5. `staged` comes with dependencies between tasks. */
+export type TaskStatus = 'created' | 'staged' | 'running' | 'validating' | 'ready' | 'failed' | 'killed'
+
+export type FailureCode = 'exit' | 'time' | 'memory' | 'disk' | 'pids' | 'too_many_errors' | 'no_agreement' | 'input' | 'output_lost'
+
+export interface ReplicaView {
+  readonly attempt: number
+  readonly node: PeerIdString
+  /** leased | preparing | running | uploading | reported | returned | lost | cancelled */
+  readonly state: string
+  readonly atMs: number
+  /** valid | invalid | inconclusive, once compared. */
+  readonly verdict?: string
+  readonly exitCode?: number
+  readonly reason?: string
+  readonly vote?: string
+  /** Why it was returned or lost. */
+  readonly message?: string
+}
+
+/** `task`; `tasks` answers a list of these without `replicas`. CIDs are text. */
+export interface TaskView {
+  readonly id: TaskId
+  readonly name: string
+  readonly batch: BatchId
+  readonly index: number
+  readonly status: TaskStatus
+  readonly bundle: string
+  readonly command: readonly string[]
+  readonly createdAtMs: number
+  readonly startedAtMs?: number
+  readonly decidedAtMs?: number
+  readonly failure?: { readonly code: FailureCode; readonly message: string }
+  readonly exitCode?: number
+  /** CIDs, once decided (also for a task that failed by its own exit code: what it left is kept). */
+  readonly output?: string
+  readonly stdout?: string
+  readonly stderr?: string
+  readonly outputBytes?: number
+  readonly quorum: number
+  /** Results that agree with the best vote so far. */
+  readonly agreeing: number
+  readonly replicasIssued: number
+  readonly numFailures: number
+  readonly replicas?: readonly ReplicaView[]
+}
+
+/** `batches`, and the body of every Answer to Watch. */
+export interface BatchView {
+  readonly id: BatchId
+  readonly name: string
+  readonly createdAtMs: number
+  readonly tasks: number
+  readonly created: number
+  readonly running: number
+  readonly validating: number
+  readonly ready: number
+  readonly failed: number
+  readonly killed: number
+}
+
+export interface NodeView {
+  readonly id: PeerIdString
+  readonly name: string
+  /** online | silent | lost | left */
+  readonly state: string
+  readonly platform: string
+  readonly engines: readonly string[]
+  readonly slots: number
+  readonly busy: number
+  readonly lastSeenMs: number
+  readonly valid: number
+  /** Results that lost against a quorum: lies, or broken hardware. */
+  readonly invalid: number
+  readonly errors: number
+  readonly lost: number
+}
+
+/** `project`. */
+export interface ProjectView {
+  readonly id: PeerIdString
+  readonly name: string
+  readonly epoch: number
+  readonly addresses: readonly string[]
+  readonly nodes: number
+  readonly version: string
+}
+
+/** `resolve`: what an id, unique prefix or name means. */
+export interface Resolved {
+  readonly kind: 'batch' | 'task' | 'data'
+  readonly id: string
+  readonly name?: string
+}
+
+/** Answers to Pull until the last: bytes fetched so far. */
+export interface PullProgress {
+  readonly bytes: number
+  readonly totalBytes: number
+}
+
+/** Codes of refused requests; they cross the wire. */
+export type OwnerErrorCode =
+  | 'not_found'
+  | 'ambiguous'
+  | 'not_owner'
+  | 'malformed'
+  | 'too_large'
+  | 'missing_content'
+  | 'no_output'
+  | 'not_running'
+  | 'disk_full'
+  | 'unavailable'

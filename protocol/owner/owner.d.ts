@@ -1,0 +1,268 @@
+// Generated from owner.proto by `npm run proto`.
+import type { Codec, DecodeOptions } from 'protons-runtime';
+import type { Uint8ArrayList } from 'uint8arraylist';
+export interface Request {
+    id: number;
+    cancel: boolean;
+    submit?: Submit;
+    query?: Query;
+    kill?: Kill;
+    logs?: Logs;
+    pull?: Pull;
+    watch?: Watch;
+}
+export declare namespace Request {
+    const codec: () => Codec<Request>;
+    interface RequestIdFieldEvent {
+        field: '$.id';
+        value: number;
+    }
+    interface RequestCancelFieldEvent {
+        field: '$.cancel';
+        value: boolean;
+    }
+    interface RequestSubmitBatchFieldEvent {
+        field: '$.submit.batch';
+        value: Uint8Array<ArrayBuffer>;
+    }
+    interface RequestSubmitNameFieldEvent {
+        field: '$.submit.name';
+        value: string;
+    }
+    interface RequestSubmitManifestsFieldEvent {
+        field: '$.submit.manifests[]';
+        index: number;
+        value: Uint8Array<ArrayBuffer>;
+    }
+    interface RequestSubmitPolicyFieldEvent {
+        field: '$.submit.policy';
+        value: Uint8Array<ArrayBuffer>;
+    }
+    interface RequestSubmitMoreFieldEvent {
+        field: '$.submit.more';
+        value: boolean;
+    }
+    interface RequestQueryWhatFieldEvent {
+        field: '$.query.what';
+        value: string;
+    }
+    interface RequestQueryOfFieldEvent {
+        field: '$.query.of';
+        value: string;
+    }
+    interface RequestQueryLimitFieldEvent {
+        field: '$.query.limit';
+        value: number;
+    }
+    interface RequestQueryAfterFieldEvent {
+        field: '$.query.after';
+        value: string;
+    }
+    interface RequestKillOfFieldEvent {
+        field: '$.kill.of';
+        value: string;
+    }
+    interface RequestLogsOfFieldEvent {
+        field: '$.logs.of';
+        value: string;
+    }
+    interface RequestLogsFileFieldEvent {
+        field: '$.logs.file';
+        value: string;
+    }
+    interface RequestLogsOffsetFieldEvent {
+        field: '$.logs.offset';
+        value: number;
+    }
+    interface RequestLogsFollowFieldEvent {
+        field: '$.logs.follow';
+        value: boolean;
+    }
+    interface RequestPullRootFieldEvent {
+        field: '$.pull.root';
+        value: Uint8Array<ArrayBuffer>;
+    }
+    interface RequestPullNameFieldEvent {
+        field: '$.pull.name';
+        value: string;
+    }
+    interface RequestWatchOfFieldEvent {
+        field: '$.watch.of';
+        value: string;
+    }
+    function encode(obj: Partial<Request>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Request>): Request;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Request>): Generator<RequestIdFieldEvent | RequestCancelFieldEvent | RequestSubmitBatchFieldEvent | RequestSubmitNameFieldEvent | RequestSubmitManifestsFieldEvent | RequestSubmitPolicyFieldEvent | RequestSubmitMoreFieldEvent | RequestQueryWhatFieldEvent | RequestQueryOfFieldEvent | RequestQueryLimitFieldEvent | RequestQueryAfterFieldEvent | RequestKillOfFieldEvent | RequestLogsOfFieldEvent | RequestLogsFileFieldEvent | RequestLogsOffsetFieldEvent | RequestLogsFollowFieldEvent | RequestPullRootFieldEvent | RequestPullNameFieldEvent | RequestWatchOfFieldEvent>;
+}
+export interface Answer {
+    id: number;
+    end: boolean;
+    code?: string;
+    message?: string;
+    body?: Uint8Array<ArrayBuffer>;
+    data?: Uint8Array<ArrayBuffer>;
+}
+export declare namespace Answer {
+    const codec: () => Codec<Answer>;
+    interface AnswerIdFieldEvent {
+        field: '$.id';
+        value: number;
+    }
+    interface AnswerEndFieldEvent {
+        field: '$.end';
+        value: boolean;
+    }
+    interface AnswerCodeFieldEvent {
+        field: '$.code';
+        value: string;
+    }
+    interface AnswerMessageFieldEvent {
+        field: '$.message';
+        value: string;
+    }
+    interface AnswerBodyFieldEvent {
+        field: '$.body';
+        value: Uint8Array<ArrayBuffer>;
+    }
+    interface AnswerDataFieldEvent {
+        field: '$.data';
+        value: Uint8Array<ArrayBuffer>;
+    }
+    function encode(obj: Partial<Answer>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Answer>): Answer;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Answer>): Generator<AnswerIdFieldEvent | AnswerEndFieldEvent | AnswerCodeFieldEvent | AnswerMessageFieldEvent | AnswerBodyFieldEvent | AnswerDataFieldEvent>;
+}
+export interface Submit {
+    batch: Uint8Array<ArrayBuffer>;
+    name: string;
+    manifests: Uint8Array<ArrayBuffer>[];
+    policy: Uint8Array<ArrayBuffer>;
+    more: boolean;
+}
+export declare namespace Submit {
+    const codec: () => Codec<Submit>;
+    interface SubmitBatchFieldEvent {
+        field: '$.batch';
+        value: Uint8Array<ArrayBuffer>;
+    }
+    interface SubmitNameFieldEvent {
+        field: '$.name';
+        value: string;
+    }
+    interface SubmitManifestsFieldEvent {
+        field: '$.manifests[]';
+        index: number;
+        value: Uint8Array<ArrayBuffer>;
+    }
+    interface SubmitPolicyFieldEvent {
+        field: '$.policy';
+        value: Uint8Array<ArrayBuffer>;
+    }
+    interface SubmitMoreFieldEvent {
+        field: '$.more';
+        value: boolean;
+    }
+    function encode(obj: Partial<Submit>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Submit>): Submit;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Submit>): Generator<SubmitBatchFieldEvent | SubmitNameFieldEvent | SubmitManifestsFieldEvent | SubmitPolicyFieldEvent | SubmitMoreFieldEvent>;
+}
+export interface Query {
+    what: string;
+    of: string;
+    limit: number;
+    after: string;
+}
+export declare namespace Query {
+    const codec: () => Codec<Query>;
+    interface QueryWhatFieldEvent {
+        field: '$.what';
+        value: string;
+    }
+    interface QueryOfFieldEvent {
+        field: '$.of';
+        value: string;
+    }
+    interface QueryLimitFieldEvent {
+        field: '$.limit';
+        value: number;
+    }
+    interface QueryAfterFieldEvent {
+        field: '$.after';
+        value: string;
+    }
+    function encode(obj: Partial<Query>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Query>): Query;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Query>): Generator<QueryWhatFieldEvent | QueryOfFieldEvent | QueryLimitFieldEvent | QueryAfterFieldEvent>;
+}
+export interface Kill {
+    of: string;
+}
+export declare namespace Kill {
+    const codec: () => Codec<Kill>;
+    interface KillOfFieldEvent {
+        field: '$.of';
+        value: string;
+    }
+    function encode(obj: Partial<Kill>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Kill>): Kill;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Kill>): Generator<KillOfFieldEvent>;
+}
+export interface Logs {
+    of: string;
+    file: string;
+    offset: number;
+    follow: boolean;
+}
+export declare namespace Logs {
+    const codec: () => Codec<Logs>;
+    interface LogsOfFieldEvent {
+        field: '$.of';
+        value: string;
+    }
+    interface LogsFileFieldEvent {
+        field: '$.file';
+        value: string;
+    }
+    interface LogsOffsetFieldEvent {
+        field: '$.offset';
+        value: number;
+    }
+    interface LogsFollowFieldEvent {
+        field: '$.follow';
+        value: boolean;
+    }
+    function encode(obj: Partial<Logs>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Logs>): Logs;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Logs>): Generator<LogsOfFieldEvent | LogsFileFieldEvent | LogsOffsetFieldEvent | LogsFollowFieldEvent>;
+}
+export interface Pull {
+    root: Uint8Array<ArrayBuffer>;
+    name: string;
+}
+export declare namespace Pull {
+    const codec: () => Codec<Pull>;
+    interface PullRootFieldEvent {
+        field: '$.root';
+        value: Uint8Array<ArrayBuffer>;
+    }
+    interface PullNameFieldEvent {
+        field: '$.name';
+        value: string;
+    }
+    function encode(obj: Partial<Pull>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Pull>): Pull;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Pull>): Generator<PullRootFieldEvent | PullNameFieldEvent>;
+}
+export interface Watch {
+    of: string;
+}
+export declare namespace Watch {
+    const codec: () => Codec<Watch>;
+    interface WatchOfFieldEvent {
+        field: '$.of';
+        value: string;
+    }
+    function encode(obj: Partial<Watch>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Watch>): Watch;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Watch>): Generator<WatchOfFieldEvent>;
+}

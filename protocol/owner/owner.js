@@ -1,0 +1,940 @@
+// Generated from owner.proto by `npm run proto`.
+import { decodeMessage, encodeMessage, MaxLengthError, message, streamMessage } from 'protons-runtime';
+import { alloc as uint8ArrayAlloc } from 'uint8arrays/alloc';
+export var Request;
+(function (Request) {
+    let _codec;
+    Request.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if ((obj.id != null && obj.id !== 0)) {
+                    w.uint32(8);
+                    w.uint32(obj.id);
+                }
+                if ((obj.cancel != null && obj.cancel !== false)) {
+                    w.uint32(16);
+                    w.bool(obj.cancel);
+                }
+                if (obj.submit != null) {
+                    w.uint32(82);
+                    Submit.codec().encode(obj.submit, w);
+                }
+                if (obj.query != null) {
+                    w.uint32(90);
+                    Query.codec().encode(obj.query, w);
+                }
+                if (obj.kill != null) {
+                    w.uint32(98);
+                    Kill.codec().encode(obj.kill, w);
+                }
+                if (obj.logs != null) {
+                    w.uint32(106);
+                    Logs.codec().encode(obj.logs, w);
+                }
+                if (obj.pull != null) {
+                    w.uint32(114);
+                    Pull.codec().encode(obj.pull, w);
+                }
+                if (obj.watch != null) {
+                    w.uint32(122);
+                    Watch.codec().encode(obj.watch, w);
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    id: 0,
+                    cancel: false
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            obj.id = reader.uint32();
+                            break;
+                        }
+                        case 2: {
+                            obj.cancel = reader.bool();
+                            break;
+                        }
+                        case 10: {
+                            obj.submit = Submit.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.submit
+                            });
+                            break;
+                        }
+                        case 11: {
+                            obj.query = Query.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.query
+                            });
+                            break;
+                        }
+                        case 12: {
+                            obj.kill = Kill.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.kill
+                            });
+                            break;
+                        }
+                        case 13: {
+                            obj.logs = Logs.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.logs
+                            });
+                            break;
+                        }
+                        case 14: {
+                            obj.pull = Pull.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.pull
+                            });
+                            break;
+                        }
+                        case 15: {
+                            obj.watch = Watch.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.watch
+                            });
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            yield {
+                                field: `${prefix}.id`,
+                                value: reader.uint32()
+                            };
+                            break;
+                        }
+                        case 2: {
+                            yield {
+                                field: `${prefix}.cancel`,
+                                value: reader.bool()
+                            };
+                            break;
+                        }
+                        case 10: {
+                            yield* Submit.codec().stream(reader, reader.uint32(), `${prefix}.submit`, {
+                                limits: opts.limits?.submit
+                            });
+                            break;
+                        }
+                        case 11: {
+                            yield* Query.codec().stream(reader, reader.uint32(), `${prefix}.query`, {
+                                limits: opts.limits?.query
+                            });
+                            break;
+                        }
+                        case 12: {
+                            yield* Kill.codec().stream(reader, reader.uint32(), `${prefix}.kill`, {
+                                limits: opts.limits?.kill
+                            });
+                            break;
+                        }
+                        case 13: {
+                            yield* Logs.codec().stream(reader, reader.uint32(), `${prefix}.logs`, {
+                                limits: opts.limits?.logs
+                            });
+                            break;
+                        }
+                        case 14: {
+                            yield* Pull.codec().stream(reader, reader.uint32(), `${prefix}.pull`, {
+                                limits: opts.limits?.pull
+                            });
+                            break;
+                        }
+                        case 15: {
+                            yield* Watch.codec().stream(reader, reader.uint32(), `${prefix}.watch`, {
+                                limits: opts.limits?.watch
+                            });
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, Request.codec());
+    }
+    Request.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, Request.codec(), opts);
+    }
+    Request.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, Request.codec(), opts);
+    }
+    Request.stream = stream;
+})(Request || (Request = {}));
+export var Answer;
+(function (Answer) {
+    let _codec;
+    Answer.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if ((obj.id != null && obj.id !== 0)) {
+                    w.uint32(8);
+                    w.uint32(obj.id);
+                }
+                if ((obj.end != null && obj.end !== false)) {
+                    w.uint32(16);
+                    w.bool(obj.end);
+                }
+                if (obj.code != null) {
+                    w.uint32(26);
+                    w.string(obj.code);
+                }
+                if (obj.message != null) {
+                    w.uint32(34);
+                    w.string(obj.message);
+                }
+                if (obj.body != null) {
+                    w.uint32(42);
+                    w.bytes(obj.body);
+                }
+                if (obj.data != null) {
+                    w.uint32(50);
+                    w.bytes(obj.data);
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    id: 0,
+                    end: false
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            obj.id = reader.uint32();
+                            break;
+                        }
+                        case 2: {
+                            obj.end = reader.bool();
+                            break;
+                        }
+                        case 3: {
+                            obj.code = reader.string();
+                            break;
+                        }
+                        case 4: {
+                            obj.message = reader.string();
+                            break;
+                        }
+                        case 5: {
+                            obj.body = reader.bytes();
+                            break;
+                        }
+                        case 6: {
+                            obj.data = reader.bytes();
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            yield {
+                                field: `${prefix}.id`,
+                                value: reader.uint32()
+                            };
+                            break;
+                        }
+                        case 2: {
+                            yield {
+                                field: `${prefix}.end`,
+                                value: reader.bool()
+                            };
+                            break;
+                        }
+                        case 3: {
+                            yield {
+                                field: `${prefix}.code`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        case 4: {
+                            yield {
+                                field: `${prefix}.message`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        case 5: {
+                            yield {
+                                field: `${prefix}.body`,
+                                value: reader.bytes()
+                            };
+                            break;
+                        }
+                        case 6: {
+                            yield {
+                                field: `${prefix}.data`,
+                                value: reader.bytes()
+                            };
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, Answer.codec());
+    }
+    Answer.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, Answer.codec(), opts);
+    }
+    Answer.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, Answer.codec(), opts);
+    }
+    Answer.stream = stream;
+})(Answer || (Answer = {}));
+export var Submit;
+(function (Submit) {
+    let _codec;
+    Submit.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if ((obj.batch != null && obj.batch.byteLength > 0)) {
+                    w.uint32(10);
+                    w.bytes(obj.batch);
+                }
+                if ((obj.name != null && obj.name !== '')) {
+                    w.uint32(18);
+                    w.string(obj.name);
+                }
+                if (obj.manifests != null && obj.manifests.length > 0) {
+                    for (const value of obj.manifests) {
+                        w.uint32(26);
+                        w.bytes(value);
+                    }
+                }
+                if ((obj.policy != null && obj.policy.byteLength > 0)) {
+                    w.uint32(34);
+                    w.bytes(obj.policy);
+                }
+                if ((obj.more != null && obj.more !== false)) {
+                    w.uint32(40);
+                    w.bool(obj.more);
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    batch: uint8ArrayAlloc(0),
+                    name: '',
+                    manifests: [],
+                    policy: uint8ArrayAlloc(0),
+                    more: false
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            obj.batch = reader.bytes();
+                            break;
+                        }
+                        case 2: {
+                            obj.name = reader.string();
+                            break;
+                        }
+                        case 3: {
+                            if (opts.limits?.manifests != null && obj.manifests.length === opts.limits.manifests) {
+                                throw new MaxLengthError('Decode error - repeated field "manifests" had too many elements');
+                            }
+                            obj.manifests.push(reader.bytes());
+                            break;
+                        }
+                        case 4: {
+                            obj.policy = reader.bytes();
+                            break;
+                        }
+                        case 5: {
+                            obj.more = reader.bool();
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const obj = {
+                    manifests: 0
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            yield {
+                                field: `${prefix}.batch`,
+                                value: reader.bytes()
+                            };
+                            break;
+                        }
+                        case 2: {
+                            yield {
+                                field: `${prefix}.name`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        case 3: {
+                            if (opts.limits?.manifests != null && obj.manifests === opts.limits.manifests) {
+                                throw new MaxLengthError('Streaming decode error - repeated field "manifests" had too many elements');
+                            }
+                            yield {
+                                field: `${prefix}.manifests[]`,
+                                index: obj.manifests,
+                                value: reader.bytes()
+                            };
+                            obj.manifests++;
+                            break;
+                        }
+                        case 4: {
+                            yield {
+                                field: `${prefix}.policy`,
+                                value: reader.bytes()
+                            };
+                            break;
+                        }
+                        case 5: {
+                            yield {
+                                field: `${prefix}.more`,
+                                value: reader.bool()
+                            };
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, Submit.codec());
+    }
+    Submit.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, Submit.codec(), opts);
+    }
+    Submit.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, Submit.codec(), opts);
+    }
+    Submit.stream = stream;
+})(Submit || (Submit = {}));
+export var Query;
+(function (Query) {
+    let _codec;
+    Query.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if ((obj.what != null && obj.what !== '')) {
+                    w.uint32(10);
+                    w.string(obj.what);
+                }
+                if ((obj.of != null && obj.of !== '')) {
+                    w.uint32(18);
+                    w.string(obj.of);
+                }
+                if ((obj.limit != null && obj.limit !== 0)) {
+                    w.uint32(24);
+                    w.uint32(obj.limit);
+                }
+                if ((obj.after != null && obj.after !== '')) {
+                    w.uint32(34);
+                    w.string(obj.after);
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    what: '',
+                    of: '',
+                    limit: 0,
+                    after: ''
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            obj.what = reader.string();
+                            break;
+                        }
+                        case 2: {
+                            obj.of = reader.string();
+                            break;
+                        }
+                        case 3: {
+                            obj.limit = reader.uint32();
+                            break;
+                        }
+                        case 4: {
+                            obj.after = reader.string();
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            yield {
+                                field: `${prefix}.what`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        case 2: {
+                            yield {
+                                field: `${prefix}.of`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        case 3: {
+                            yield {
+                                field: `${prefix}.limit`,
+                                value: reader.uint32()
+                            };
+                            break;
+                        }
+                        case 4: {
+                            yield {
+                                field: `${prefix}.after`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, Query.codec());
+    }
+    Query.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, Query.codec(), opts);
+    }
+    Query.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, Query.codec(), opts);
+    }
+    Query.stream = stream;
+})(Query || (Query = {}));
+export var Kill;
+(function (Kill) {
+    let _codec;
+    Kill.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if ((obj.of != null && obj.of !== '')) {
+                    w.uint32(10);
+                    w.string(obj.of);
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    of: ''
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            obj.of = reader.string();
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            yield {
+                                field: `${prefix}.of`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, Kill.codec());
+    }
+    Kill.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, Kill.codec(), opts);
+    }
+    Kill.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, Kill.codec(), opts);
+    }
+    Kill.stream = stream;
+})(Kill || (Kill = {}));
+export var Logs;
+(function (Logs) {
+    let _codec;
+    Logs.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if ((obj.of != null && obj.of !== '')) {
+                    w.uint32(10);
+                    w.string(obj.of);
+                }
+                if ((obj.file != null && obj.file !== '')) {
+                    w.uint32(18);
+                    w.string(obj.file);
+                }
+                if ((obj.offset != null && obj.offset !== 0)) {
+                    w.uint32(24);
+                    w.uint64Number(obj.offset);
+                }
+                if ((obj.follow != null && obj.follow !== false)) {
+                    w.uint32(32);
+                    w.bool(obj.follow);
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    of: '',
+                    file: '',
+                    offset: 0,
+                    follow: false
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            obj.of = reader.string();
+                            break;
+                        }
+                        case 2: {
+                            obj.file = reader.string();
+                            break;
+                        }
+                        case 3: {
+                            obj.offset = reader.uint64Number();
+                            break;
+                        }
+                        case 4: {
+                            obj.follow = reader.bool();
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            yield {
+                                field: `${prefix}.of`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        case 2: {
+                            yield {
+                                field: `${prefix}.file`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        case 3: {
+                            yield {
+                                field: `${prefix}.offset`,
+                                value: reader.uint64Number()
+                            };
+                            break;
+                        }
+                        case 4: {
+                            yield {
+                                field: `${prefix}.follow`,
+                                value: reader.bool()
+                            };
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, Logs.codec());
+    }
+    Logs.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, Logs.codec(), opts);
+    }
+    Logs.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, Logs.codec(), opts);
+    }
+    Logs.stream = stream;
+})(Logs || (Logs = {}));
+export var Pull;
+(function (Pull) {
+    let _codec;
+    Pull.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if ((obj.root != null && obj.root.byteLength > 0)) {
+                    w.uint32(10);
+                    w.bytes(obj.root);
+                }
+                if ((obj.name != null && obj.name !== '')) {
+                    w.uint32(18);
+                    w.string(obj.name);
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    root: uint8ArrayAlloc(0),
+                    name: ''
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            obj.root = reader.bytes();
+                            break;
+                        }
+                        case 2: {
+                            obj.name = reader.string();
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            yield {
+                                field: `${prefix}.root`,
+                                value: reader.bytes()
+                            };
+                            break;
+                        }
+                        case 2: {
+                            yield {
+                                field: `${prefix}.name`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, Pull.codec());
+    }
+    Pull.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, Pull.codec(), opts);
+    }
+    Pull.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, Pull.codec(), opts);
+    }
+    Pull.stream = stream;
+})(Pull || (Pull = {}));
+export var Watch;
+(function (Watch) {
+    let _codec;
+    Watch.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if ((obj.of != null && obj.of !== '')) {
+                    w.uint32(10);
+                    w.string(obj.of);
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    of: ''
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            obj.of = reader.string();
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            yield {
+                                field: `${prefix}.of`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, Watch.codec());
+    }
+    Watch.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, Watch.codec(), opts);
+    }
+    Watch.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, Watch.codec(), opts);
+    }
+    Watch.stream = stream;
+})(Watch || (Watch = {}));

@@ -1,0 +1,141 @@
+/**
+ * A receipt: the project-signed record of a decided task with the agreeing signed results. Whoever holds one can check,
+ * offline and years later, which bundle was run, by whom, and that they agreed.
+ */
+import * as dagCbor from '@ipld/dag-cbor'
+import { CID } from 'multiformats/cid'
+import { ManifestError } from '../bundle/errors.ts'
+import { decodeManifest, MANIFEST_BYTES_MAX, manifestCid } from '../bundle/manifest.ts'
+import type { PeerIdString, TaskId } from '../ids.ts'
+import { parseReplicaId } from '../ids.ts'
+import { type Inclusion, verifyInBatch } from '../signing/batch.ts'
+import { decodeResult, RESULT_DOMAIN, type Result, type SignedResult, voteOf } from './result.ts'
+
+export const RECEIPT_DOMAIN = 'talko-receipts-1'
+export const RECEIPT_BYTES_MAX = 1024 * 1024
+const RESULTS_MAX = 64
+
+export interface Receipt {
+  readonly v: 1
+  readonly project: PeerIdString
+  readonly task: TaskId
+  /** The manifest itself: its CID is the bundle that every result must name. */
+  readonly manifest: Uint8Array
+  readonly epoch: number
+  readonly quorum: number
+  readonly decidedAtMs: number
+  /** What was agreed, as `voteOf` names it. */
+  readonly vote: string
+  /** The signed results that agree on it. */
+  readonly results: readonly SignedResult[]
+  /** Who said otherwise, for the record. */
+  readonly dissent: readonly { readonly node: PeerIdString; readonly vote: string }[]
+}
+
+/** What is stored and handed out: the receipt's bytes with the project's proof. */
+export interface SignedReceipt {
+  readonly body: Uint8Array
+  readonly proof: Inclusion
+}
+
+export interface ReceiptCheck {
+  readonly ok: boolean
+  /** One line per thing checked, in order; the last says why it failed when it did. */
+  readonly lines: readonly string[]
+  readonly receipt?: Receipt
+  readonly results?: readonly Result[]
+}
+
+export function encodeReceipt(receipt: Receipt): Uint8Array {
+  return dagCbor.encode(receipt)
+}
+
+/** The file form of a signed receipt. */
+export function encodeSignedReceipt(signed: SignedReceipt): Uint8Array {
+  return dagCbor.encode(signed)
+}
+
+/** Reads hostile bytes; undefined when they are not a signed receipt. */
+export function decodeSignedReceipt(bytes: Uint8Array): SignedReceipt | undefined {
+  if (bytes.length > RECEIPT_BYTES_MAX) return undefined
+  try {
+    const value: { body?: unknown; proof?: unknown } = dagCbor.decode(bytes)
+    return value.body instanceof Uint8Array && isInclusion(value.proof) ? { body: value.body, proof: value.proof } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Checks a receipt with nothing but itself. With `project` it must also be that project's.
+ * Verified: the project's signature; the manifest's schema; that each result is signed by its node, names this task and
+ * bundle, and votes for what was agreed; that the nodes are different and as many as the quorum.
+ */
+export function checkReceipt(signed: SignedReceipt, expect: { project?: PeerIdString } = {}): ReceiptCheck {
+  const lines: string[] = []
+  const fail = (line: string): ReceiptCheck => ({ ok: false, lines: [...lines, line] })
+  const receipt = decodeReceipt(signed.body)
+  if (receipt === undefined) return fail('not a receipt of version 1')
+  if (expect.project !== undefined && receipt.project !== expect.project) return fail(`signed for project ${receipt.project}, expected ${expect.project}`)
+  if (!verifyInBatch(receipt.project, RECEIPT_DOMAIN, signed.body, signed.proof)) return fail(`the signature of project ${receipt.project} does not match`)
+  lines.push(`signed by project ${receipt.project}`)
+  let compareStdout: boolean
+  try {
+    compareStdout = decodeManifest(receipt.manifest).compareStdout
+  } catch (error) {
+    if (error instanceof ManifestError) return fail(error.message)
+    throw error
+  }
+  const bundle = manifestCid(receipt.manifest)
+  lines.push(`bundle ${bundle}`)
+  const nodes = new Set<PeerIdString>()
+  const results: Result[] = []
+  for (const { body, proof } of receipt.results) {
+    const result = decodeResult(body)
+    if (result === undefined) return fail('a result in it is malformed')
+    if (!verifyInBatch(result.node, RESULT_DOMAIN, body, proof)) return fail(`the signature of node ${result.node} does not match its result`)
+    if (result.project !== receipt.project || parseReplicaId(result.replica)?.task !== receipt.task)
+      return fail(`the result of node ${result.node} is for another task`)
+    if (!result.bundle.equals(bundle)) return fail(`the result of node ${result.node} is for another bundle`)
+    if (voteOf(result, compareStdout) !== receipt.vote) return fail(`the result of node ${result.node} does not agree`)
+    nodes.add(result.node)
+    results.push(result)
+    lines.push(`node ${result.node} signed ${receipt.vote}`)
+  }
+  if (nodes.size !== receipt.results.length) return fail('one node is counted twice')
+  if (receipt.quorum < 1 || nodes.size < receipt.quorum) return fail(`${nodes.size} agree, the quorum is ${receipt.quorum}`)
+  lines.push(`${nodes.size} different nodes agree, quorum ${receipt.quorum}`)
+  return { ok: true, lines, receipt, results }
+}
+
+/** Decodes hostile bytes; undefined for anything that is not a receipt. */
+export function decodeReceipt(bytes: Uint8Array): Receipt | undefined {
+  if (bytes.length > RECEIPT_BYTES_MAX) return undefined
+  let value: Record<string, unknown>
+  try {
+    value = dagCbor.decode(bytes)
+  } catch {
+    return undefined
+  }
+  if (typeof value !== 'object' || value === null || CID.asCID(value) !== null || value.v !== 1) return undefined
+  if (typeof value.project !== 'string' || typeof value.task !== 'string' || typeof value.vote !== 'string') return undefined
+  if (!(value.manifest instanceof Uint8Array) || value.manifest.length > MANIFEST_BYTES_MAX) return undefined
+  if (![value.epoch, value.quorum, value.decidedAtMs].every(Number.isSafeInteger)) return undefined
+  if (!Array.isArray(value.results) || value.results.length > RESULTS_MAX || !Array.isArray(value.dissent) || value.dissent.length > RESULTS_MAX)
+    return undefined
+  if (!value.results.every((item) => item?.body instanceof Uint8Array && isInclusion(item.proof))) return undefined
+  if (!value.dissent.every((item) => typeof item?.node === 'string' && typeof item.vote === 'string')) return undefined
+  return value as unknown as Receipt
+}
+
+function isInclusion(value: unknown): value is Inclusion {
+  const proof = value as Partial<Inclusion> | null | undefined
+  return (
+    Number.isSafeInteger(proof?.index) &&
+    Number.isSafeInteger(proof?.count) &&
+    proof?.signature instanceof Uint8Array &&
+    Array.isArray(proof.path) &&
+    proof.path.length <= 32 &&
+    proof.path.every((hash) => hash instanceof Uint8Array && hash.length === 32)
+  )
+}
