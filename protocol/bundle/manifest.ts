@@ -117,12 +117,12 @@ function checkManifest(value: unknown): asserts value is RunManifest {
     'network',
     'compareStdout'
   ])
-  if (manifest.kind !== 'run') refuse(`unknown manifest kind ${JSON.stringify(manifest.kind)}`)
-  if (manifest.v !== 1) refuse(`unknown manifest version ${JSON.stringify(manifest.v)}; this talko reads version 1`)
-  if (manifest.engine !== 'docker' && manifest.engine !== 'process') refuse(`unknown engine ${JSON.stringify(manifest.engine)}`)
+  if (manifest.kind !== 'run') refuse(`unknown manifest kind ${show(manifest.kind)}`)
+  if (manifest.v !== 1) refuse(`unknown manifest version ${show(manifest.v)}; this talko reads version 1`)
+  if (manifest.engine !== 'docker' && manifest.engine !== 'process') refuse(`unknown engine ${show(manifest.engine)}`)
   if (manifest.engine === 'docker' ? CID.asCID(manifest.image) === null : manifest.image !== null)
     refuse('`image` must be a CID for engine docker and null for engine process')
-  if (manifest.network !== 'none') refuse(`unknown network tier ${JSON.stringify(manifest.network)}`)
+  if (manifest.network !== 'none') refuse(`unknown network tier ${show(manifest.network)}`)
   if (typeof manifest.compareStdout !== 'boolean') refuse('`compareStdout` must be true or false')
   const command = list(manifest.command, 'command', COMMAND_ARGS_MAX)
   if (command.length === 0) refuse('`command` is empty')
@@ -131,7 +131,7 @@ function checkManifest(value: unknown): asserts value is RunManifest {
   for (const item of list(manifest.dependencies, 'dependencies', DEPENDENCIES_MAX)) {
     const dependency = fields(item, 'a dependency', ['name', 'root', 'path', 'executables'])
     const name = dependency.name
-    if (typeof name !== 'string' || !NAME.test(name)) refuse(`a dependency's name must match ${NAME.source}, got ${JSON.stringify(name)}`)
+    if (typeof name !== 'string' || !NAME.test(name)) refuse(`a dependency's name must match ${NAME.source}, got ${show(name)}`)
     if (names.has(name)) refuse(`two dependencies are named ${name}`)
     names.add(name)
     if (CID.asCID(dependency.root) === null) refuse(`dependency ${name}: \`root\` is not a CID`)
@@ -144,7 +144,7 @@ function checkManifest(value: unknown): asserts value is RunManifest {
   const variables = Object.entries(environment)
   if (variables.length > ENVIRONMENT_MAX) refuse(`more than ${ENVIRONMENT_MAX} environment variables`)
   for (const [key, content] of variables) {
-    if (!VARIABLE.test(key)) refuse(`${JSON.stringify(key)} is not an environment variable's name`)
+    if (!VARIABLE.test(key)) refuse(`${show(key)} is not an environment variable's name`)
     text(content, `environment variable ${key}`)
   }
   const resources = fields(manifest.resources, 'resources', ['cpuMillis', 'memoryBytes', 'timeMs', 'diskBytes', 'pids'])
@@ -153,6 +153,11 @@ function checkManifest(value: unknown): asserts value is RunManifest {
   whole(resources.timeMs, 'timeMs', 1, 365 * 86_400_000)
   whole(resources.diskBytes, 'diskBytes', 0, 2 ** 50)
   whole(resources.pids, 'pids', 1, 1_000_000)
+}
+
+/** Hostile values in messages: a big integer has no JSON. */
+function show(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value.slice(0, 100)) : String(value).slice(0, 100)
 }
 
 function fields(value: unknown, what: string, names: readonly string[]): Record<string, unknown> {
@@ -179,7 +184,7 @@ function text(value: unknown, what: string): asserts value is string {
 
 function whole(value: unknown, what: string, min: number, max: number): void {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < min || value > max)
-    refuse(`resources.${what} must be a whole number from ${min} to ${max}, got ${JSON.stringify(value)}`)
+    refuse(`resources.${what} must be a whole number from ${min} to ${max}, got ${show(value)}`)
 }
 
 /** Relative, `/`-separated, no empty, `.` or `..` component; `''` is the root itself. */

@@ -1,0 +1,35 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+
+/** A child process of a test: its lines of stdout as they came, and ways to end it. */
+export interface TestProcess {
+  readonly child: ChildProcess
+  readonly lines: readonly string[]
+  /** What it printed on stderr, for messages of failed assertions. */
+  errors(): string
+  kill(signal: NodeJS.Signals): Promise<void>
+}
+
+/** Starts a TypeScript program with this Node; its stdout is read by lines. */
+export function startProgram(file: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): TestProcess {
+  const child = spawn(process.execPath, [file, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, NODE_TEST_CONTEXT: '', ...env } })
+  const lines: string[] = []
+  let errors = ''
+  createInterface({ input: child.stdout }).on('line', (line) => lines.push(line))
+  child.stderr.on('data', (data: Buffer) => {
+    errors = (errors + data.toString()).slice(-20_000)
+  })
+  const exited = once(child, 'exit')
+  return {
+    child,
+    lines,
+    errors: () => errors,
+    async kill(signal) {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill(signal)
+        await exited
+      }
+    }
+  }
+}
