@@ -1,5 +1,6 @@
 /** What a client asks a coordinator, and the shapes of the answers' dag-cbor bodies. */
 import type { BatchId, PeerIdString, TaskId } from '../ids.ts'
+import { Answer, Request } from './owner.js'
 
 export * from './owner.js'
 
@@ -7,6 +8,35 @@ export const OWNER_PROTOCOL = '/talko/owner/1.0.0'
 export const REQUEST_BYTES_MAX = 8 * 1024 * 1024
 /** Manifests in one Submit; a larger batch is sent in several (`more`). */
 export const SUBMIT_MANIFESTS_MAX = 2048
+
+/** Entries of one Make. */
+export const MAKE_ENTRIES_MAX = 65_536
+/** Rows in the answer to one Query, and what a `limit` of 0 means; ask on with `after` (the id of the last row seen). */
+export const QUERY_ROWS_MAX = 1000
+/** Requests open at once on one stream (streaming ones included); a further one is refused as `unavailable`. */
+export const REQUESTS_OPEN_MAX = 256
+/** Bytes of an answer's body or of one piece of a log. */
+export const ANSWER_BYTES_MAX = 8 * 1024 * 1024
+
+/** undefined for bytes that are not a request of this version's shape and bounds. */
+export function decodeRequest(bytes: Uint8Array): Request | undefined {
+  if (bytes.length > REQUEST_BYTES_MAX) return undefined
+  try {
+    return Request.decode(bytes, { limits: { submit: { manifests: SUBMIT_MANIFESTS_MAX }, make: { entries: MAKE_ENTRIES_MAX } } })
+  } catch {
+    return undefined
+  }
+}
+
+/** undefined for bytes that are not an answer of this version's shape and bounds. */
+export function decodeAnswer(bytes: Uint8Array): Answer | undefined {
+  if (bytes.length > ANSWER_BYTES_MAX) return undefined
+  try {
+    return Answer.decode(bytes)
+  } catch {
+    return undefined
+  }
+}
 
 /** DESIGN 5. `staged` comes with dependencies between tasks. */
 export type TaskStatus = 'created' | 'staged' | 'running' | 'validating' | 'ready' | 'failed' | 'killed'
@@ -107,6 +137,12 @@ export interface Resolved {
 export interface PullProgress {
   readonly bytes: number
   readonly totalBytes: number
+}
+
+/** Body of the answer to Make. */
+export interface Made {
+  readonly root: string
+  readonly bytes: number
 }
 
 /** Codes of refused requests; they cross the wire. */

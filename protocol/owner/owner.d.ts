@@ -10,6 +10,7 @@ export interface Request {
     logs?: Logs;
     pull?: Pull;
     watch?: Watch;
+    make?: Make;
 }
 export declare namespace Request {
     const codec: () => Codec<Request>;
@@ -90,9 +91,23 @@ export declare namespace Request {
         field: '$.watch.of';
         value: string;
     }
+    interface RequestMakeEntriesPathFieldEvent {
+        field: '$.make.entries[].path';
+        value: string;
+        index: number;
+    }
+    interface RequestMakeEntriesRootFieldEvent {
+        field: '$.make.entries[].root';
+        value: Uint8Array<ArrayBuffer>;
+        index: number;
+    }
+    interface RequestMakeNameFieldEvent {
+        field: '$.make.name';
+        value: string;
+    }
     function encode(obj: Partial<Request>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Request>): Request;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Request>): Generator<RequestIdFieldEvent | RequestCancelFieldEvent | RequestSubmitBatchFieldEvent | RequestSubmitNameFieldEvent | RequestSubmitManifestsFieldEvent | RequestSubmitPolicyFieldEvent | RequestSubmitMoreFieldEvent | RequestQueryWhatFieldEvent | RequestQueryOfFieldEvent | RequestQueryLimitFieldEvent | RequestQueryAfterFieldEvent | RequestKillOfFieldEvent | RequestLogsOfFieldEvent | RequestLogsFileFieldEvent | RequestLogsOffsetFieldEvent | RequestLogsFollowFieldEvent | RequestPullRootFieldEvent | RequestPullNameFieldEvent | RequestWatchOfFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Request>): Generator<RequestIdFieldEvent | RequestCancelFieldEvent | RequestSubmitBatchFieldEvent | RequestSubmitNameFieldEvent | RequestSubmitManifestsFieldEvent | RequestSubmitPolicyFieldEvent | RequestSubmitMoreFieldEvent | RequestQueryWhatFieldEvent | RequestQueryOfFieldEvent | RequestQueryLimitFieldEvent | RequestQueryAfterFieldEvent | RequestKillOfFieldEvent | RequestLogsOfFieldEvent | RequestLogsFileFieldEvent | RequestLogsOffsetFieldEvent | RequestLogsFollowFieldEvent | RequestPullRootFieldEvent | RequestPullNameFieldEvent | RequestWatchOfFieldEvent | RequestMakeEntriesPathFieldEvent | RequestMakeEntriesRootFieldEvent | RequestMakeNameFieldEvent>;
 }
 export interface Answer {
     id: number;
@@ -265,4 +280,46 @@ export declare namespace Watch {
     function encode(obj: Partial<Watch>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Watch>): Watch;
     function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Watch>): Generator<WatchOfFieldEvent>;
+}
+export interface Make {
+    entries: MakeEntry[];
+    name: string;
+}
+export declare namespace Make {
+    const codec: () => Codec<Make>;
+    interface MakeEntriesPathFieldEvent {
+        field: '$.entries[].path';
+        value: string;
+        index: number;
+    }
+    interface MakeEntriesRootFieldEvent {
+        field: '$.entries[].root';
+        value: Uint8Array<ArrayBuffer>;
+        index: number;
+    }
+    interface MakeNameFieldEvent {
+        field: '$.name';
+        value: string;
+    }
+    function encode(obj: Partial<Make>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Make>): Make;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Make>): Generator<MakeEntriesPathFieldEvent | MakeEntriesRootFieldEvent | MakeNameFieldEvent>;
+}
+export interface MakeEntry {
+    path: string;
+    root: Uint8Array<ArrayBuffer>;
+}
+export declare namespace MakeEntry {
+    const codec: () => Codec<MakeEntry>;
+    interface MakeEntryPathFieldEvent {
+        field: '$.path';
+        value: string;
+    }
+    interface MakeEntryRootFieldEvent {
+        field: '$.root';
+        value: Uint8Array<ArrayBuffer>;
+    }
+    function encode(obj: Partial<MakeEntry>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<MakeEntry>): MakeEntry;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<MakeEntry>): Generator<MakeEntryPathFieldEvent | MakeEntryRootFieldEvent>;
 }

@@ -42,6 +42,10 @@ export var Request;
                     w.uint32(122);
                     Watch.codec().encode(obj.watch, w);
                 }
+                if (obj.make != null) {
+                    w.uint32(130);
+                    Make.codec().encode(obj.make, w);
+                }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
                 }
@@ -95,6 +99,12 @@ export var Request;
                         case 15: {
                             obj.watch = Watch.codec().decode(reader, reader.uint32(), {
                                 limits: opts.limits?.watch
+                            });
+                            break;
+                        }
+                        case 16: {
+                            obj.make = Make.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.make
                             });
                             break;
                         }
@@ -157,6 +167,12 @@ export var Request;
                         case 15: {
                             yield* Watch.codec().stream(reader, reader.uint32(), `${prefix}.watch`, {
                                 limits: opts.limits?.watch
+                            });
+                            break;
+                        }
+                        case 16: {
+                            yield* Make.codec().stream(reader, reader.uint32(), `${prefix}.make`, {
+                                limits: opts.limits?.make
                             });
                             break;
                         }
@@ -938,3 +954,193 @@ export var Watch;
     }
     Watch.stream = stream;
 })(Watch || (Watch = {}));
+export var Make;
+(function (Make) {
+    let _codec;
+    Make.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if (obj.entries != null && obj.entries.length > 0) {
+                    for (const value of obj.entries) {
+                        w.uint32(10);
+                        MakeEntry.codec().encode(value, w);
+                    }
+                }
+                if ((obj.name != null && obj.name !== '')) {
+                    w.uint32(18);
+                    w.string(obj.name);
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    entries: [],
+                    name: ''
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            if (opts.limits?.entries != null && obj.entries.length === opts.limits.entries) {
+                                throw new MaxLengthError('Decode error - repeated field "entries" had too many elements');
+                            }
+                            obj.entries.push(MakeEntry.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.entries$
+                            }));
+                            break;
+                        }
+                        case 2: {
+                            obj.name = reader.string();
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const obj = {
+                    entries: 0
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            if (opts.limits?.entries != null && obj.entries === opts.limits.entries) {
+                                throw new MaxLengthError('Streaming decode error - repeated field "entries" had too many elements');
+                            }
+                            for (const evt of MakeEntry.codec().stream(reader, reader.uint32(), `${prefix}.entries[]`, {
+                                limits: opts.limits?.entries$
+                            })) {
+                                yield {
+                                    ...evt,
+                                    index: obj.entries
+                                };
+                            }
+                            obj.entries++;
+                            break;
+                        }
+                        case 2: {
+                            yield {
+                                field: `${prefix}.name`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, Make.codec());
+    }
+    Make.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, Make.codec(), opts);
+    }
+    Make.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, Make.codec(), opts);
+    }
+    Make.stream = stream;
+})(Make || (Make = {}));
+export var MakeEntry;
+(function (MakeEntry) {
+    let _codec;
+    MakeEntry.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if ((obj.path != null && obj.path !== '')) {
+                    w.uint32(10);
+                    w.string(obj.path);
+                }
+                if ((obj.root != null && obj.root.byteLength > 0)) {
+                    w.uint32(18);
+                    w.bytes(obj.root);
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    path: '',
+                    root: uint8ArrayAlloc(0)
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            obj.path = reader.string();
+                            break;
+                        }
+                        case 2: {
+                            obj.root = reader.bytes();
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            yield {
+                                field: `${prefix}.path`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        case 2: {
+                            yield {
+                                field: `${prefix}.root`,
+                                value: reader.bytes()
+                            };
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, MakeEntry.codec());
+    }
+    MakeEntry.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, MakeEntry.codec(), opts);
+    }
+    MakeEntry.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, MakeEntry.codec(), opts);
+    }
+    MakeEntry.stream = stream;
+})(MakeEntry || (MakeEntry = {}));
