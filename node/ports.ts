@@ -21,6 +21,14 @@ export interface NodeStore {
   close(): Promise<void>
 }
 
+/** Facts for programs and one sentence for people; a pino logger is one. */
+export interface Logger {
+  debug(facts: object, message: string): void
+  info(facts: object, message: string): void
+  warn(facts: object, message: string): void
+  error(facts: object, message: string): void
+}
+
 /** What an executor is given to run one replica. */
 export interface Execution {
   readonly replica: ReplicaId

@@ -1,0 +1,117 @@
+/**
+ * What enters and leaves the node's agent. Events are decoded, bounded and verified by the shell before they get here.
+ * Effects are plain data. `changes` of a step are made durable before its `effects` are carried out; `prompts` need no
+ * durability (repeating them after a crash is harmless) and are carried out at once.
+ */
+import type { RunManifest } from '#protocol/bundle/manifest'
+import type { ReplicaId } from '#protocol/ids'
+import type { Ended } from '../ports.ts'
+
+/** Whose fault it is that a replica was not run to an end. */
+export type FaultClass = 'node' | 'input' | 'owner' | 'cancelled'
+
+export interface Fault {
+  readonly class: FaultClass
+  /** For programs. */
+  readonly code: string
+  /** For people. */
+  readonly message: string
+}
+
+/** A lease whose manifest was decoded and whose signature was checked. */
+export interface CheckedLease {
+  readonly replica: ReplicaId
+  readonly epoch: number
+  /** Canonical bytes, kept for the next start of the node. */
+  readonly bytes: Uint8Array
+  readonly manifest: RunManifest
+}
+
+/** One lease of an Assign: good, or why it will not be run. */
+export type OfferedLease = { readonly ok: true; readonly lease: CheckedLease } | { readonly ok: false; readonly replica: ReplicaId; readonly fault: Fault }
+
+/** What a run left, once it is in the content store. CIDs as text. */
+export interface Published {
+  readonly output: string
+  readonly stdout: string
+  readonly stderr: string
+  /** Bytes of the three together. */
+  readonly bytes: number
+  /** The output tree was larger than the manifest allows and was not kept. */
+  readonly overDisk: boolean
+}
+
+export type AgentEvent =
+  /** A stream to the coordinator is open: hello follows. */
+  | { readonly kind: 'connected' }
+  | { readonly kind: 'disconnected' }
+  | { readonly kind: 'welcome'; readonly resumed: boolean; readonly received: number; readonly unknown: readonly ReplicaId[] }
+  /** The coordinator made everything of ours up to `seq` durable. */
+  | { readonly kind: 'acked'; readonly seq: number }
+  /** Numbered frames, applied once each and in order. */
+  | { readonly kind: 'assign'; readonly seq: number; readonly leases: readonly OfferedLease[] }
+  | { readonly kind: 'grant'; readonly seq: number; readonly granted: readonly ReplicaId[]; readonly refused: readonly ReplicaId[] }
+  | { readonly kind: 'cancel'; readonly seq: number; readonly replicas: readonly ReplicaId[]; readonly reason: string }
+  | { readonly kind: 'release'; readonly seq: number; readonly replicas: readonly ReplicaId[] }
+  /** A numbered frame that says nothing we know; it is counted all the same. */
+  | { readonly kind: 'skipped'; readonly seq: number }
+  | { readonly kind: 'prepared'; readonly replica: ReplicaId }
+  | { readonly kind: 'ended'; readonly replica: ReplicaId; readonly ended: Ended }
+  | { readonly kind: 'published'; readonly replica: ReplicaId; readonly published: Published }
+  /** Preparing, running or publishing broke: not the task's doing. */
+  | { readonly kind: 'failed'; readonly replica: ReplicaId; readonly fault: Fault }
+  /** Whether the engines can run things now. */
+  | { readonly kind: 'engine'; readonly up: boolean }
+  | { readonly kind: 'pause' }
+  | { readonly kind: 'resume' }
+  /** Take nothing more; what runs goes on and is reported. */
+  | { readonly kind: 'drain' }
+  /** End everything now: what is held goes back to the queue. */
+  | { readonly kind: 'quit' }
+  /** About once a second. */
+  | { readonly kind: 'tick' }
+
+export type Prompt =
+  | { readonly kind: 'prepare'; readonly replica: ReplicaId; readonly manifest: RunManifest }
+  | { readonly kind: 'abandon'; readonly replica: ReplicaId }
+  | { readonly kind: 'kill'; readonly replica: ReplicaId; readonly graceMs: number }
+  /** Add what the run left to the content store. */
+  | { readonly kind: 'publish'; readonly replica: ReplicaId; readonly manifest: RunManifest }
+  /** The stream breaks the rules: drop it and connect again. */
+  | { readonly kind: 'disconnect'; readonly message: string }
+
+export type Effect =
+  | { readonly kind: 'hello'; readonly link: Uint8Array; readonly received: number; readonly replicas: readonly ReplicaId[]; readonly slots: number }
+  /** One encoded Frame without its `ack`; numbered ones are in the outbox already. */
+  | { readonly kind: 'send'; readonly frame: Uint8Array }
+  /** Everything from the coordinator up to `seq` is durable here. */
+  | { readonly kind: 'ack'; readonly seq: number }
+  | { readonly kind: 'start'; readonly replica: ReplicaId; readonly manifest: RunManifest }
+  /** The replica is over: forget its container, its folder and its content. */
+  | { readonly kind: 'remove'; readonly replica: ReplicaId; readonly content: readonly string[] }
+  /** Draining or quitting is complete and the coordinator knows. */
+  | { readonly kind: 'done' }
+
+export interface Change {
+  readonly key: string
+  readonly value: Uint8Array | null
+}
+
+export interface Step {
+  readonly changes: readonly Change[]
+  readonly prompts: readonly Prompt[]
+  readonly effects: readonly Effect[]
+}
+
+/** leased -> preparing -> ready -> asking -> running -> publishing -> reported; any of them -> (gone). */
+export type ReplicaPhase = 'preparing' | 'ready' | 'asking' | 'granted' | 'running' | 'killing' | 'publishing' | 'reported'
+
+/** For people: `talko node status`. */
+export interface AgentView {
+  readonly mode: 'active' | 'paused' | 'draining' | 'quitting'
+  readonly connected: boolean
+  readonly engineUp: boolean
+  readonly slots: number
+  readonly unacknowledged: number
+  readonly replicas: readonly { readonly replica: ReplicaId; readonly phase: ReplicaPhase; readonly sinceMs: number }[]
+}
