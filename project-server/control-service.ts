@@ -1,0 +1,180 @@
+/**
+ * The coordinator's side of the control protocol: hello within a bounded time, one stream a node (the newest wins), hostile
+ * frames close their own stream and nothing else, and what the core sends goes out in order with acks riding along.
+ */
+import { CONTROL_PROTOCOL, CONTROL_VERSION, decodeFrame, FRAME_BYTES_MAX, Frame } from '#protocol/control/messages'
+import type { PeerIdString } from '#protocol/ids'
+import type { FrameStream, Host } from '#protocol/peer/host'
+import type { Committer } from './commit.ts'
+import { eventOf, type FrameFault, helloOf, type VerifiedRoot } from './control/inbound.ts'
+import { Link, type OutboxBounds } from './control/link.ts'
+import type { Effect } from './coordinator/events.ts'
+import type { Logger } from './logger.ts'
+import { CONTROL_STREAMS_MAX, HELLO_MS_MAX, REFUSED_MS_MAX, REFUSED_RETRY_MS } from './policy.ts'
+import type { Clock } from './ports.ts'
+
+export interface ControlPorts {
+  readonly host: Pick<Host, 'handle'>
+  readonly committer: Pick<Committer, 'apply' | 'room'>
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+export interface ControlOptions {
+  readonly project: PeerIdString
+  readonly epoch: number
+  readonly heartbeatMs: number
+  readonly helloMsMax?: number
+  readonly outbox?: OutboxBounds
+}
+
+export class ControlService {
+  /** Streams closed by us, by reason. */
+  readonly closed = new Map<string, number>()
+  readonly #ports: ControlPorts
+  readonly #options: ControlOptions
+  readonly #links = new Map<PeerIdString, Link>()
+  /** Hellos that the core has not answered yet, per node in order. */
+  readonly #greeting = new Map<PeerIdString, Link[]>()
+  readonly #touched = new Set<Link>()
+
+  constructor(ports: ControlPorts, options: ControlOptions) {
+    this.#ports = ports
+    this.#options = options
+  }
+
+  async start(): Promise<void> {
+    await this.#ports.host.handle(CONTROL_PROTOCOL, { frameBytesMax: FRAME_BYTES_MAX, streamsMax: CONTROL_STREAMS_MAX }, (stream) => this.#serve(stream))
+  }
+
+  /** Ends every stream: nodes come back by themselves. */
+  stop(): void {
+    for (const link of this.#links.values()) link.abort(new Error('the project server stops'))
+    this.#links.clear()
+    this.#greeting.clear()
+  }
+
+  isConnected(node: PeerIdString): boolean {
+    return this.#links.has(node)
+  }
+
+  get connected(): number {
+    return this.#links.size
+  }
+
+  /** Carries out one committed effect for a node. Call `flush` after the last of a commit. */
+  carry(effect: Extract<Effect, { kind: 'welcome' | 'send' | 'ack' | 'disconnect' }>): void {
+    switch (effect.kind) {
+      case 'welcome':
+        this.#welcome(effect)
+        return
+      case 'disconnect': {
+        this.#greeting.delete(effect.node)
+        const link = this.#links.get(effect.node)
+        if (link !== undefined) this.#refuse(link, { code: effect.code, message: effect.message })
+        return
+      }
+      default: {
+        const link = this.#links.get(effect.node)
+        if (link?.welcomed !== true) return
+        this.#touched.add(link)
+        if (effect.kind === 'ack') link.ack(effect.seq)
+        else if (!link.push(effect.frame)) this.#drop(link, 'slow', 'the node reads too slowly; what it missed is replayed when it is back')
+      }
+    }
+  }
+
+  /** Sends what the effects of one commit left waiting. */
+  flush(): void {
+    for (const link of this.#touched) link.flush()
+    this.#touched.clear()
+  }
+
+  #welcome(effect: Extract<Effect, { kind: 'welcome' }>): void {
+    const waiting = this.#greeting.get(effect.node)
+    const link = waiting?.shift()
+    if (waiting?.length === 0) this.#greeting.delete(effect.node)
+    if (link === undefined || this.#links.get(effect.node) !== link) return
+    link.welcomed = true
+    const { epoch, heartbeatMs } = this.#options
+    const { resumed, received, unknown } = effect
+    link.push(Frame.encode({ seq: 0, ack: 0, welcome: { version: CONTROL_VERSION, epoch, resumed, received, heartbeatMs, unknown: [...unknown] } }))
+    this.#touched.add(link)
+  }
+
+  async #serve(stream: FrameStream): Promise<void> {
+    const node = stream.remotePeer
+    const link = new Link(stream, this.#options.outbox)
+    const cancel = this.#ports.clock.after(this.#options.helloMsMax ?? HELLO_MS_MAX, () => this.#drop(link, 'silent', 'no hello came'))
+    const verified: VerifiedRoot = { root: '', signature: '' }
+    let greeted = false
+    try {
+      for await (const bytes of stream.frames()) {
+        if (link.closed || (greeted && this.#links.get(node) !== link)) return
+        const frame = decodeFrame(bytes)
+        const inbound = greeted ? eventOf(frame, node, this.#options.project, verified) : helloOf(frame, node, this.#options.project)
+        if ('fault' in inbound) {
+          this.#refuse(link, inbound.fault)
+          return
+        }
+        if (!greeted) {
+          cancel()
+          greeted = true
+          this.#greet(node, link)
+        }
+        this.#ports.committer.apply(inbound.event)
+        if (frame !== undefined && frame.ack > 0 && inbound.event.kind !== 'hello') this.#ports.committer.apply({ kind: 'ack', node, seq: frame.ack })
+        if (inbound.heartbeat === true && link.welcomed) {
+          link.pulse()
+          link.flush()
+        }
+        await this.#ports.committer.room()
+      }
+    } catch (error) {
+      this.#ports.logger.debug({ node, reason: error instanceof Error ? error.message : String(error) }, 'a control stream ended')
+    } finally {
+      cancel()
+      this.#ended(node, link)
+    }
+  }
+
+  #greet(node: PeerIdString, link: Link): void {
+    const old = this.#links.get(node)
+    this.#links.set(node, link)
+    if (old !== undefined) this.#drop(old, 'replaced', 'the node opened a newer control stream')
+    const waiting = this.#greeting.get(node) ?? []
+    waiting.push(link)
+    this.#greeting.set(node, waiting)
+    link.stream.gone.addEventListener('abort', () => this.#ended(node, link), { once: true })
+  }
+
+  #ended(node: PeerIdString, link: Link): void {
+    if (this.#links.get(node) !== link) return
+    this.#links.delete(node)
+    this.#touched.delete(link)
+    this.#ports.committer.apply({ kind: 'gone', node })
+  }
+
+  #drop(link: Link, code: string, message: string): void {
+    this.#count(link, code, message)
+    link.abort(new Error(message))
+    this.#ended(link.stream.remotePeer, link)
+  }
+
+  /** Tells the node why, then ends its stream. */
+  #refuse(link: Link, fault: FrameFault | { code: string; message: string }): void {
+    this.#count(link, fault.code, fault.message)
+    const lasting = fault.code === 'wrong_project' || fault.code === 'version'
+    const frame = Frame.encode({ seq: 0, ack: 0, refused: { code: fault.code, message: fault.message, retryMs: lasting ? 0 : REFUSED_RETRY_MS } })
+    const reset = new Error(fault.message)
+    const cancel = this.#ports.clock.after(REFUSED_MS_MAX, () => link.abort(reset))
+    link.stream.gone.addEventListener('abort', cancel, { once: true })
+    link.end(frame).catch(() => link.abort(reset))
+    this.#ended(link.stream.remotePeer, link)
+  }
+
+  #count(link: Link, code: string, message: string): void {
+    this.closed.set(code, (this.closed.get(code) ?? 0) + 1)
+    this.#ports.logger.info({ node: link.stream.remotePeer, address: link.stream.remoteAddress, code, reason: message }, 'closed a control stream')
+  }
+}

@@ -1,0 +1,183 @@
+/**
+ * From a node's frames to the coordinator's events: everything is decoded, bounded and verified here, so that the core only
+ * ever sees what it may believe was said by that node. Pure.
+ */
+
+import { CONTROL_VERSION, type Frame, type Hello, type Reports } from '#protocol/control/messages'
+import { type PeerIdString, parseReplicaId } from '#protocol/ids'
+import { decodeResult, RESULT_DOMAIN, type Result, type SignedResult } from '#protocol/result/result'
+import { signedRoot } from '#protocol/signing/batch'
+import { verify } from '#protocol/signing/keys'
+import type { Event, NodeOffer } from '../coordinator/events.ts'
+import { MESSAGE_CHARS_MAX, NAME_CHARS_MAX } from '../policy.ts'
+
+/** Why a frame closes its stream. `version` and `wrong_project` will not change by trying again. */
+export type FrameFaultCode = 'malformed' | 'version' | 'wrong_project' | 'bad_signature'
+
+export interface FrameFault {
+  readonly code: FrameFaultCode
+  readonly message: string
+}
+
+export type Inbound = { readonly event: Event; readonly heartbeat?: boolean } | { readonly fault: FrameFault }
+
+/** The last signed batch root that was verified for a node: results of one batch may come in several frames. */
+export interface VerifiedRoot {
+  root: string
+  signature: string
+}
+
+/** The `hello` event of a stream's first frame. */
+export function helloOf(frame: Frame | undefined, node: PeerIdString, project: PeerIdString): Inbound {
+  const hello = frame?.hello
+  if (hello === undefined || frame === undefined || kindsOf(frame).length !== 1)
+    return fault('malformed', 'the first frame of a control stream must be a hello')
+  if (!hello.versions.includes(CONTROL_VERSION)) {
+    const spoken = hello.versions.join(', ') || 'none'
+    return fault(
+      'version',
+      `this project server speaks version ${CONTROL_VERSION} of the control protocol, the node speaks ${spoken}: install the newest talko`
+    )
+  }
+  if (hello.project !== project) {
+    return fault(
+      'wrong_project',
+      `this server leads project ${project}, the node was set up for ${clip(hello.project, NAME_CHARS_MAX)}: join again with this project's invite`
+    )
+  }
+  const offer = offerOf(hello)
+  if (offer === undefined || hello.link.length !== 16 || !hello.replicas.every(isReplica))
+    return fault('malformed', 'a field of the hello is missing or out of bounds')
+  const link = Buffer.from(hello.link).toString('hex')
+  return { event: { kind: 'hello', node, link, received: hello.received, offer, replicas: hello.replicas } }
+}
+
+/** The event of any later frame; a bare ack or heartbeat is a `heartbeat`. */
+export function eventOf(frame: Frame | undefined, node: PeerIdString, project: PeerIdString, verified: VerifiedRoot): Inbound {
+  if (frame === undefined) return fault('malformed', 'not a frame of this protocol')
+  const kinds = kindsOf(frame)
+  const { seq } = frame
+  if (kinds.length > 1) return fault('malformed', `a frame carries one message, this one has ${kinds.join(' and ')}`)
+  const kind = kinds[0]
+  const numbered = kind === 'start' || kind === 'progress' || kind === 'reports' || kind === 'returned' || kind === 'bye'
+  if (!Number.isSafeInteger(seq) || seq < 0 || !Number.isSafeInteger(frame.ack) || frame.ack < 0) return fault('malformed', 'a number is out of bounds')
+  if (numbered !== seq > 0) return fault('malformed', numbered ? `${kind} must be numbered` : 'an unnumbered message has a number')
+  if (frame.demand !== undefined) return { event: { kind: 'demand', node, slots: frame.demand.slots } }
+  if (frame.start !== undefined) {
+    const replicas = frame.start.replicas
+    if (!replicas.every(({ replica, epoch }) => isReplica(replica) && Number.isSafeInteger(epoch)))
+      return fault('malformed', 'a replica in a start is malformed')
+    return { event: { kind: 'start', node, seq, replicas } }
+  }
+  if (frame.progress !== undefined) {
+    const replicas = frame.progress.replicas
+    if (!replicas.every(({ replica }) => isReplica(replica))) return fault('malformed', 'a replica in a progress message is malformed')
+    return { event: { kind: 'progress', node, seq, replicas: replicas.map(({ replica, state }) => ({ replica, state: clip(state, 16) })) } }
+  }
+  if (frame.returned !== undefined) {
+    const replicas = frame.returned.replicas
+    if (!replicas.every(({ replica }) => isReplica(replica))) return fault('malformed', 'a returned replica is malformed')
+    return {
+      event: {
+        kind: 'returned',
+        node,
+        seq,
+        replicas: replicas.map((one) => ({
+          replica: one.replica,
+          class: clip(one.class, 16),
+          code: clip(one.code, 64),
+          message: clip(one.message, MESSAGE_CHARS_MAX)
+        }))
+      }
+    }
+  }
+  if (frame.bye !== undefined) return { event: { kind: 'bye', node, seq } }
+  if (frame.reports !== undefined) {
+    const results = resultsOf(frame.reports, node, project, verified)
+    return 'fault' in results ? results : { event: { kind: 'reports', node, seq, results: results.results } }
+  }
+  if (kind === undefined || kind === 'heartbeat') return { event: { kind: 'heartbeat', node }, heartbeat: kind === 'heartbeat' }
+  return fault('malformed', `a node does not send ${kind}`)
+}
+
+/** Every result decodes, is this node's and this project's, and is in the batch that the node signed. */
+function resultsOf(
+  reports: Reports,
+  node: PeerIdString,
+  project: PeerIdString,
+  verified: VerifiedRoot
+): { results: { result: Result; signed: SignedResult }[] } | { fault: FrameFault } {
+  const results: { result: Result; signed: SignedResult }[] = []
+  const signature = Buffer.from(reports.signature)
+  for (const { body, index, path } of reports.results) {
+    const result = decodeResult(body)
+    if (result === undefined) return fault('malformed', 'a result is malformed')
+    if (result.node !== node) return fault('bad_signature', `a result names node ${clip(result.node, NAME_CHARS_MAX)} as its author`)
+    if (result.project !== project) return fault('wrong_project', `a result is for project ${clip(result.project, NAME_CHARS_MAX)}`)
+    const proof = { index, count: reports.count, path, signature: reports.signature }
+    const root = signedRoot(body, proof)
+    if (root === undefined) return fault('bad_signature', 'a result is not in the batch it came with')
+    const key = { root: Buffer.from(root).toString('base64'), signature: signature.toString('base64') }
+    if (key.root !== verified.root || key.signature !== verified.signature) {
+      if (!verify(node, RESULT_DOMAIN, root, reports.signature)) return fault('bad_signature', 'the signature of a batch of results does not match')
+      verified.root = key.root
+      verified.signature = key.signature
+    }
+    results.push({ result, signed: { body, proof } })
+  }
+  return { results }
+}
+
+const KINDS = [
+  'hello',
+  'demand',
+  'heartbeat',
+  'start',
+  'progress',
+  'reports',
+  'returned',
+  'bye',
+  'welcome',
+  'refused',
+  'assign',
+  'grant',
+  'cancel',
+  'release'
+] as const
+
+function kindsOf(frame: Frame): (typeof KINDS)[number][] {
+  return KINDS.filter((kind) => frame[kind] !== undefined)
+}
+
+function offerOf(hello: Hello): NodeOffer | undefined {
+  const capabilities = hello.capabilities
+  if (capabilities === undefined) return undefined
+  const { platform, engines, cpuMillis, memoryBytes, diskBytes, tags } = capabilities
+  const slots = hello.demand?.slots ?? 0
+  if (![memoryBytes, diskBytes, hello.received].every((value) => Number.isSafeInteger(value) && value >= 0)) return undefined
+  if (![platform, ...engines, ...tags].every((word) => word.length <= NAME_CHARS_MAX)) return undefined
+  return {
+    name: clip(hello.name, NAME_CHARS_MAX),
+    agent: clip(hello.agent, NAME_CHARS_MAX),
+    platform: clip(platform, NAME_CHARS_MAX),
+    engines: engines.map((engine) => clip(engine, NAME_CHARS_MAX)),
+    cpuMillis,
+    memoryBytes,
+    diskBytes,
+    slots,
+    tags: tags.map((tag) => clip(tag, NAME_CHARS_MAX))
+  }
+}
+
+function isReplica(text: string): boolean {
+  return parseReplicaId(text) !== undefined
+}
+
+/** Text of a peer made fit to show: bounded, on one line, without control characters. */
+export function clip(text: string, charsMax: number): string {
+  return text.slice(0, charsMax).replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029]/gu, ' ')
+}
+
+function fault(code: FrameFaultCode, message: string): { fault: FrameFault } {
+  return { fault: { code, message } }
+}

@@ -1,0 +1,53 @@
+/** The numbers of the server's shell: unit, and the reason where it is not plain. */
+
+/** The slow sweep: half a second after a limit is passed is soon enough, the schedule itself is by event. */
+export const TICK_MS = 500
+
+/** A peer that opened a control stream and says nothing. */
+export const HELLO_MS_MAX = 10_000
+/** Control streams at once on one connection: the present one, and a new one that is about to replace it. */
+export const CONTROL_STREAMS_MAX = 2
+/** Waiting for a slow node before its stream is dropped; what was numbered is replayed when it comes back. */
+export const OUTBOX_BYTES_MAX = 64 * 1024 * 1024
+export const OUTBOX_FRAMES_MAX = 16_384
+/** A refused node may try again after this, when trying again can help. */
+export const REFUSED_RETRY_MS = 5_000
+/** A refused peer has this long to read why before its stream is reset. */
+export const REFUSED_MS_MAX = 5_000
+/** Text in a hello or a returned replica. */
+export const NAME_CHARS_MAX = 128
+export const MESSAGE_CHARS_MAX = 1024
+
+/** Events applied and not yet on disk before the readers of streams are held back. */
+export const EVENTS_WAITING_MAX = 20_000
+/** Between attempts to commit while the disk is full. */
+export const RETRY_FIRST_MS = 250
+export const RETRY_MS_MAX = 10_000
+
+/** Owner streams at once on one connection. */
+export const OWNER_STREAMS_MAX = 8
+/** Watchers are told at most ten times a second. */
+export const WATCH_MS = 100
+/** Named data of one project, all held in memory. */
+export const NAMED_DATA_MAX = 100_000
+export const DATA_NAME_CHARS_MAX = 256
+/** A tree pulled from a client. */
+export const PULL_BYTES_MAX = 2 ** 46
+
+/** Bytes of a log in one answer. */
+export const LOG_PIECE_BYTES_MAX = 64 * 1024
+/** Attempts in a row to follow a running log that bring not a byte, and the pause between them. */
+export const LOG_ATTEMPTS_MAX = 20
+export const LOG_RETRY_MS = 500
+/** Frames of a live stream. */
+export const LIVE_FRAME_BYTES_MAX = 1024 * 1024
+
+/** Outputs fetched at once from nodes. */
+export const PULLS_MAX = 16
+/** A transfer that brings nothing for so long is given up. */
+export const PULL_SILENCE_MS_MAX = 60_000
+
+/** The record in the DHT lives for a day; it is put there again long before. */
+export const RECORD_REFRESH_MS = 600_000
+/** After a failed attempt to publish it. */
+export const RECORD_RETRY_MS = 15_000
