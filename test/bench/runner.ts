@@ -92,20 +92,8 @@ export function benchLine(figures: Omit<BenchLine, 'ratio' | 'met'>): BenchLine 
   return { ...figures, ratio, met: match[2] === '<=' ? subject <= bound : subject >= bound }
 }
 
-function ensurePackages(packages: readonly string[], log: (line: string) => void): void {
-  const missing = packages.filter((name) => {
-    try {
-      return !execFileSync('dpkg-query', ['-W', '-f', '$' + '{Status}', name], { stdio: ['ignore', 'pipe', 'ignore'] })
-        .toString()
-        .includes('install ok installed')
-    } catch {
-      return true
-    }
-  })
-  if (missing.length === 0) return
-  if (process.getuid?.() !== 0) throw new Error(`the benchmark needs ${missing.join(', ')}; install them: sudo apt-get install ${missing.join(' ')}`)
-  log(`installing ${missing.join(', ')}`)
-  execFileSync('sh', ['scripts/apt.sh', ...missing], { cwd: root, stdio: ['ignore', 2, 2] })
+function ensurePackages(packages: readonly string[]): void {
+  execFileSync(process.execPath, ['scripts/setup.mjs', 'apt', ...packages], { cwd: root, stdio: ['ignore', 2, 2] })
 }
 
 async function npmPeer(spec: string, log: (line: string) => void): Promise<string> {
@@ -150,7 +138,7 @@ async function main(args: readonly string[]): Promise<number> {
         rounds,
         workFolder,
         log,
-        ensure: async (packages: readonly string[]) => ensurePackages(packages, log),
+        ensure: async (packages: readonly string[]) => ensurePackages(packages),
         npmPeer: (spec: string) => npmPeer(spec, log)
       }
       for (const line of await run(context)) {

@@ -1,0 +1,24 @@
+/**
+ * `npm test [-- FILE...]`: all `*.test.ts`, or those named. Files run side by side, as many as there are cores and at most
+ * four, since those with containers load the machine beyond their own process.
+ */
+import { spawnSync } from 'node:child_process'
+import { availableParallelism } from 'node:os'
+
+const FILES_AT_ONCE_MAX = 4
+/** A test that hangs fails with its name instead of keeping CI busy. */
+const TEST_MS_MAX = 300_000
+const ALL = '{protocol,project-server,node,client-cli,sim,test,scripts}/**/*.test.ts'
+
+const named = process.argv.slice(2)
+const { status } = spawnSync(
+  process.execPath,
+  [
+    '--test',
+    `--test-concurrency=${Math.min(FILES_AT_ONCE_MAX, availableParallelism())}`,
+    `--test-timeout=${TEST_MS_MAX}`,
+    ...(named.length === 0 ? [ALL] : named)
+  ],
+  { stdio: 'inherit' }
+)
+process.exitCode = status ?? 1
