@@ -43,6 +43,10 @@ export declare namespace Request {
         field: '$.submit.more';
         value: boolean;
     }
+    interface RequestSubmitFirstFieldEvent {
+        field: '$.submit.first';
+        value: number;
+    }
     interface RequestQueryWhatFieldEvent {
         field: '$.query.what';
         value: string;
@@ -107,7 +111,7 @@ export declare namespace Request {
     }
     function encode(obj: Partial<Request>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Request>): Request;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Request>): Generator<RequestIdFieldEvent | RequestCancelFieldEvent | RequestSubmitBatchFieldEvent | RequestSubmitNameFieldEvent | RequestSubmitManifestsFieldEvent | RequestSubmitPolicyFieldEvent | RequestSubmitMoreFieldEvent | RequestQueryWhatFieldEvent | RequestQueryOfFieldEvent | RequestQueryLimitFieldEvent | RequestQueryAfterFieldEvent | RequestKillOfFieldEvent | RequestLogsOfFieldEvent | RequestLogsFileFieldEvent | RequestLogsOffsetFieldEvent | RequestLogsFollowFieldEvent | RequestPullRootFieldEvent | RequestPullNameFieldEvent | RequestWatchOfFieldEvent | RequestMakeEntriesPathFieldEvent | RequestMakeEntriesRootFieldEvent | RequestMakeNameFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Request>): Generator<RequestIdFieldEvent | RequestCancelFieldEvent | RequestSubmitBatchFieldEvent | RequestSubmitNameFieldEvent | RequestSubmitManifestsFieldEvent | RequestSubmitPolicyFieldEvent | RequestSubmitMoreFieldEvent | RequestSubmitFirstFieldEvent | RequestQueryWhatFieldEvent | RequestQueryOfFieldEvent | RequestQueryLimitFieldEvent | RequestQueryAfterFieldEvent | RequestKillOfFieldEvent | RequestLogsOfFieldEvent | RequestLogsFileFieldEvent | RequestLogsOffsetFieldEvent | RequestLogsFollowFieldEvent | RequestPullRootFieldEvent | RequestPullNameFieldEvent | RequestWatchOfFieldEvent | RequestMakeEntriesPathFieldEvent | RequestMakeEntriesRootFieldEvent | RequestMakeNameFieldEvent>;
 }
 export interface Answer {
     id: number;
@@ -153,6 +157,7 @@ export interface Submit {
     manifests: Uint8Array<ArrayBuffer>[];
     policy: Uint8Array<ArrayBuffer>;
     more: boolean;
+    first: number;
 }
 export declare namespace Submit {
     const codec: () => Codec<Submit>;
@@ -177,9 +182,13 @@ export declare namespace Submit {
         field: '$.more';
         value: boolean;
     }
+    interface SubmitFirstFieldEvent {
+        field: '$.first';
+        value: number;
+    }
     function encode(obj: Partial<Submit>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Submit>): Submit;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Submit>): Generator<SubmitBatchFieldEvent | SubmitNameFieldEvent | SubmitManifestsFieldEvent | SubmitPolicyFieldEvent | SubmitMoreFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Submit>): Generator<SubmitBatchFieldEvent | SubmitNameFieldEvent | SubmitManifestsFieldEvent | SubmitPolicyFieldEvent | SubmitMoreFieldEvent | SubmitFirstFieldEvent>;
 }
 export interface Query {
     what: string;

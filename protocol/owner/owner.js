@@ -376,6 +376,10 @@ export var Submit;
                     w.uint32(40);
                     w.bool(obj.more);
                 }
+                if ((obj.first != null && obj.first !== 0)) {
+                    w.uint32(48);
+                    w.uint32(obj.first);
+                }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
                 }
@@ -385,7 +389,8 @@ export var Submit;
                     name: '',
                     manifests: [],
                     policy: uint8ArrayAlloc(0),
-                    more: false
+                    more: false,
+                    first: 0
                 };
                 const end = length == null ? reader.len : reader.pos + length;
                 while (reader.pos < end) {
@@ -412,6 +417,10 @@ export var Submit;
                         }
                         case 5: {
                             obj.more = reader.bool();
+                            break;
+                        }
+                        case 6: {
+                            obj.first = reader.uint32();
                             break;
                         }
                         default: {
@@ -466,6 +475,13 @@ export var Submit;
                             yield {
                                 field: `${prefix}.more`,
                                 value: reader.bool()
+                            };
+                            break;
+                        }
+                        case 6: {
+                            yield {
+                                field: `${prefix}.first`,
+                                value: reader.uint32()
                             };
                             break;
                         }
