@@ -1,0 +1,58 @@
+/** The coordinator's numbers: unit, reason, source. Defaults of a project; a test or a project may set others. */
+
+export interface CoordinatorPolicy {
+  /** H: how often a node says that it is there (DCS: 3 s). */
+  readonly heartbeatMs: number
+  /** I: heartbeats missed before a node is lost (DCS: 5). */
+  readonly missedMax: number
+  /** After a restart every node has at least this long to come back before it counts as silent: a coordinator's absence is not the nodes' fault (F02's 60 s). */
+  readonly restartGraceMs: number
+}
+
+export const DEFAULT_COORDINATOR_POLICY: CoordinatorPolicy = { heartbeatMs: 3_000, missedMax: 5, restartGraceMs: 60_000 }
+
+/** Tasks of one batch: a batch's number and a task's index share one 53-bit order number, 20 bits of it for the index. */
+export const BATCH_TASKS_MAX = 2 ** 20
+/** Undecided tasks in memory: about 600 bytes each, so 600 MB; beyond it a submission is refused until some are decided. */
+export const LIVE_TASKS_MAX = 1_000_000
+/** Nodes known to one project, all held in memory (about 1 kB each). */
+export const NODES_MAX = 100_000
+/** Slots that one node may lend, whatever it says. */
+export const NODE_SLOTS_MAX = 4096
+
+/** Leases in one Assign; a node with thousands of slots gets several. */
+export const ASSIGN_LEASES_MAX = 1024
+/** Manifest bytes in one Assign: a quarter of the frame's bound, so that everything else fits. */
+export const ASSIGN_BYTES_MAX = 1024 * 1024
+/** Frames that wait for a node's acknowledgement. A node that lets more pile up is cut off and starts a new link. */
+export const OUTBOX_FRAMES_MAX = 8192
+
+/** Entries of one queue that are looked at for one placement before something else is tried. */
+export const LOOK_AHEAD_MAX = 64
+
+/** Two nodes that say the input is at fault are believed. */
+export const INPUT_FAULTS_MAX = 2
+/** A leased replica that is not started in this time is lost: preparing can mean a big download over a slow line. */
+export const PREPARE_MS_MAX = 6 * 3_600_000
+/** What a run may take beyond its own time limit until its result is here: adding and reporting big outputs. */
+export const REPORT_SLACK_MS = 3_600_000
+/** A cancelled run's slot is free again after this even if the node says nothing: its grace of 10 s after TERM, and two more. */
+export const CLOSING_MS_MAX = 12_000
+/** A lease that a node does not list in its hello, although it made it durable, is lost after this: its report may be on the way. */
+export const FORGOTTEN_MS = 2_000
+
+/** Between two rounds of asking the agreeing nodes for an output. */
+export const PULL_RETRY_MS = 5_000
+/** Rounds in which every agreeing node failed before its output counts as lost. Disconnected nodes are waited for. */
+export const PULL_ROUNDS_MAX = 3
+/** How long an agreeing node that is away is waited for before its output counts as lost. */
+export const PULL_WAIT_MS_MAX = 600_000
+/** Times that an agreed output is computed again because nobody could hand it over. */
+export const OUTPUT_LOSSES_MAX = 2
+/** Stdout and stderr may add this to the manifest's disk limit when an output is pulled. */
+export const PULL_LOG_BYTES_MAX = 256 * 1024 ** 2
+
+/** Replicas outstanding when their task was decided, kept so that a late result can be judged; the oldest are forgotten first. */
+export const LATE_KEPT_MAX = 65_536
+/** Text of a node that is kept with a replica. */
+export const MESSAGE_CHARS_MAX = 200

@@ -1,0 +1,49 @@
+/** The two state machines and their legal moves. Terminal states absorb; any other move is a bug and throws. */
+
+/** created -> staged -> running -> validating -> ready | failed | killed (README.md has the diagram). */
+export type TaskState = 'created' | 'staged' | 'running' | 'validating' | 'ready' | 'failed' | 'killed'
+
+/** leased -> preparing -> running -> uploading -> reported | returned | lost | cancelled. */
+export type ReplicaState = 'leased' | 'preparing' | 'running' | 'uploading' | 'reported' | 'returned' | 'lost' | 'cancelled'
+
+/** How a result compared with what was agreed. */
+export type Verdict = 'valid' | 'invalid' | 'inconclusive'
+
+export const TASK_MOVES: Readonly<Record<TaskState, readonly TaskState[]>> = {
+  created: ['staged', 'killed'],
+  staged: ['running', 'killed'],
+  running: ['staged', 'validating', 'failed', 'killed'],
+  validating: ['running', 'ready', 'failed', 'killed'],
+  ready: [],
+  failed: [],
+  killed: []
+}
+
+export const REPLICA_MOVES: Readonly<Record<ReplicaState, readonly ReplicaState[]>> = {
+  leased: ['preparing', 'running', 'returned', 'lost', 'cancelled'],
+  preparing: ['running', 'returned', 'lost', 'cancelled'],
+  running: ['uploading', 'reported', 'returned', 'lost', 'cancelled'],
+  uploading: ['reported', 'returned', 'lost', 'cancelled'],
+  reported: [],
+  returned: [],
+  // Only the loss of a node can turn out wrong: it comes back with the replica in hand, or its result arrives late.
+  lost: ['leased', 'running', 'reported', 'cancelled'],
+  cancelled: []
+}
+
+export function isTerminal(state: TaskState): boolean {
+  return TASK_MOVES[state].length === 0
+}
+
+/** Held by its node: it takes a slot there. */
+export function isLive(state: ReplicaState): boolean {
+  return state === 'leased' || state === 'preparing' || state === 'running' || state === 'uploading'
+}
+
+export function assertTaskMove(from: TaskState, to: TaskState, what: string): void {
+  if (!TASK_MOVES[from].includes(to)) throw new Error(`task ${what}: ${from} -> ${to} is not a legal move`)
+}
+
+export function assertReplicaMove(from: ReplicaState, to: ReplicaState, what: string): void {
+  if (!REPLICA_MOVES[from].includes(to)) throw new Error(`replica ${what}: ${from} -> ${to} is not a legal move`)
+}
