@@ -1,0 +1,281 @@
+/** The real Host: js-libp2p over TCP, with the settings that were measured to work. */
+import { networkInterfaces } from 'node:os'
+import { identify } from '@libp2p/identify'
+import type { Connection, Libp2p, PeerId } from '@libp2p/interface'
+import { noise } from '@libp2p/noise'
+import { peerIdFromString } from '@libp2p/peer-id'
+import { ping } from '@libp2p/ping'
+import { tcp } from '@libp2p/tcp'
+import { tls } from '@libp2p/tls'
+import { yamux } from '@libp2p/yamux'
+import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
+import { createLibp2p } from 'libp2p'
+import type { PeerIdString } from '../../ids.ts'
+import type { Signer } from '../../signing/keys.ts'
+import { frameStream } from '../../streams/frame-stream.ts'
+import { type FrameStream, type Host, HostError, StreamError } from '../host.ts'
+import { type DhtOptions, type DhtService, dhtService, startDht } from './dht.ts'
+
+/** What a paused stream's sender may still send; must stay below READ_BUFFER_BYTES or a paused stream is reset. */
+const WINDOW_BYTES = 2 * 1024 * 1024
+const READ_BUFFER_BYTES = 4 * 1024 * 1024
+const CONNECTIONS_MAX = { server: 20_000, volunteer: 300, client: 300 } as const
+/** Streams of all protocols that a peer may hold open on one connection. */
+const STREAMS_PER_CONNECTION_MAX = 256
+/** Of one protocol, unless its handler says otherwise. */
+const STREAMS_PER_PROTOCOL = 32
+/** One address; a host that drops packets answers nothing, and the next address waits for this. */
+const DIAL_MS_MAX = 6_000
+const OPEN_MS_MAX = 10_000
+/** A connection that does not close nicely within this is cut. */
+const CLOSE_MS_MAX = 1_000
+const STOP_MS_MAX = 5_000
+/** After a handler returned, the peer has so long to end its side of the stream. */
+const LINGER_MS_MAX = 10_000
+
+export interface HostLogger {
+  debug(details: object, message: string): void
+  warn(details: object, message: string): void
+}
+
+export interface HostOptions {
+  readonly signer: Signer
+  /** Multiaddrs to listen on; none for a host that only dials. */
+  readonly listen: readonly string[]
+  /** Multiaddrs told to others instead of those listened on, for a host behind a forwarded port. */
+  readonly announce?: readonly string[]
+  readonly role: 'server' | 'volunteer' | 'client'
+  readonly dht?: DhtOptions
+  readonly logger?: HostLogger
+}
+
+/** A started host. Throws HostError `bad_address` or `address_in_use`. */
+export async function createHost(options: HostOptions): Promise<Host> {
+  const { signer, role, dht } = options
+  const listen = options.listen.map(parseAddress)
+  const announce = (options.announce ?? []).map(parseAddress)
+  const kad = dht === undefined ? undefined : dhtService(dht)
+  let libp2p: Libp2p<{ dht?: DhtService }>
+  try {
+    libp2p = (await createLibp2p({
+      privateKey: signer.privateKey,
+      addresses: { listen: listen.map(String), announce: announce.map(String), appendAnnounce: publicAddresses(listen) },
+      transports: [tcp()],
+      // The dialler's order counts. Noise costs the accepting side 10 ms of CPU, TLS 17.
+      connectionEncrypters: [noise(), tls()],
+      streamMuxers: [
+        yamux({
+          maxInboundStreams: STREAMS_PER_CONNECTION_MAX,
+          maxOutboundStreams: STREAMS_PER_CONNECTION_MAX,
+          streamOptions: { initialStreamWindowSize: 256 * 1024, maxStreamWindowSize: WINDOW_BYTES, maxReadBufferLength: READ_BUFFER_BYTES }
+        })
+      ],
+      // The defaults let in 5 connections a second from one address and 300 in all.
+      connectionManager: {
+        maxConnections: CONNECTIONS_MAX[role],
+        maxIncomingPendingConnections: 2_000,
+        inboundConnectionThreshold: 1_000,
+        maxParallelDials: 100,
+        addressDialTimeout: DIAL_MS_MAX
+      },
+      // It pings every connection in the same tick on a new stream; control streams have heartbeats of their own.
+      connectionMonitor: { enabled: false },
+      services: { identify: identify(), ping: ping(), ...(kad === undefined ? {} : { dht: kad }) }
+    })) as Libp2p<{ dht?: DhtService }>
+  } catch (cause) {
+    throw listenError(options.listen, cause)
+  }
+  return liveHost(libp2p, options)
+}
+
+function liveHost(libp2p: Libp2p<{ dht?: DhtService }>, { signer, dht: dhtOptions, logger }: HostOptions): Host {
+  const stopped = new AbortController()
+  const dht = dhtOptions === undefined || libp2p.services.dht === undefined ? undefined : startDht(libp2p, libp2p.services.dht, dhtOptions, stopped.signal)
+  const openTo = (peer: PeerIdString): Connection | undefined => libp2p.getConnections(parsePeer(peer)).find(({ status }) => status === 'open')
+  let stopping: Promise<void> | undefined
+
+  return {
+    peerId: signer.peerId,
+    addresses: () => libp2p.getMultiaddrs().map(String),
+    isConnected: (peer) => openTo(peer) !== undefined,
+
+    async handle(protocol, options, handler) {
+      await libp2p.handle(
+        protocol,
+        (stream, connection) => {
+          const remotePeer = connection.remotePeer.toString()
+          const frames = frameStream(stream, { remotePeer, remoteAddress: connection.remoteAddr.toString(), frameBytesMax: options.frameBytesMax })
+          void serve(frames, handler).catch((error: Error) => {
+            logger?.debug({ peer: remotePeer, protocol, error: error.message }, 'a stream ended with an error')
+            frames.abort(error)
+          })
+        },
+        { maxInboundStreams: options.streamsMax ?? STREAMS_PER_PROTOCOL, maxOutboundStreams: STREAMS_PER_CONNECTION_MAX }
+      )
+    },
+
+    async connect(peer, addresses, signal) {
+      if (openTo(peer) !== undefined) return
+      const reasons: string[] = []
+      let wrong: HostError | undefined
+      for (const address of addresses) {
+        const target = addressOf(peer, address)
+        const limit = AbortSignal.any([stopped.signal, AbortSignal.timeout(DIAL_MS_MAX), ...(signal === undefined ? [] : [signal])])
+        try {
+          await libp2p.dial(target, { signal: limit })
+          return
+        } catch (cause) {
+          if (signal?.aborted) throw signal.reason
+          if (isWrongPeer(cause))
+            wrong = new HostError('wrong_peer', `${address} answers, but not as ${peer}: check the project id, or ask its owner for a new invitation`, {
+              cause
+            })
+          reasons.push(`${address} (${reasonOf(cause)})`)
+        }
+      }
+      if (wrong !== undefined) throw wrong
+      const tried = reasons.length === 0 ? 'no address of it is known' : reasons.join(', ')
+      throw new HostError('unreachable', `cannot reach ${peer}: ${tried}`)
+    },
+
+    async open(peer, protocol, options, signal) {
+      const connection = openTo(peer)
+      if (connection === undefined) throw new HostError('not_connected', `there is no connection to ${peer}; connect first`)
+      const limit = AbortSignal.any([stopped.signal, AbortSignal.timeout(OPEN_MS_MAX), ...(signal === undefined ? [] : [signal])])
+      try {
+        const stream = await connection.newStream(protocol, { signal: limit, maxOutboundStreams: options.streamsMax ?? STREAMS_PER_PROTOCOL })
+        return frameStream(stream, { remotePeer: peer, remoteAddress: connection.remoteAddr.toString(), frameBytesMax: options.frameBytesMax })
+      } catch (cause) {
+        if (signal?.aborted) throw signal.reason
+        if (nameOf(cause) === 'UnsupportedProtocolError')
+          throw new HostError('protocol_unsupported', `${peer} does not speak ${protocol}; one of the two talkos is too old, or it has another role`, { cause })
+        if (connection.status !== 'open') throw new HostError('not_connected', `the connection to ${peer} was lost`, { cause })
+        throw new StreamError('reset', `${peer} did not open a stream for ${protocol}: ${reasonOf(cause)}`, { cause })
+      }
+    },
+
+    async disconnect(peer) {
+      await Promise.all(libp2p.getConnections(parsePeer(peer)).map(closeConnection))
+    },
+
+    async publishRecord(record, signal) {
+      if (dht === undefined) throw noDht()
+      await dht.publish(record, signal)
+    },
+    async findRecord(project, signal) {
+      if (dht === undefined) throw noDht()
+      return dht.find(project, signal)
+    },
+
+    stop() {
+      stopping ??= (async () => {
+        stopped.abort(new Error('the host is stopping'))
+        await Promise.all(libp2p.getConnections().map(closeConnection))
+        await within(STOP_MS_MAX, libp2p.stop())
+      })()
+      return stopping
+    }
+  }
+}
+
+/** Runs the handler, then ends our side; what the peer still sends is dropped, and not waited for long. */
+async function serve(stream: FrameStream, handler: (stream: FrameStream) => Promise<void>): Promise<void> {
+  await handler(stream)
+  if (stream.gone.aborted) return
+  await stream.close()
+  if (stream.gone.aborted) return
+  const timer = setTimeout(() => stream.abort(new Error('the peer did not end its side of the stream')), LINGER_MS_MAX)
+  stream.gone.addEventListener('abort', () => clearTimeout(timer), { once: true })
+}
+
+async function closeConnection(connection: Connection): Promise<void> {
+  try {
+    await connection.close({ signal: AbortSignal.timeout(CLOSE_MS_MAX) })
+  } catch (error) {
+    connection.abort(error as Error)
+  }
+}
+
+async function within(ms: number, work: void | Promise<void>): Promise<void> {
+  const timeout = Promise.withResolvers<void>()
+  const timer = setTimeout(timeout.resolve, ms)
+  try {
+    await Promise.race([work, timeout.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** libp2p keeps a public address to itself until others confirmed it; whoever listens on one on purpose knows better. */
+function publicAddresses(listen: readonly Multiaddr[]): string[] {
+  return listen.flatMap((address) => {
+    const [ip, transport, ...rest] = address.getComponents()
+    if (transport?.name !== 'tcp' || rest.length > 0 || transport.value === '0') return []
+    const wildcard = ip?.value === '0.0.0.0' || ip?.value === '::'
+    const family = ip?.name === 'ip6' ? 'IPv6' : 'IPv4'
+    const ips = wildcard
+      ? Object.values(networkInterfaces()).flatMap((entries) => (entries ?? []).filter((entry) => entry.family === family).map((entry) => entry.address))
+      : [ip?.value ?? '']
+    return ips.filter((value) => !value.startsWith('fe80:')).map((value) => `/${ip?.name}/${value}/tcp/${transport.value}`)
+  })
+}
+
+function parseAddress(text: string): Multiaddr {
+  try {
+    return multiaddr(text)
+  } catch (cause) {
+    throw new HostError('bad_address', `${JSON.stringify(text)} is not a multiaddr; it looks like /ip4/203.0.113.7/tcp/4001`, { cause })
+  }
+}
+
+function parsePeer(text: string): PeerId {
+  try {
+    return peerIdFromString(text)
+  } catch (cause) {
+    throw new HostError('bad_address', `${JSON.stringify(text)} is not a peer id; it looks like 12D3KooW…`, { cause })
+  }
+}
+
+/** The address with `/p2p/<peer>` at its end. */
+function addressOf(peer: PeerIdString, text: string): Multiaddr {
+  const address = parseAddress(text)
+  const last = address.getComponents().at(-1)
+  if (last?.name !== 'p2p') return address.encapsulate(`/p2p/${peer}`)
+  if (last.value !== peer) throw new HostError('wrong_peer', `the address ${text} is that of another peer than ${peer}`)
+  return address
+}
+
+function listenError(listen: readonly string[], cause: unknown): unknown {
+  const message = cause instanceof Error ? cause.message : String(cause)
+  const taken = /EADDRINUSE[^\n]*?(\S+:\d+)/.exec(message)
+  if (taken !== null) return new HostError('address_in_use', `${taken[1]} is in use by another program; stop it, or listen on another port`, { cause })
+  const refused = /(EACCES|EADDRNOTAVAIL|ENOTFOUND|EAFNOSUPPORT)[^\n]*/.exec(message)
+  if (refused !== null || nameOf(cause) === 'UnsupportedListenAddressesError')
+    return new HostError(
+      'bad_address',
+      `cannot listen on ${listen.join(', ')}: ${refused?.[0] ?? 'only /ip4/…/tcp/… and /ip6/…/tcp/… addresses of this machine work'}`,
+      { cause }
+    )
+  return cause
+}
+
+function noDht(): HostError {
+  return new HostError('dht_unavailable', 'no DHT is configured; use the address of the project, or add bootstrap addresses')
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : ''
+}
+
+function isWrongPeer(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  return error.name === 'UnexpectedPeerError' || isWrongPeer(error.cause) || (error instanceof AggregateError && error.errors.some(isWrongPeer))
+}
+
+/** One line: the first of what went wrong. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])
+  if (!(error instanceof Error)) return String(error)
+  if (error.name === 'TimeoutError' || error.name === 'AbortError') return 'no answer'
+  return (error.message.split('\n', 1)[0] ?? '').slice(0, 200)
+}
