@@ -9,15 +9,18 @@ const NODE = join(ROOT, 'node_modules', '.bin', 'node')
 
 export function installModules() {
   if (!modulesAreCurrent()) {
-    say('installing the npm packages of package-lock.json (npm ci)')
-    run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'])
+    say('installing the npm packages of package-lock.json')
+    // Not `npm ci`: it refuses a lock file that lacks the optional packages of other platforms, which npm leaves out when its
+    // registry does not hold them; and it deletes a folder that a running program may be using.
+    run('npm', ['install', '--no-save', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'])
+    if (!modulesAreCurrent()) throw new SetupError(1, 'package.json and package-lock.json do not agree; run `npm install` and commit both')
   }
   if (nodeMajor() >= NODE_MAJOR_MIN) return
   // An npm that runs no install scripts leaves the `node` package without its program.
   say(`fetching Node ${NODE_MAJOR_MIN} for this folder`)
   spawnSync(process.execPath, ['installArchSpecificPackage.js'], { cwd: join(ROOT, 'node_modules', 'node'), stdio: ['ignore', 2, 2] })
   if (nodeMajor() < NODE_MAJOR_MIN)
-    throw new SetupError(1, `${NODE} is not Node ${NODE_MAJOR_MIN}; delete node_modules and run \`npm ci --foreground-scripts\` to see why`)
+    throw new SetupError(1, `${NODE} is not Node ${NODE_MAJOR_MIN}; delete node_modules and run \`npm install --foreground-scripts\` to see why`)
 }
 
 /** npm writes what it installed beside it: the same versions must be there as in package-lock.json, optional ones apart. */
