@@ -267,9 +267,10 @@ function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : ''
 }
 
+/** libp2p keeps only the message of what the encrypters throw. */
 function isWrongPeer(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  return error.name === 'UnexpectedPeerError' || isWrongPeer(error.cause) || (error instanceof AggregateError && error.errors.some(isWrongPeer))
+  if (error instanceof AggregateError) return error.errors.some(isWrongPeer)
+  return error instanceof Error && (error.name === 'UnexpectedPeerError' || /expected remote identity key|unexpected peer/i.test(error.message))
 }
 
 /** One line: the first of what went wrong. */
