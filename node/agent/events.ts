@@ -45,7 +45,14 @@ export type AgentEvent =
   /** A stream to the coordinator is open: hello follows. */
   | { readonly kind: 'connected' }
   | { readonly kind: 'disconnected' }
-  | { readonly kind: 'welcome'; readonly resumed: boolean; readonly received: number; readonly unknown: readonly ReplicaId[] }
+  /** `spare` is a fresh link id, used when the coordinator knows more of this link than we do. */
+  | {
+      readonly kind: 'welcome'
+      readonly resumed: boolean
+      readonly received: number
+      readonly unknown: readonly ReplicaId[]
+      readonly spare: Uint8Array
+    }
   /** The coordinator made everything of ours up to `seq` durable. */
   | { readonly kind: 'acked'; readonly seq: number }
   /** Numbered frames, applied once each and in order. */
@@ -60,6 +67,8 @@ export type AgentEvent =
   | { readonly kind: 'published'; readonly replica: ReplicaId; readonly published: Published }
   /** Preparing, running or publishing broke: not the task's doing. */
   | { readonly kind: 'failed'; readonly replica: ReplicaId; readonly fault: Fault }
+  /** After a start: what the executors found of the replicas that were running. */
+  | { readonly kind: 'recovered'; readonly found: ReadonlySet<ReplicaId> }
   /** Whether the engines can run things now. */
   | { readonly kind: 'engine'; readonly up: boolean }
   | { readonly kind: 'pause' }
@@ -87,8 +96,10 @@ export type Effect =
   /** Everything from the coordinator up to `seq` is durable here. */
   | { readonly kind: 'ack'; readonly seq: number }
   | { readonly kind: 'start'; readonly replica: ReplicaId; readonly manifest: RunManifest }
-  /** The replica is over: forget its container, its folder and its content. */
-  | { readonly kind: 'remove'; readonly replica: ReplicaId; readonly content: readonly string[] }
+  /** Its result is recorded: what the engine still keeps of it (the container) can go. */
+  | { readonly kind: 'clean'; readonly lease: CheckedLease }
+  /** The replica is over: forget its container, its folder and its content. `began` is null when nothing of it was ever started. */
+  | { readonly kind: 'remove'; readonly replica: ReplicaId; readonly began: CheckedLease | null; readonly content: readonly string[] }
   /** Draining or quitting is complete and the coordinator knows. */
   | { readonly kind: 'done' }
 
@@ -103,8 +114,20 @@ export interface Step {
   readonly effects: readonly Effect[]
 }
 
-/** leased -> preparing -> ready -> asking -> running -> publishing -> reported; any of them -> (gone). */
-export type ReplicaPhase = 'preparing' | 'ready' | 'asking' | 'granted' | 'running' | 'killing' | 'publishing' | 'reported'
+export type ReplicaPhase = Replica['phase']
+
+/** preparing -> ready -> asking -> running -> publishing -> reported -> (gone); running -> killing -> (gone); each of the others -> (gone). */
+export type Replica =
+  /** `asked` and `granted` only after a restart: the question was sent before it. */
+  | { readonly phase: 'preparing'; readonly lease: CheckedLease; readonly asked: boolean; readonly granted: boolean }
+  | { readonly phase: 'ready'; readonly lease: CheckedLease }
+  | { readonly phase: 'asking'; readonly lease: CheckedLease }
+  | { readonly phase: 'running'; readonly lease: CheckedLease }
+  /** `fault` is told when it has ended; null when nobody wants to know. */
+  | { readonly phase: 'killing'; readonly lease: CheckedLease; readonly fault: Fault | null }
+  | { readonly phase: 'publishing'; readonly lease: CheckedLease; readonly ended: Ended }
+  /** Its output is kept and served until the coordinator releases it. `content` are CIDs as text. */
+  | { readonly phase: 'reported'; readonly content: readonly string[] }
 
 /** For people: `talko node status`. */
 export interface AgentView {

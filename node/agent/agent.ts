@@ -1,0 +1,414 @@
+/**
+ * The node's agent: what it holds, what it may run, and what it owes the coordinator. It reads no clock, draws nothing and
+ * waits for nothing: events go in with `apply`, and `take` answers everything they caused, coalesced. The shell makes the
+ * changes durable before it carries out the effects, so what the agent says outlives its own `kill -9`.
+ */
+import { CID } from 'multiformats/cid'
+import { manifestCid } from '#protocol/bundle/manifest'
+import { Frame } from '#protocol/control/messages'
+import type { PeerIdString, ReplicaId } from '#protocol/ids'
+import { encodeResult } from '#protocol/result/result'
+import type { Signer } from '#protocol/signing/keys'
+import type { Ended } from '../ports.ts'
+import type { AgentEvent, AgentView, Change, CheckedLease, Effect, Fault, OfferedLease, Prompt, Published, Replica, Step } from './events.ts'
+import { cancelled, ENGINE_DOWN, FULL, LEAVING, LOST, OUTSIDE, PAUSED } from './faults.ts'
+import { Holdings } from './holdings.ts'
+import { Outbox } from './outbox.ts'
+import { Outgoing } from './outgoing.ts'
+import { BYE_MS, DRAIN_RELEASE_MS, KILL_GRACE_MS, PROGRESS_AFTER_MS, QUIT_GRACE_MS, REPLICAS_HELD_MAX } from './policy.ts'
+
+export interface AgentOptions {
+  readonly project: PeerIdString
+  /** Replicas run at once. */
+  readonly slots: number
+  readonly signer: Pick<Signer, 'sign' | 'peerId'>
+  /** 16 random bytes: the link's id if the store has none yet. */
+  readonly link: Uint8Array
+}
+
+export class Agent {
+  readonly #options: AgentOptions
+  readonly #outbox: Outbox
+  readonly #outgoing: Outgoing
+  readonly #held = new Holdings()
+  #prompts: Prompt[] = []
+  #effects: Effect[] = []
+  #mode: AgentView['mode'] = 'active'
+  #engineUp = false
+  #connected = false
+  #welcomed = false
+  /** As last told on this stream. */
+  #demandTold = 0
+  #ackDue = false
+  #idleSinceMs: number | undefined
+  #byeAtMs: number | undefined
+  #byeSeq = 0
+  #done = false
+
+  constructor(options: AgentOptions) {
+    this.#options = options
+    this.#outbox = new Outbox(options.link)
+    this.#outgoing = new Outgoing(options.signer)
+  }
+
+  /** Takes back one durable record, before the first event. Throws when the record is damaged. */
+  restore(key: string, value: Uint8Array, nowMs: number): void {
+    const restored = this.#held.restore(key, value, nowMs)
+    if (restored === undefined) {
+      this.#outbox.restore(key, value)
+      return
+    }
+    const { id, replica } = restored
+    if (replica.phase === 'publishing') this.#prompts.push({ kind: 'publish', replica: id, manifest: replica.lease.manifest })
+    if (replica.phase === 'killing') this.#prompts.push({ kind: 'kill', replica: id, graceMs: KILL_GRACE_MS })
+  }
+
+  /** Leases that were running (or being killed) when the node went down: the executors look for them. */
+  unrecovered(): CheckedLease[] {
+    const leases: CheckedLease[] = []
+    for (const [, { replica }] of this.#held.entries()) if (replica.phase === 'running' || replica.phase === 'killing') leases.push(replica.lease)
+    return leases
+  }
+
+  phaseOf(replica: ReplicaId): Replica['phase'] | undefined {
+    return this.#held.get(replica)?.phase
+  }
+
+  view(): AgentView {
+    return {
+      mode: this.#mode,
+      connected: this.#welcomed,
+      engineUp: this.#engineUp,
+      slots: this.#options.slots,
+      unacknowledged: this.#outbox.unacknowledged,
+      replicas: [...this.#held.entries()].map(([id, { replica, sinceMs }]) => ({ replica: id, phase: replica.phase, sinceMs }))
+    }
+  }
+
+  apply(event: AgentEvent, nowMs: number): void {
+    switch (event.kind) {
+      case 'connected':
+        this.#connected = true
+        this.#welcomed = false
+        this.#demandTold = this.#demand()
+        this.#effects.push({
+          kind: 'hello',
+          link: this.#outbox.link,
+          received: this.#outbox.received,
+          replicas: this.#held.ids().filter((id) => !isUnwanted(this.#held.get(id))),
+          slots: this.#demandTold
+        })
+        break
+      case 'disconnected':
+        this.#connected = false
+        this.#welcomed = false
+        break
+      case 'welcome':
+        this.#welcome(event, nowMs)
+        break
+      case 'acked':
+        this.#outbox.acknowledged(event.seq)
+        break
+      case 'assign':
+        if (this.#isNext(event.seq)) for (const offered of event.leases) this.#accept(offered, nowMs)
+        break
+      case 'grant':
+        if (!this.#isNext(event.seq)) break
+        for (const id of event.granted) this.#grant(id, nowMs)
+        for (const id of event.refused) if (this.#hasNotBegun(id)) this.#drop(id, null)
+        break
+      case 'cancel':
+        if (this.#isNext(event.seq)) for (const id of event.replicas) this.#end(id, cancelled(event.reason), KILL_GRACE_MS, nowMs)
+        break
+      case 'release':
+        if (this.#isNext(event.seq)) for (const id of event.replicas) if (this.phaseOf(id) === 'reported') this.#drop(id, null)
+        break
+      case 'skipped':
+        this.#isNext(event.seq)
+        break
+      case 'prepared':
+        this.#prepared(event.replica, nowMs)
+        break
+      case 'ended':
+        this.#ended(event.replica, event.ended, nowMs)
+        break
+      case 'published':
+        this.#published(event.replica, event.published, nowMs)
+        break
+      case 'failed':
+        this.#failed(event.replica, event.fault)
+        break
+      case 'recovered':
+        for (const lease of this.unrecovered()) if (!event.found.has(lease.replica)) this.#failed(lease.replica, LOST)
+        break
+      case 'engine':
+        this.#engine(event.up)
+        break
+      case 'pause':
+        if (this.#mode !== 'active') break
+        this.#mode = 'paused'
+        this.#returnUnbegun(PAUSED)
+        break
+      case 'resume':
+        if (this.#mode === 'paused') this.#mode = 'active'
+        break
+      case 'drain':
+        if (this.#mode === 'quitting') break
+        this.#mode = 'draining'
+        this.#returnUnbegun(LEAVING)
+        break
+      case 'quit':
+        this.#mode = 'quitting'
+        this.#returnUnbegun(LEAVING)
+        for (const id of this.#held.ids()) if (this.phaseOf(id) !== 'reported') this.#end(id, LEAVING, QUIT_GRACE_MS, nowMs)
+        break
+      case 'tick':
+        this.#tellProgress(nowMs)
+        break
+    }
+    this.#askNext(nowMs)
+    this.#leave(nowMs)
+  }
+
+  /** Everything gathered since the last call. */
+  take(): Step {
+    const sends: Uint8Array[] = []
+    for (const frame of this.#outgoing.take()) {
+      const bytes = this.#outbox.add(frame)
+      if (frame.bye !== undefined) this.#byeSeq = this.#outbox.sent
+      if (this.#welcomed) sends.push(bytes)
+    }
+    const demand = this.#demand()
+    if (this.#welcomed && demand !== this.#demandTold) {
+      this.#demandTold = demand
+      sends.push(Frame.encode({ demand: { slots: demand } }))
+    }
+    const changes: Change[] = this.#held.takeChanges()
+    changes.push(...this.#outbox.take(changes.length > 0))
+    const effects: Effect[] = [...this.#effects, ...sends.map((frame) => ({ kind: 'send', frame }) as const)]
+    if (this.#ackDue && this.#welcomed) effects.push({ kind: 'ack', seq: this.#outbox.received })
+    const prompts = this.#prompts
+    this.#prompts = []
+    this.#effects = []
+    this.#ackDue = false
+    return { changes, prompts, effects }
+  }
+
+  #welcome(event: Extract<AgentEvent, { kind: 'welcome' }>, nowMs: number): void {
+    if (!this.#connected || this.#welcomed) return
+    if (!event.resumed || event.received > this.#outbox.sent) {
+      for (const id of this.#held.ids()) this.#end(id, null, KILL_GRACE_MS, nowMs)
+      this.#outgoing.clear()
+      this.#outbox.reset(event.resumed ? event.spare : this.#outbox.link)
+      if (event.resumed) {
+        this.#prompts.push({ kind: 'disconnect', message: 'the coordinator knows messages of this node that the node does not; starting a new link' })
+        return
+      }
+    } else {
+      this.#outbox.acknowledged(event.received)
+    }
+    this.#welcomed = true
+    for (const id of event.unknown) this.#end(id, null, KILL_GRACE_MS, nowMs)
+    for (const frame of this.#outbox.waiting()) this.#effects.push({ kind: 'send', frame })
+  }
+
+  /** Counts a numbered frame: true when it is new and must be applied. One already seen is acknowledged again. */
+  #isNext(seq: number): boolean {
+    if (!this.#welcomed) return false
+    const place = this.#outbox.receive(seq)
+    if (place === 'gap') {
+      this.#prompts.push({ kind: 'disconnect', message: `message ${seq} came after ${this.#outbox.received}` })
+      return false
+    }
+    this.#ackDue = true
+    return place === 'next'
+  }
+
+  #accept(offered: OfferedLease, nowMs: number): void {
+    const id = offered.ok ? offered.lease.replica : offered.replica
+    if (this.#held.get(id) !== undefined) return
+    const refusal = this.#refusal(offered)
+    if (refusal !== undefined) this.#outgoing.returned(id, refusal)
+    if (refusal !== undefined || !offered.ok) return
+    this.#held.set(id, { phase: 'preparing', lease: offered.lease, asked: false, granted: false }, nowMs)
+    this.#prompts.push({ kind: 'prepare', replica: id, manifest: offered.lease.manifest })
+  }
+
+  /** Why a lease is not taken now. */
+  #refusal(offered: OfferedLease): Fault | undefined {
+    if (!offered.ok) return offered.fault
+    if (this.#held.size >= REPLICAS_HELD_MAX) return FULL
+    if (this.#mode !== 'active') return this.#mode === 'paused' ? PAUSED : LEAVING
+    return this.#engineUp ? undefined : ENGINE_DOWN
+  }
+
+  #prepared(id: ReplicaId, nowMs: number): void {
+    const replica = this.#held.get(id)
+    if (replica?.phase !== 'preparing') return
+    if (replica.granted) this.#run(id, replica.lease, nowMs)
+    else this.#held.set(id, { phase: replica.asked ? 'asking' : 'ready', lease: replica.lease }, nowMs)
+  }
+
+  /** ready -> asking for as many as there are free slots, oldest first. */
+  #askNext(nowMs: number): void {
+    if (this.#mode !== 'active') return
+    for (const lease of this.#held.ready(this.#options.slots - this.#held.busy)) {
+      this.#held.set(lease.replica, { phase: 'asking', lease }, nowMs)
+      this.#outgoing.start(lease.replica, lease.epoch)
+    }
+  }
+
+  #grant(id: ReplicaId, nowMs: number): void {
+    const replica = this.#held.get(id)
+    if (replica?.phase === 'asking') this.#run(id, replica.lease, nowMs)
+    else if (replica?.phase === 'preparing' && replica.asked) this.#held.set(id, { ...replica, granted: true }, nowMs)
+  }
+
+  /** The start is an effect: it happens after the record says `running`, so a crash between the two loses a run and never doubles one. */
+  #run(id: ReplicaId, lease: CheckedLease, nowMs: number): void {
+    this.#held.set(id, { phase: 'running', lease }, nowMs)
+    this.#effects.push({ kind: 'start', replica: id, manifest: lease.manifest })
+  }
+
+  #ended(id: ReplicaId, ended: Ended, nowMs: number): void {
+    const replica = this.#held.get(id)
+    if (replica?.phase === 'killing') this.#drop(id, replica.fault)
+    if (replica?.phase !== 'running') return
+    if (ended.reason === 'killed') {
+      this.#drop(id, OUTSIDE)
+      return
+    }
+    this.#held.set(id, { phase: 'publishing', lease: replica.lease, ended }, nowMs)
+    this.#prompts.push({ kind: 'publish', replica: id, manifest: replica.lease.manifest })
+  }
+
+  #published(id: ReplicaId, published: Published, nowMs: number): void {
+    const replica = this.#held.get(id)
+    if (replica?.phase !== 'publishing') return
+    const { ended, lease } = replica
+    this.#outgoing.result(
+      encodeResult({
+        v: 1,
+        project: this.#options.project,
+        replica: id,
+        bundle: manifestCid(lease.bytes),
+        node: this.#options.signer.peerId,
+        reason: published.overDisk ? 'disk' : ended.reason,
+        exitCode: whole(ended.exitCode),
+        output: CID.parse(published.output),
+        stdout: CID.parse(published.stdout),
+        stderr: CID.parse(published.stderr),
+        bytes: whole(published.bytes),
+        startedAtMs: whole(ended.startedAtMs),
+        endedAtMs: whole(ended.endedAtMs),
+        cpuMs: whole(ended.cpuMs),
+        memoryPeakBytes: whole(ended.memoryPeakBytes)
+      })
+    )
+    this.#held.set(id, { phase: 'reported', content: [published.output, published.stdout, published.stderr] }, nowMs)
+    this.#effects.push({ kind: 'clean', lease })
+  }
+
+  #failed(id: ReplicaId, fault: Fault): void {
+    const replica = this.#held.get(id)
+    if (replica === undefined || replica.phase === 'reported') return
+    this.#drop(id, replica.phase === 'killing' ? replica.fault : fault)
+  }
+
+  #engine(up: boolean): void {
+    const rises = up && !this.#engineUp
+    this.#engineUp = up
+    if (!up) this.#returnUnbegun(ENGINE_DOWN)
+    if (!rises) return
+    for (const [id, { replica }] of this.#held.entries())
+      if (replica.phase === 'preparing') this.#prompts.push({ kind: 'prepare', replica: id, manifest: replica.lease.manifest })
+  }
+
+  /** Ends a replica in whatever phase it is; `fault` null tells nobody. */
+  #end(id: ReplicaId, fault: Fault | null, graceMs: number, nowMs: number): void {
+    const replica = this.#held.get(id)
+    if (replica === undefined) return
+    switch (replica.phase) {
+      case 'running':
+        this.#held.set(id, { phase: 'killing', lease: replica.lease, fault }, nowMs)
+        this.#prompts.push({ kind: 'kill', replica: id, graceMs })
+        break
+      case 'killing':
+        if (fault === null && replica.fault !== null) this.#held.set(id, { ...replica, fault }, nowMs)
+        break
+      case 'reported':
+        this.#drop(id, null)
+        break
+      default:
+        this.#drop(id, fault)
+    }
+  }
+
+  #returnUnbegun(fault: Fault): void {
+    for (const id of this.#held.ids()) if (this.#hasNotBegun(id)) this.#drop(id, fault)
+  }
+
+  #hasNotBegun(id: ReplicaId): boolean {
+    const phase = this.phaseOf(id)
+    return phase === 'preparing' || phase === 'ready' || phase === 'asking'
+  }
+
+  #drop(id: ReplicaId, fault: Fault | null): void {
+    const replica = this.#held.get(id)
+    if (replica === undefined) return
+    if (replica.phase === 'preparing' || replica.phase === 'publishing') this.#prompts.push({ kind: 'abandon', replica: id })
+    if (fault !== null) this.#outgoing.returned(id, fault)
+    const began = replica.phase === 'running' || replica.phase === 'killing' || replica.phase === 'publishing' ? replica.lease : null
+    this.#effects.push({ kind: 'remove', replica: id, began, content: replica.phase === 'reported' ? replica.content : [] })
+    this.#held.delete(id)
+  }
+
+  #demand(): number {
+    if (this.#mode !== 'active' || !this.#engineUp) return 0
+    return Math.max(0, Math.min(this.#options.slots, REPLICAS_HELD_MAX - this.#held.size))
+  }
+
+  #tellProgress(nowMs: number): void {
+    if (!this.#welcomed) return
+    for (const [id, held] of this.#held.entries()) {
+      const { phase } = held.replica
+      if ((phase !== 'preparing' && phase !== 'publishing') || held.told || nowMs - held.sinceMs < PROGRESS_AFTER_MS) continue
+      held.told = true
+      this.#outgoing.progress(id, phase === 'preparing' ? 'preparing' : 'uploading')
+    }
+  }
+
+  /** Draining or quitting: says good-bye when nothing is left to do, and is done when the coordinator knows or does not answer. */
+  #leave(nowMs: number): void {
+    if (this.#done || (this.#mode !== 'draining' && this.#mode !== 'quitting')) return
+    const atWork = this.#held.size > this.#held.kept
+    if (this.#byeAtMs === undefined) {
+      if (this.#mode === 'draining') {
+        if (atWork) {
+          this.#idleSinceMs = undefined
+          return
+        }
+        this.#idleSinceMs ??= nowMs
+        const settled = this.#held.size === 0 && this.#outbox.unacknowledged === 0
+        if (!settled && nowMs - this.#idleSinceMs < DRAIN_RELEASE_MS) return
+      }
+      this.#byeAtMs = nowMs
+      if (this.#welcomed) this.#outgoing.bye()
+    }
+    if (atWork) return
+    const told = this.#byeSeq > 0 && this.#outbox.unacknowledged === 0
+    if (told || !this.#welcomed || nowMs - this.#byeAtMs >= BYE_MS) {
+      this.#done = true
+      this.#effects.push({ kind: 'done' })
+    }
+  }
+}
+
+function isUnwanted(replica: Replica | undefined): boolean {
+  return replica?.phase === 'killing' && replica.fault === null
+}
+
+/** A result holds whole numbers only. */
+function whole(value: number): number {
+  return Number.isFinite(value) ? Math.trunc(Math.max(-(2 ** 31), Math.min(value, Number.MAX_SAFE_INTEGER))) : 0
+}

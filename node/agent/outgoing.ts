@@ -1,0 +1,79 @@
+/** Gathers what one step wants to tell the coordinator and makes as few frames of it as possible. */
+import type { Frame, ReturnedOne, StartOne } from '#protocol/control/messages'
+import type { ReplicaId } from '#protocol/ids'
+import { RESULT_DOMAIN } from '#protocol/result/result'
+import { signBatch } from '#protocol/signing/batch'
+import type { Signer } from '#protocol/signing/keys'
+import type { Fault } from './events.ts'
+import { FAULT_CODE_MAX, FAULT_MESSAGE_MAX, ITEMS_PER_FRAME } from './policy.ts'
+
+export class Outgoing {
+  readonly #signer: Pick<Signer, 'sign'>
+  #starts: StartOne[] = []
+  #progress: { replica: ReplicaId; state: string }[] = []
+  #results: Uint8Array[] = []
+  #returned: ReturnedOne[] = []
+  #bye = false
+
+  constructor(signer: Pick<Signer, 'sign'>) {
+    this.#signer = signer
+  }
+
+  start(replica: ReplicaId, epoch: number): void {
+    this.#starts.push({ replica, epoch })
+  }
+
+  progress(replica: ReplicaId, state: string): void {
+    this.#progress.push({ replica, state })
+  }
+
+  /** The canonical bytes of a result. */
+  result(body: Uint8Array): void {
+    this.#results.push(body)
+  }
+
+  returned(replica: ReplicaId, fault: Fault): void {
+    this.#returned.push({
+      replica,
+      class: fault.class,
+      code: fault.code.slice(0, FAULT_CODE_MAX),
+      message: fault.message.slice(0, FAULT_MESSAGE_MAX)
+    })
+  }
+
+  bye(): void {
+    this.#bye = true
+  }
+
+  clear(): void {
+    this.#starts = []
+    this.#progress = []
+    this.#results = []
+    this.#returned = []
+    this.#bye = false
+  }
+
+  /** The gathered frames, in an order in which each makes sense; all results of the step are one signed batch. */
+  take(): Partial<Frame>[] {
+    const frames: Partial<Frame>[] = []
+    for (const replicas of parts(this.#progress)) frames.push({ progress: { replicas } })
+    for (const replicas of parts(this.#starts)) frames.push({ start: { replicas } })
+    const proofs = signBatch(this.#signer, RESULT_DOMAIN, this.#results)
+    const reports = this.#results.map((body, index) => ({ body: own(body), index, path: (proofs[index]?.path ?? []).map(own) }))
+    const signature = own(proofs[0]?.signature ?? new Uint8Array(0))
+    for (const results of parts(reports)) frames.push({ reports: { results, signature, count: reports.length } })
+    for (const replicas of parts(this.#returned)) frames.push({ returned: { replicas } })
+    if (this.#bye) frames.push({ bye: {} })
+    this.clear()
+    return frames
+  }
+}
+
+function* parts<T>(items: readonly T[]): Generator<T[]> {
+  for (let from = 0; from < items.length; from += ITEMS_PER_FRAME) yield items.slice(from, from + ITEMS_PER_FRAME)
+}
+
+/** The generated types want bytes over a plain ArrayBuffer. */
+function own(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return bytes.buffer instanceof ArrayBuffer ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength) : new Uint8Array(bytes)
+}

@@ -1,0 +1,23 @@
+/** The agent's numbers: unit, reason, source. */
+
+/** Replicas held at once, whatever their phase; as many as a hello can name (FRAME_ITEMS_MAX). Near it the node asks for nothing more. */
+export const REPLICAS_HELD_MAX = 4096
+
+/** Items in one outgoing frame: a report has at most 5 KiB (result, path), so 512 of them stay well under FRAME_BYTES_MAX. */
+export const ITEMS_PER_FRAME = 512
+
+/** From TERM to KILL when the coordinator ends a replica (CodaLab's 10 s), and when the volunteer wants the machine back. */
+export const KILL_GRACE_MS = 10_000
+export const QUIT_GRACE_MS = 3_000
+
+/** How long a phase lasts before people are told of it. Shorter ones would only double the traffic. */
+export const PROGRESS_AFTER_MS = 1_000
+
+/** How long a drained node waits for its last results to be taken and released. What is left is kept on disk and served after the next start. */
+export const DRAIN_RELEASE_MS = 30_000
+/** How long it waits for its good-bye to be acknowledged. */
+export const BYE_MS = 2_000
+
+/** Characters of a fault's message on the wire. */
+export const FAULT_MESSAGE_MAX = 400
+export const FAULT_CODE_MAX = 64
