@@ -51,13 +51,18 @@ export function startDht(libp2p: Libp2p, dht: KadDHT, { bootstrap }: DhtOptions,
     async publish(record, signal) {
       const { project } = verifyRecord(record, { nowMs: Date.now() })
       let kept = 0
+      let cause: unknown
       try {
         for await (const event of dht.put(recordKey(project), record, { signal: limit(signal) })) {
           if (event.name === 'PEER_RESPONSE' && event.messageName === 'PUT_VALUE') kept += 1
         }
-      } catch (cause) {
-        if (kept === 0) throw new HostError('dht_unavailable', 'no peer of the DHT took the project record; check the bootstrap addresses', { cause })
+      } catch (error) {
+        if (signal?.aborted) throw signal.reason
+        cause = error
       }
+      // Without bootstrap peers this host is the first of its DHT, and keeps the record for those who come.
+      if (kept === 0 && peers.length > 0)
+        throw new HostError('dht_unavailable', 'no peer of the DHT took the project record; check the bootstrap addresses', { cause })
     },
     async find(project, signal) {
       const key = recordKey(project)

@@ -1,0 +1,80 @@
+/** R09: who knows only a bootstrap address and the project's id finds the project, over real libp2p on loopback. */
+import assert from 'node:assert/strict'
+import { after, it } from 'node:test'
+import type { Host } from '../peer/host.ts'
+import { createHost } from '../peer/live/host.ts'
+import { generateIdentity, type Signer } from '../signing/keys.ts'
+import { type ProjectRecord, signRecord, verifyRecord } from './record.ts'
+
+const hosts: Host[] = []
+after(() => Promise.all(hosts.map((host) => host.stop())))
+
+async function start(options: { role: 'server' | 'volunteer'; bootstrap?: readonly string[]; serve?: boolean; signer?: Signer }): Promise<Host> {
+  const host = await createHost({
+    signer: options.signer ?? (await generateIdentity()),
+    listen: ['/ip4/127.0.0.1/tcp/0'],
+    role: options.role,
+    dht: { bootstrap: options.bootstrap ?? [], serve: options.serve ?? true, allowPrivate: true }
+  })
+  hosts.push(host)
+  return host
+}
+
+function recordOf(signer: Signer, server: Host, sequence: number): Uint8Array {
+  const issuedAtMs = Date.now()
+  const record: ProjectRecord = {
+    v: 1,
+    project: signer.peerId,
+    sequence,
+    epoch: 1,
+    coordinators: [{ peer: server.peerId, addresses: server.addresses() }],
+    issuedAtMs,
+    expiresAtMs: issuedAtMs + 3_600_000
+  }
+  return signRecord(signer, record)
+}
+
+it('five nodes that know one bootstrap peer find the project and connect to it; a newer record replaces the older', { timeout: 60_000 }, async () => {
+  const bootstrap = await start({ role: 'server' })
+  const at = bootstrap.addresses()
+  const project = await generateIdentity()
+  const server = await start({ role: 'server', bootstrap: at, signer: project })
+  await server.publishRecord(recordOf(project, server, 1))
+
+  const nodes = await Promise.all([true, true, true, false, false].map((serve) => start({ role: 'volunteer', bootstrap: at, serve })))
+  for (const node of nodes) {
+    const bytes = await node.findRecord(project.peerId)
+    assert.ok(bytes !== undefined)
+    const record = verifyRecord(bytes, { project: project.peerId, nowMs: Date.now() })
+    assert.equal(record.sequence, 1)
+    const [coordinator] = record.coordinators
+    assert.ok(coordinator !== undefined)
+    await node.connect(coordinator.peer, coordinator.addresses)
+    assert.ok(node.isConnected(server.peerId))
+  }
+
+  await server.publishRecord(recordOf(project, server, 2))
+  for (const node of nodes) {
+    const bytes = await node.findRecord(project.peerId)
+    assert.equal(bytes === undefined ? 0 : verifyRecord(bytes, { nowMs: Date.now() }).sequence, 2)
+  }
+
+  const unknown = await generateIdentity()
+  assert.equal(await nodes[0]?.findRecord(unknown.peerId), undefined)
+})
+
+it('a record that its project did not sign is not taken', { timeout: 30_000 }, async () => {
+  const bootstrap = await start({ role: 'server' })
+  const liar = await start({ role: 'volunteer', bootstrap: bootstrap.addresses() })
+  const project = await generateIdentity()
+  const bytes = recordOf(project, liar, 9)
+  bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1
+  await assert.rejects(liar.publishRecord(bytes), { code: 'unsigned' })
+})
+
+it('without a DHT both say so', async () => {
+  const host = await createHost({ signer: await generateIdentity(), listen: [], role: 'client' })
+  hosts.push(host)
+  await assert.rejects(host.findRecord(host.peerId), { code: 'dht_unavailable' })
+  await assert.rejects(host.publishRecord(new Uint8Array(1)), { code: 'dht_unavailable' })
+})
