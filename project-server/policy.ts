@@ -39,15 +39,14 @@ export const LOG_PIECE_BYTES_MAX = 64 * 1024
 /** Attempts in a row to follow a running log that bring not a byte, and the pause between them. */
 export const LOG_ATTEMPTS_MAX = 20
 export const LOG_RETRY_MS = 500
-/** Frames of a live stream. */
-export const LIVE_FRAME_BYTES_MAX = 1024 * 1024
 
 /** Outputs fetched at once from nodes. */
 export const PULLS_MAX = 16
 /** A transfer that brings nothing for so long is given up. */
 export const PULL_SILENCE_MS_MAX = 60_000
 
-/** The record in the DHT lives for a day; it is put there again long before. */
+/** The record in the DHT is believed for a day, and is put there again long before. */
+export const RECORD_VALID_MS = 86_400_000
 export const RECORD_REFRESH_MS = 600_000
 /** After a failed attempt to publish it. */
 export const RECORD_RETRY_MS = 15_000

@@ -1,0 +1,226 @@
+/** The project server: makes a project's folder, and leads the project in it. */
+
+import { serveContent } from '#protocol/content/live/serve'
+import { openContentStore } from '#protocol/content/live/store'
+import type { PeerIdString } from '#protocol/ids'
+import { HostError } from '#protocol/peer/host'
+import { createHost } from '#protocol/peer/live/host'
+import { Committer } from './commit.ts'
+import { ControlService } from './control-service.ts'
+import { Coordinator } from './coordinator/coordinator.ts'
+import type { Effect } from './coordinator/events.ts'
+import { type CoordinatorPolicy, DEFAULT_COORDINATOR_POLICY } from './coordinator/policy.ts'
+import { ServerError } from './errors.ts'
+import { systemClock } from './live/clock.ts'
+import { contentPath, createProjectFolder, readProjectFolder, statePath, wipeProject } from './live/files.ts'
+import { createLogger } from './live/logger.ts'
+import { systemRandom } from './live/random.ts'
+import { openStore } from './live/store.ts'
+import type { Logger } from './logger.ts'
+import { Changes } from './owner/changes.ts'
+import { DataNames } from './owner/data.ts'
+import { ownerHandler } from './owner/handler.ts'
+import { storeViews } from './owner/store-views.ts'
+import { OwnerService } from './owner-service.ts'
+import { TICK_MS } from './policy.ts'
+import { type Clock, type Store, StoreError } from './ports.ts'
+import { DEFAULT_LISTEN, type DhtSettings } from './project.ts'
+import { Pulls } from './pulls.ts'
+import { publishRecord } from './record.ts'
+
+export const VERSION = '0.1.0'
+
+export interface ProjectSettings {
+  readonly name: string
+  /** Peer ids of those who may submit and ask. */
+  readonly owners: readonly PeerIdString[]
+  readonly listen?: readonly string[]
+  readonly announce?: readonly string[]
+  readonly dht?: DhtSettings
+}
+
+/** For tests and benchmarks: what stands between the server and the world. */
+export interface ServerHooks {
+  readonly wrapStore?: (store: Store) => Store
+  readonly clock?: Clock
+  readonly policy?: CoordinatorPolicy
+}
+
+export interface ServerOptions {
+  readonly dir: string
+  /** In place of the project file's addresses. */
+  readonly listen?: readonly string[]
+  /** Begin anew: removes all state and content of the project first. The caller has asked the person. */
+  readonly clean?: boolean
+  readonly logger?: Logger
+  /** In place of the project file's. */
+  readonly dht?: DhtSettings
+  readonly hooks?: ServerHooks
+}
+
+/** What the server has done since it started. */
+export interface ServerCounts {
+  readonly commits: number
+  readonly events: number
+  readonly changes: number
+  readonly receipts: number
+  readonly failures: number
+  readonly nodes: number
+  /** Control streams closed by the server, and owners' requests refused, by reason. */
+  readonly closed: Readonly<Record<string, number>>
+  readonly refused: Readonly<Record<string, number>>
+}
+
+export interface ProjectServer {
+  readonly peerId: PeerIdString
+  readonly epoch: number
+  /** Multiaddrs with `/p2p/<peer>`. */
+  addresses(): string[]
+  counts(): ServerCounts
+  /** Commits what was accepted and ends; nodes keep their work and come back. */
+  stop(): Promise<void>
+  /** Resolves when the server has stopped; rejects with ServerError when it could not go on. */
+  readonly stopped: Promise<void>
+}
+
+/** Makes a project in `dir`: its key and project.json. Throws ServerError `exists`, `bad_key`. */
+export async function initProject(dir: string, settings: ProjectSettings): Promise<{ readonly id: PeerIdString }> {
+  const { name, owners, listen = [DEFAULT_LISTEN], announce = [], dht } = settings
+  const signer = await createProjectFolder(dir, { v: 1, name, listen, announce, owners, ...(dht === undefined ? {} : { dht }) })
+  return { id: signer.peerId }
+}
+
+/**
+ * Leads the project of `dir` until stopped: opens its state (begun where the last server ended, however it ended), begins an
+ * epoch, and serves nodes and owners. Throws ServerError: `not_a_project`, `bad_project_file`, `bad_key`, `locked`,
+ * `port_in_use`, `corrupt`, `disk_full`, `failed`.
+ */
+export async function startProjectServer(options: ServerOptions): Promise<ProjectServer> {
+  const { dir, hooks = {}, logger = createLogger('project-server') } = options
+  const { file, signer } = await readProjectFolder(dir)
+  const project = signer.peerId
+  const clock = hooks.clock ?? systemClock
+  const policy = hooks.policy ?? DEFAULT_COORDINATOR_POLICY
+  await using opened = new AsyncDisposableStack()
+
+  if (options.clean === true) {
+    // Opened first: a folder in use is never wiped.
+    await (await opening(dir, () => openStore(statePath(dir)))).close()
+    await wipeProject(dir)
+  }
+  const real = await opening(dir, () => openStore(statePath(dir)))
+  opened.defer(() => real.close())
+  const store = hooks.wrapStore?.(real) ?? real
+  const epoch = await opening(dir, () => store.beginEpoch())
+  const coordinator = new Coordinator({ project, epoch, policy })
+  await opening(dir, () => coordinator.load(store, clock.nowMs()))
+  const data = await DataNames.load(store)
+  const content = await openContentStore(contentPath(dir))
+  opened.defer(() => content.close())
+  const dht = options.dht ?? file.dht
+  const host = await listening(() =>
+    createHost({ signer, listen: options.listen ?? file.listen, announce: file.announce, role: 'server', logger, ...(dht === undefined ? {} : { dht }) })
+  )
+  opened.defer(() => host.stop())
+
+  const changes = new Changes()
+  const ended = Promise.withResolvers<void>()
+  ended.promise.catch(() => undefined)
+  const carryOut = (effects: readonly Effect[]): void => {
+    for (const effect of effects) {
+      if (effect.kind === 'pull') pulls.pull(effect)
+      else if (effect.kind === 'changed') changes.changed(effect.batch)
+      else control.carry(effect)
+    }
+    control.flush()
+  }
+  const onFatal = (error: ServerError): void => {
+    logger.error({ code: error.code, err: error }, error.message)
+    ended.reject(error)
+    void stop()
+  }
+  const committer: Committer = new Committer({ core: coordinator, store, clock, signer, logger, carryOut, onFatal }, { epoch })
+  const control = new ControlService({ host, committer, clock, logger }, { project, epoch, heartbeatMs: policy.heartbeatMs })
+  const pulls = new Pulls({ content, host, clock, logger, done: (event) => committer.apply(event) })
+  const projectView = () => ({ id: project, name: file.name, epoch, addresses: host.addresses(), nodes: control.connected, version: VERSION })
+  const views = storeViews(store, coordinator)
+  const handler = ownerHandler({
+    host,
+    content,
+    store,
+    coordinator,
+    committer,
+    views,
+    data,
+    changes,
+    clock,
+    random: systemRandom,
+    signer,
+    project: projectView
+  })
+  const owners = new OwnerService({ host, logger }, { owners: new Set(file.owners), handler })
+
+  await serveContent(host, content)
+  await control.start()
+  await owners.start()
+  const stopTicks = every(clock, TICK_MS, () => committer.apply({ kind: 'tick' }))
+  const stopRecord = dht === undefined ? () => undefined : publishRecord({ host, signer, clock, logger }, epoch)
+  const resources = opened.move()
+  logger.info({ project, epoch, addresses: host.addresses() }, 'the project server serves')
+
+  let stopping: Promise<void> | undefined
+  const stop = (): Promise<void> => {
+    stopping ??= (async () => {
+      stopTicks()
+      stopRecord()
+      owners.stop()
+      control.stop()
+      await pulls.stop()
+      await committer.stop()
+      await resources.disposeAsync()
+      logger.info({ project, epoch }, 'the project server has stopped')
+      ended.resolve()
+    })()
+    return stopping
+  }
+  return {
+    peerId: project,
+    epoch,
+    addresses: () => host.addresses(),
+    counts: () => ({ ...committer.counts, nodes: control.connected, closed: Object.fromEntries(control.closed), refused: Object.fromEntries(owners.refused) }),
+    stop,
+    stopped: ended.promise
+  }
+}
+
+function every(clock: Clock, ms: number, call: () => void): () => void {
+  let cancel = (): void => undefined
+  const again = (): void => {
+    cancel = clock.after(ms, () => {
+      call()
+      again()
+    })
+  }
+  again()
+  return () => cancel()
+}
+
+async function opening<T>(dir: string, open: () => Promise<T>): Promise<T> {
+  try {
+    return await open()
+  } catch (cause) {
+    if (!(cause instanceof StoreError)) throw cause
+    if (cause.code === 'locked') throw new ServerError('locked', `another project server runs on ${dir}: stop it first, or use its addresses`, { cause })
+    throw new ServerError(cause.code, `the state of the project in ${dir} cannot be opened: ${cause.message}`, { cause })
+  }
+}
+
+async function listening<T>(listen: () => Promise<T>): Promise<T> {
+  try {
+    return await listen()
+  } catch (cause) {
+    if (!(cause instanceof HostError)) throw cause
+    if (cause.code === 'address_in_use') throw new ServerError('port_in_use', cause.message, { cause })
+    throw new ServerError(cause.code === 'bad_address' ? 'bad_project_file' : 'failed', cause.message, { cause })
+  }
+}

@@ -1,0 +1,54 @@
+/** One request of an owner to the part that answers it. */
+
+import type { ContentStore } from '#protocol/content/content'
+import type { ProjectView } from '#protocol/owner/messages'
+import type { Host } from '#protocol/peer/host'
+import type { Signer } from '#protocol/signing/keys'
+import type { Committer } from '../commit.ts'
+import type { Coordinator } from '../coordinator/coordinator.ts'
+import type { Handler } from '../owner-service.ts'
+import type { Clock, Random, Store } from '../ports.ts'
+import type { Changes } from './changes.ts'
+import type { DataNames } from './data.ts'
+import { kill } from './kill.ts'
+import { logs } from './logs.ts'
+import { makeTree } from './make.ts'
+import { pull, remember } from './pull.ts'
+import { query } from './query.ts'
+import { OwnerError } from './request.ts'
+import { Submissions } from './submit.ts'
+import type { Views } from './views.ts'
+import { watch } from './watch.ts'
+
+export interface HandlerPorts {
+  readonly host: Host
+  readonly content: ContentStore
+  readonly store: Pick<Store, 'get'>
+  readonly coordinator: Pick<Coordinator, 'refusal' | 'batch'>
+  readonly committer: Committer
+  readonly views: Views
+  readonly data: DataNames
+  readonly changes: Changes
+  readonly clock: Clock
+  readonly random: Random
+  readonly signer: Pick<Signer, 'sign'>
+  readonly project: () => ProjectView
+}
+
+export function ownerHandler(ports: HandlerPorts): Handler {
+  const submissions = new Submissions(ports)
+  return async (request, open) => {
+    if (request.submit !== undefined) return submissions.submit(request.submit, open.client)
+    if (request.query !== undefined) return query(request.query, ports)
+    if (request.watch !== undefined) return watch(request.watch.of, open, ports)
+    if (request.kill !== undefined) return kill(request.kill.of, open, ports)
+    if (request.logs !== undefined) return logs(request.logs, open, ports)
+    if (request.pull !== undefined) return pull(request.pull, open, ports)
+    if (request.make !== undefined) {
+      const { cid, root, bytes } = await makeTree(request.make, ports.content)
+      await remember(cid, request.make.name, bytes, ports)
+      return { root, bytes }
+    }
+    throw new OwnerError('malformed', 'the request asks for nothing this server knows; the client may be newer than the server')
+  }
+}

@@ -1,0 +1,85 @@
+/** Trees that owners bring: fetched over the client's own connection, pinned, and known by name from then on. */
+import type { CID } from 'multiformats/cid'
+import { acceptCid } from '#protocol/content/cid'
+import { ContentError, type ContentStore } from '#protocol/content/content'
+import type { Pull, PullProgress } from '#protocol/owner/messages'
+import type { Host } from '#protocol/peer/host'
+import type { Committer } from '../commit.ts'
+import { clip } from '../control/inbound.ts'
+import { DATA_NAME_CHARS_MAX, PULL_BYTES_MAX, WATCH_MS } from '../policy.ts'
+import type { Clock } from '../ports.ts'
+import { pause } from './changes.ts'
+import type { DataNames } from './data.ts'
+import { type OpenRequest, OwnerError } from './request.ts'
+
+export interface PullPorts {
+  readonly content: Pick<ContentStore, 'fetch' | 'has' | 'pin' | 'sizeOf'>
+  readonly host: Host
+  readonly data: DataNames
+  readonly committer: Pick<Committer, 'write' | 'assertOpen'>
+  readonly clock: Clock
+}
+
+/** Answers with progress ten times a second at most, and at the end with the whole size. */
+export async function pull(request: Pull, open: OpenRequest, ports: PullPorts): Promise<PullProgress> {
+  const root = acceptCid(request.root)
+  if (root === undefined) throw new OwnerError('malformed', 'the root to pull is not a CID of a kind that talko knows')
+  ports.committer.assertOpen()
+  let bytes = ports.content.sizeOf(root)
+  if (bytes === undefined || !ports.content.has(root)) bytes = await fetched(root, open, ports)
+  else await ports.content.pin(root)
+  await remember(root, request.name, bytes, ports)
+  return { bytes, totalBytes: bytes }
+}
+
+/** Makes the name of a pinned tree durable. */
+export async function remember(root: CID, name: string, bytes: number, ports: Pick<PullPorts, 'data' | 'committer' | 'clock'>): Promise<void> {
+  const { change, record } = ports.data.change(root, clip(name, DATA_NAME_CHARS_MAX), bytes, ports.clock.nowMs())
+  await ports.committer.write([change])
+  ports.data.set(record)
+}
+
+async function fetched(root: CID, open: OpenRequest, ports: PullPorts): Promise<number> {
+  const done = new AbortController()
+  let progress: PullProgress = { bytes: 0, totalBytes: 0 }
+  const fetching = ports.content
+    .fetch(root, {
+      host: ports.host,
+      from: [open.client],
+      pin: true,
+      bytesMax: PULL_BYTES_MAX,
+      signal: open.signal,
+      onProgress: ({ bytes, totalBytes }) => {
+        progress = { bytes, totalBytes }
+      }
+    })
+    .finally(() => done.abort())
+  try {
+    const [{ bytes }] = await Promise.all([fetching, report(() => progress, open, AbortSignal.any([done.signal, open.signal]), ports.clock)])
+    return ports.content.sizeOf(root) ?? bytes
+  } catch (error) {
+    throw refusal(error)
+  }
+}
+
+async function report(progress: () => PullProgress, open: OpenRequest, done: AbortSignal, clock: Clock): Promise<void> {
+  let told = -1
+  while (!done.aborted) {
+    await pause(clock, WATCH_MS, done)
+    const now = progress()
+    if (done.aborted || now.bytes === told) continue
+    told = now.bytes
+    await open.part({ body: now })
+  }
+}
+
+function refusal(error: unknown): unknown {
+  if (!(error instanceof ContentError)) return error
+  const code =
+    error.code === 'too_large' || error.code === 'disk_full'
+      ? error.code
+      : error.code === 'bad_tree' || error.code === 'corrupt'
+        ? 'malformed'
+        : 'missing_content'
+  return new OwnerError(code, `the tree could not be fetched from the client: ${error.message}`, { cause: error })
+}

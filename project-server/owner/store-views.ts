@@ -1,0 +1,91 @@
+/**
+ * Owners are answered from the durable records alone: what they are told can not be taken back by a restart. Only the
+ * presence of nodes comes from memory.
+ */
+import { decodeManifest } from '#protocol/bundle/manifest'
+import { type BatchId, parseTaskId, type TaskId, taskId } from '#protocol/ids'
+import type { BatchView, NodeView, TaskView } from '#protocol/owner/messages'
+import type { Coordinator } from '../coordinator/coordinator.ts'
+import { batchKey, bundleKey, decodeBatchRecord, decodeBundleRecord, decodeTaskRecord, receiptKey, taskKey } from '../coordinator/records.ts'
+import { batchView, taskView } from '../coordinator/views.ts'
+import type { Store } from '../ports.ts'
+import type { Page, Views } from './views.ts'
+
+const ORDER_DIGITS = 12
+/** Names may contain others as a prefix; so many foreign entries are skipped before giving up. */
+const NAME_SCAN_MAX = 64
+
+export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pick<Coordinator, 'nodes'>): Views {
+  const batchRecord = async (id: BatchId) => {
+    const bytes = await store.get(batchKey(id))
+    return bytes === undefined ? undefined : decodeBatchRecord(bytes)
+  }
+  const commandOf = async (bundle: string): Promise<readonly string[]> => {
+    const bytes = await store.get(bundleKey(bundle))
+    return bytes === undefined ? [] : decodeManifest(decodeBundleRecord(bytes).bytes).command
+  }
+
+  return {
+    async batch(id) {
+      const record = await batchRecord(id)
+      return record === undefined ? undefined : batchView(record)
+    },
+
+    async batches({ limit, after }) {
+      const last = after === '' ? undefined : await batchRecord(after)
+      const to = last === undefined ? 'recent0' : `recent/${String(last.order).padStart(ORDER_DIGITS, '0')}`
+      const views: BatchView[] = []
+      for await (const [, value] of store.range('recent/', to, { reverse: true, limit })) {
+        const record = await batchRecord(Buffer.from(value).toString())
+        if (record !== undefined) views.push(batchView(record))
+      }
+      return views
+    },
+
+    async batchesByPrefix(prefix) {
+      const found: BatchId[] = []
+      for await (const [key] of store.range(batchKey(prefix), batchKey(`${prefix}~`), { limit: 2 })) found.push(key.slice(batchKey('').length))
+      return found
+    },
+
+    async batchesByName(name) {
+      if (name === '') return []
+      const prefix = `name/${name}/`
+      for await (const [key, value] of store.range(prefix, `${prefix}~`, { reverse: true, limit: NAME_SCAN_MAX }))
+        if (key.length === prefix.length + ORDER_DIGITS) return [Buffer.from(value).toString()]
+      return []
+    },
+
+    async task(id) {
+      const batch = parseTaskId(id)?.batch
+      const [bytes, parent] = batch === undefined ? [] : await Promise.all([store.get(taskKey(id)), batchRecord(batch)])
+      if (bytes === undefined || parent === undefined) return undefined
+      const record = decodeTaskRecord(bytes)
+      return taskView(record, parent, await commandOf(record.bundle), true)
+    },
+
+    async tasks(batch, { limit, after }) {
+      const parent = await batchRecord(batch)
+      if (parent === undefined) return []
+      const last = parseTaskId(after)
+      const from = taskKey(taskId(batch, last === undefined || last.batch !== batch ? 0 : last.index + 1))
+      const commands = new Map<string, readonly string[]>()
+      const views: TaskView[] = []
+      for await (const [, value] of store.range(from, `task/${batch}.~`, { limit })) {
+        const record = decodeTaskRecord(value)
+        const command = commands.get(record.bundle) ?? (await commandOf(record.bundle))
+        commands.set(record.bundle, command)
+        views.push(taskView(record, parent, command, false))
+      }
+      return views
+    },
+
+    async nodes({ limit, after }: Page): Promise<readonly NodeView[]> {
+      const nodes = coordinator.nodes()
+      const from = after === '' ? 0 : nodes.findIndex(({ id }) => id === after) + 1
+      return nodes.slice(from, from + limit)
+    },
+
+    receipt: (task: TaskId) => store.get(receiptKey(task))
+  }
+}

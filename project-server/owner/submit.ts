@@ -1,0 +1,150 @@
+/** Submissions: every manifest decoded and checked, everything it refers to here and complete, each distinct bundle signed once. */
+import * as dagCbor from '@ipld/dag-cbor'
+import type { CID } from 'multiformats/cid'
+import { ManifestError } from '#protocol/bundle/errors'
+import { decodeManifest, manifestCid, type RunManifest } from '#protocol/bundle/manifest'
+import { DEFAULT_POLICY, policyFault, type TaskPolicy } from '#protocol/bundle/policy'
+import { signBundle } from '#protocol/bundle/sign'
+import type { ContentStore } from '#protocol/content/content'
+import { type BatchId, batchIdFrom, type PeerIdString } from '#protocol/ids'
+import type { Submit } from '#protocol/owner/messages'
+import type { Signer } from '#protocol/signing/keys'
+import type { Committer } from '../commit.ts'
+import { clip } from '../control/inbound.ts'
+import type { Coordinator } from '../coordinator/coordinator.ts'
+import type { AcceptedBundle, Event } from '../coordinator/events.ts'
+import { batchKey, decodeBatchRecord } from '../coordinator/records.ts'
+import { DATA_NAME_CHARS_MAX } from '../policy.ts'
+import type { Random, Store } from '../ports.ts'
+import { OwnerError } from './request.ts'
+
+export interface SubmitPorts {
+  readonly content: Pick<ContentStore, 'has' | 'locate'>
+  readonly signer: Pick<Signer, 'sign'>
+  readonly random: Random
+}
+
+type SubmitEvent = Extract<Event, { kind: 'submit' }>
+
+export interface Submitted {
+  readonly batch: BatchId
+  /** Of the batch so far. */
+  readonly tasks: number
+}
+
+export interface SubmitStores {
+  readonly committer: Pick<Committer, 'commit' | 'assertOpen'>
+  readonly coordinator: Pick<Coordinator, 'refusal' | 'batch'>
+  readonly store: Pick<Store, 'get'>
+}
+
+/** Accepts Submits: the parts of one batch in the order they came, answered once they are durable. Repeating one, whole or in part, adds nothing twice. */
+export class Submissions {
+  readonly #ports: SubmitPorts & SubmitStores
+  /** The last part of a batch that is being looked at. */
+  readonly #last = new Map<BatchId, Promise<unknown>>()
+
+  constructor(ports: SubmitPorts & SubmitStores) {
+    this.#ports = ports
+  }
+
+  async submit(request: Submit, by: PeerIdString): Promise<Submitted> {
+    this.#ports.committer.assertOpen()
+    const event = submitEvent(request, by, this.#ports)
+    const before = this.#last.get(event.batch) ?? Promise.resolve()
+    const applied = before.then(() => this.#apply(event, request.first))
+    const settled = applied.catch(() => undefined)
+    this.#last.set(event.batch, settled)
+    try {
+      const { durable, tasks } = await applied
+      await durable
+      return { batch: event.batch, tasks }
+    } finally {
+      if (this.#last.get(event.batch) === settled) this.#last.delete(event.batch)
+    }
+  }
+
+  async #apply(event: SubmitEvent, first: number): Promise<{ readonly durable: Promise<void>; readonly tasks: number }> {
+    const { coordinator, store, committer } = this.#ports
+    const { batch } = event
+    if (coordinator.batch(batch) === undefined) {
+      const finished = await store.get(batchKey(batch))
+      if (finished !== undefined) return { durable: Promise.resolve(), tasks: decodeBatchRecord(finished).tasks }
+    }
+    const have = coordinator.batch(batch)?.tasks ?? 0
+    if (first > have) throw new OwnerError('malformed', `the batch has ${have} tasks so far, these are said to begin at ${first}`)
+    const fresh = { ...event, bundles: event.bundles.slice(have - first) }
+    if (have + fresh.bundles.length === 0) throw new OwnerError('malformed', 'the batch has no task')
+    const refusal = coordinator.refusal(fresh)
+    if (refusal !== undefined) throw new OwnerError(refusal.code, refusal.message)
+    return { durable: committer.commit(fresh), tasks: have + fresh.bundles.length }
+  }
+}
+
+/** The `submit` event of a hostile Submit; throws OwnerError. Does not wait for anything, so that the parts of a batch stay in order. */
+export function submitEvent(submit: Submit, by: PeerIdString, ports: SubmitPorts): SubmitEvent {
+  if (submit.batch.length !== 16) throw new OwnerError('malformed', 'a batch id is 16 random bytes')
+  const policy = decodePolicy(submit.policy)
+  const accepted = new Map<string, AcceptedBundle>()
+  const present = new Set<string>()
+  const bundles = submit.manifests.map((bytes, index) => {
+    const cid = manifestCid(bytes)
+    const key = cid.toString()
+    const known = accepted.get(key)
+    if (known !== undefined) return known
+    const manifest = decode(bytes, index)
+    checkContent(manifest, ports.content, present)
+    const bundle = { cid: key, bytes, signature: signBundle(ports.signer, cid), manifest }
+    accepted.set(key, bundle)
+    return bundle
+  })
+  const seed = Buffer.from(ports.random.bytes(4)).readUInt32BE()
+  return { kind: 'submit', batch: batchIdFrom(submit.batch), name: clip(submit.name, DATA_NAME_CHARS_MAX), by, bundles, policy, more: submit.more, seed }
+}
+
+function decode(bytes: Uint8Array, index: number): RunManifest {
+  try {
+    return decodeManifest(bytes)
+  } catch (error) {
+    if (!(error instanceof ManifestError)) throw error
+    throw new OwnerError(error.code === 'manifest_too_large' ? 'too_large' : 'malformed', `task ${index}: ${error.message}`, { cause: error })
+  }
+}
+
+/** Image and dependencies must be complete here: a node is never sent to fetch what does not exist. */
+function checkContent(manifest: RunManifest, content: SubmitPorts['content'], present: Set<string>): void {
+  const need = (what: string, root: CID, path: string, how: string): void => {
+    const key = `${root}/${path}`
+    if (present.has(key)) return
+    if (!content.has(root)) throw new OwnerError('missing_content', `the project does not hold ${what} ${root}: ${how}`)
+    if (path !== '' && content.locate(root, path) === undefined) throw new OwnerError('missing_content', `${what} ${root} has no ${path}`)
+    present.add(key)
+  }
+  if (manifest.image !== null) need('image', manifest.image, '', 'import it first (talko image import)')
+  for (const { name, root, path } of manifest.dependencies) need(`the data of input ${name},`, root, path, 'upload it first (talko upload)')
+}
+
+const NUMBERS = ['minQuorum', 'targetResults', 'maxErrorResults', 'maxTotalResults', 'maxSuccessResults', 'priority'] as const
+
+/** Empty bytes are the defaults. */
+function decodePolicy(bytes: Uint8Array): TaskPolicy {
+  if (bytes.length === 0) return DEFAULT_POLICY
+  let value: Partial<Record<keyof TaskPolicy, unknown>> | null
+  try {
+    value = dagCbor.decode(bytes)
+  } catch (cause) {
+    throw new OwnerError('malformed', 'the policy is not dag-cbor', { cause })
+  }
+  if (typeof value !== 'object' || value === null) throw new OwnerError('malformed', 'the policy is not a map')
+  const { nodes } = value
+  const wrong = NUMBERS.find((name) => typeof value[name] !== 'number')
+  if (wrong !== undefined) throw new OwnerError('malformed', `the policy lacks ${wrong}`)
+  if (!Array.isArray(nodes) || !nodes.every((node) => typeof node === 'string' && node.length <= 128))
+    throw new OwnerError('malformed', 'the policy names its nodes by peer id')
+  const unknown = Object.keys(value).find((name) => !(name in DEFAULT_POLICY))
+  if (unknown !== undefined) throw new OwnerError('malformed', `the policy has an unknown field ${JSON.stringify(clip(unknown, 64))}`)
+  const policy = value as TaskPolicy
+  const fault = policyFault(policy)
+  if (fault !== undefined) throw new OwnerError('malformed', fault)
+  return policy
+}

@@ -1,0 +1,26 @@
+import type { BatchId, TaskId } from '#protocol/ids'
+import type { BatchView, NodeView, TaskView } from '#protocol/owner/messages'
+
+export interface Page {
+  readonly limit: number
+  /** Id of the last row seen; '' for the first page. */
+  readonly after: string
+}
+
+/** What owners may ask about the project's state: live tasks from memory, decided ones one read away. */
+export interface Views {
+  batch(id: BatchId): Promise<BatchView | undefined>
+  /** Newest first. */
+  batches(page: Page): Promise<readonly BatchView[]>
+  /** At most two batches whose id starts so. */
+  batchesByPrefix(prefix: string): Promise<readonly BatchId[]>
+  /** At most two batches of this name. */
+  batchesByName(name: string): Promise<readonly BatchId[]>
+  /** With its replicas. */
+  task(id: TaskId): Promise<TaskView | undefined>
+  /** In order of their index, without replicas. */
+  tasks(batch: BatchId, page: Page): Promise<readonly TaskView[]>
+  nodes(page: Page): Promise<readonly NodeView[]>
+  /** The file form of a decided task's receipt. */
+  receipt(task: TaskId): Promise<Uint8Array | undefined>
+}

@@ -1,0 +1,68 @@
+/** What is written in a project's folder: `project.json`. Pure. */
+import { ServerError } from './errors.ts'
+
+export interface DhtSettings {
+  /** Multiaddrs with `/p2p/<peer>` of hosts that are in the DHT. */
+  readonly bootstrap: readonly string[]
+  /** Keep records for others. */
+  readonly serve: boolean
+  /** Keep private addresses in the routing table: for a local network. */
+  readonly allowPrivate: boolean
+}
+
+export interface ProjectFile {
+  readonly v: 1
+  readonly name: string
+  /** Multiaddrs to listen on. */
+  readonly listen: readonly string[]
+  /** Multiaddrs told to others in their place, for a server behind a forwarded port. */
+  readonly announce: readonly string[]
+  /** Peer ids that may submit and ask. */
+  readonly owners: readonly string[]
+  /** Absent: the project is reached by its pinned addresses alone. */
+  readonly dht?: DhtSettings
+}
+
+export const DEFAULT_LISTEN = '/ip4/0.0.0.0/tcp/4001'
+const NAME_CHARS_MAX = 128
+const LIST_MAX = 1024
+
+/** Throws ServerError `bad_project_file` that says which field is wrong. */
+export function parseProjectFile(text: string, path: string): ProjectFile {
+  const refuse = (what: string, cause?: unknown): never => {
+    throw new ServerError('bad_project_file', `${path}: ${what}; correct it and start again`, { cause })
+  }
+  let value: Partial<Record<keyof ProjectFile, unknown>> | null
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    return refuse('it is not JSON', cause)
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return refuse('it is not a JSON object')
+  const { v, name, listen, announce = [], owners, dht } = value
+  if (v !== 1) return refuse(`its version is ${JSON.stringify(v)}, this talko reads version 1`)
+  if (typeof name !== 'string' || name === '' || name.length > NAME_CHARS_MAX) return refuse('"name" must be text')
+  if (!isList(listen, isAddress) || listen.length === 0) return refuse(`"listen" must be a list of multiaddrs such as ${DEFAULT_LISTEN}`)
+  if (!isList(announce, isAddress)) return refuse('"announce" must be a list of multiaddrs')
+  if (!isList(owners, isPeer)) return refuse('"owners" must be a list of peer ids such as 12D3KooW…')
+  if (dht === undefined) return { v: 1, name, listen, announce, owners }
+  if (!isDht(dht)) return refuse('"dht" must be {"bootstrap": [multiaddrs], "serve": true or false, "allowPrivate": true or false}')
+  return { v: 1, name, listen, announce, owners, dht }
+}
+
+function isList(value: unknown, item: (one: unknown) => boolean): value is readonly string[] {
+  return Array.isArray(value) && value.length <= LIST_MAX && value.every(item)
+}
+
+function isAddress(value: unknown): boolean {
+  return typeof value === 'string' && value.startsWith('/') && value.length <= 256
+}
+
+function isPeer(value: unknown): boolean {
+  return typeof value === 'string' && /^[1-9A-HJ-NP-Za-km-z]{40,64}$/.test(value)
+}
+
+function isDht(value: unknown): value is DhtSettings {
+  const { bootstrap, serve, allowPrivate } = (value ?? {}) as Partial<Record<keyof DhtSettings, unknown>>
+  return isList(bootstrap, isAddress) && typeof serve === 'boolean' && typeof allowPrivate === 'boolean'
+}

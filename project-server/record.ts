@@ -1,0 +1,42 @@
+/** Tells the DHT where the project's coordinator is, again and again; a network that works without is left alone. */
+import { type Host, HostError } from '#protocol/peer/host'
+import { ADDRESSES_MAX, signRecord } from '#protocol/record/record'
+import type { Signer } from '#protocol/signing/keys'
+import type { Logger } from './logger.ts'
+import { RECORD_REFRESH_MS, RECORD_RETRY_MS, RECORD_VALID_MS } from './policy.ts'
+import type { Clock } from './ports.ts'
+
+export interface RecordPorts {
+  readonly host: Pick<Host, 'publishRecord' | 'addresses'>
+  readonly signer: Signer
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** Publishes now and then again before it expires; the answer stops it. */
+export function publishRecord(ports: RecordPorts, epoch: number): () => void {
+  const { host, signer, clock, logger } = ports
+  const stopped = new AbortController()
+  let cancel = (): void => undefined
+  const publish = async (): Promise<void> => {
+    const nowMs = clock.nowMs()
+    const coordinators = [{ peer: signer.peerId, addresses: host.addresses().slice(0, ADDRESSES_MAX) }]
+    const record = { v: 1, project: signer.peerId, sequence: nowMs, epoch, coordinators, issuedAtMs: nowMs, expiresAtMs: nowMs + RECORD_VALID_MS } as const
+    let nextMs = RECORD_REFRESH_MS
+    try {
+      await host.publishRecord(signRecord(signer, record), stopped.signal)
+      logger.info({ epoch }, 'published the project record')
+    } catch (error) {
+      if (stopped.signal.aborted) return
+      if (!(error instanceof HostError)) throw error
+      logger.warn({ reason: error.message }, 'the project record could not be published; it will be tried again')
+      nextMs = RECORD_RETRY_MS
+    }
+    if (!stopped.signal.aborted) cancel = clock.after(nextMs, () => void publish())
+  }
+  void publish()
+  return () => {
+    stopped.abort()
+    cancel()
+  }
+}
