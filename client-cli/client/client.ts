@@ -1,0 +1,127 @@
+/**
+ * The client: what an owner's program, and every verb of `talko`, does with a project. All calls may be made at once, go on
+ * after a reconnect, and throw ClientError (or the ContentError, ManifestError of what they touch).
+ */
+import type { PeerIdString } from '#protocol/ids'
+import type { BatchView, FailureCode, Made, NodeView, ProjectView, Resolved, TaskView } from '#protocol/owner/messages'
+import type { SignedReceipt } from '#protocol/result/receipt'
+import type { NameEntry } from './names.ts'
+import type { BatchOptions, Input, TaskSpec } from './spec.ts'
+import type { Batch } from './submission.ts'
+
+export type { Batch } from './submission.ts'
+
+export interface Task {
+  /** `<batch>.<index>` */
+  readonly id: string
+  readonly batch: string
+}
+
+/** How one task ended. */
+export interface TaskResult {
+  readonly task: string
+  readonly batch: string
+  readonly index: number
+  readonly name: string
+  /** True when it was agreed that the command ended with status 0. */
+  readonly ok: boolean
+  readonly status: 'ready' | 'failed' | 'killed'
+  readonly exitCode?: number
+  readonly failure?: { readonly code: FailureCode; readonly message: string }
+  /** CID of the output tree, when there is one. */
+  readonly output?: string
+  /** What it printed, as UTF-8; at most TEXT_BYTES_MAX of it. */
+  stdout(): Promise<string>
+  stderr(): Promise<string>
+  /** Copies the output tree (or the file or folder at `path` in it) to a new place on this machine. */
+  save(destination: string, path?: string): Promise<void>
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal
+}
+
+export interface Progress {
+  readonly bytes: number
+  /** 0 while unknown. */
+  readonly totalBytes: number
+}
+
+export interface TransferOptions extends CallOptions {
+  readonly onProgress?: (step: 'reading' | 'sending' | 'fetching' | 'writing', progress: Progress) => void
+}
+
+export interface LogOptions extends CallOptions {
+  /** Default `stdout`. */
+  readonly file?: 'stdout' | 'stderr'
+  /** Goes on until the task ends. */
+  readonly follow?: boolean
+  /** Bytes to leave out from the start. */
+  readonly offset?: number
+}
+
+export interface Uploaded {
+  readonly root: string
+  readonly bytes: number
+  readonly files: number
+}
+
+/** Something an argument names: a tree or file the project holds. */
+export interface Found extends Input {
+  readonly kind: 'data' | 'image' | 'output'
+}
+
+export interface Client {
+  readonly project: PeerIdString
+  readonly peerId: PeerIdString
+
+  /** Submits one task: accepted and durable when it resolves. Calls made together travel as one batch. */
+  submitTask(spec: TaskSpec): Promise<Task>
+  /**
+   * The next decided task of those submitted with submitTask, each once, in the order they are decided. null when
+   * `timeoutMs` is over; without a timeout, null when nothing is left to wait for.
+   */
+  getResults(options?: { readonly timeoutMs?: number; readonly signal?: AbortSignal }): Promise<TaskResult | null>
+
+  /** Canonical manifest bytes for each spec; inputs on this machine are uploaded (only read, with `dryRun`). */
+  prepare(specs: readonly TaskSpec[], options?: TransferOptions & { readonly dryRun?: boolean }): Promise<Uint8Array[]>
+  /** Submits manifests as one batch. */
+  submit(manifests: readonly Uint8Array[], options?: BatchOptions & CallOptions): Promise<Batch>
+
+  /** The batch's state whenever it changes (intermediate states may be skipped), until all its tasks are decided. */
+  watch(batch: string, options?: CallOptions): AsyncGenerator<BatchView, void, undefined>
+  /** Waits until all tasks of a batch are decided. */
+  wait(batch: string, options?: CallOptions): Promise<BatchView>
+  task(of: string, options?: CallOptions): Promise<TaskView>
+  tasks(batch: string, options?: CallOptions): AsyncGenerator<TaskView, void, undefined>
+  result(view: TaskView): TaskResult
+  batches(limit: number, options?: CallOptions): Promise<BatchView[]>
+  nodes(options?: CallOptions): Promise<NodeView[]>
+  info(options?: CallOptions): Promise<ProjectView>
+  resolve(of: string, options?: CallOptions): Promise<Resolved>
+  receipt(of: string, options?: CallOptions): Promise<SignedReceipt>
+  /** Ends a task or a whole batch. */
+  kill(of: string, options?: CallOptions): Promise<void>
+  /** Bytes of a task's log as they come; goes on where it was after a reconnect. */
+  logs(of: string, options?: LogOptions): AsyncGenerator<Uint8Array, void, undefined>
+
+  /** Adds a file or folder where it lies and lets the project fetch it. It must not change until this resolves. */
+  upload(path: string, options?: TransferOptions & { readonly name?: string; readonly dryRun?: boolean }): Promise<Uploaded>
+  /** Imports an image: a Docker reference, a `docker save` or OCI archive, or a root file system folder. */
+  importImage(source: string, options?: TransferOptions & { readonly name?: string; readonly dryRun?: boolean }): Promise<Uploaded>
+  /** A directory tree made of what the project holds; nothing is copied. */
+  make(entries: readonly { readonly path: string; readonly root: string }[], options?: CallOptions & { readonly name?: string }): Promise<Made>
+  /** What `ID[/path]`, a name or a task's id means. Throws ClientError `not_found`, `ambiguous`. */
+  find(text: string, options?: CallOptions & { readonly kind?: 'image' | 'data' }): Promise<Found>
+  /** Fetches `ID[/path]` to a new path on this machine. */
+  get(of: string | Input, destination: string, options?: TransferOptions): Promise<{ readonly bytes: number }>
+  /** A file's content, verified, a piece at a time. */
+  read(of: string | Input, options?: TransferOptions): AsyncGenerator<Uint8Array, void, undefined>
+  /** What was uploaded and imported under names, newest first. */
+  names(kind?: NameEntry['kind']): Promise<NameEntry[]>
+
+  close(): Promise<void>
+}
+
+/** Bytes of a log that `stdout()` and `stderr()` answer with; longer ones are read with `read`. */
+export const TEXT_BYTES_MAX = 16 * 1024 * 1024

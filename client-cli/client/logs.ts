@@ -1,0 +1,75 @@
+/** A task's log over an owner stream of its own, so that a slow reader slows only this log; goes on at the same byte after a reconnect. */
+import { decodeAnswer, Request } from '#protocol/owner/messages'
+import type { FrameStream } from '#protocol/peer/host'
+import { ClientError } from '../errors.ts'
+import { type Clock, pause, type Random } from '../ports.ts'
+import type { LogOptions } from './client.ts'
+import { isLoss, pauseMs, RECONNECT_MS, refusalOf } from './owner-link.ts'
+
+export interface LogPorts {
+  /** Connects when needed and opens one owner stream. */
+  readonly open: (signal?: AbortSignal) => Promise<FrameStream>
+  readonly clock: Clock
+  readonly random: Pick<Random, 'fraction'>
+}
+
+export async function* followLog(ports: LogPorts, of: string, options: LogOptions = {}): AsyncGenerator<Uint8Array, void, undefined> {
+  const { file = 'stdout', follow = false, signal } = options
+  const { clock, random } = ports
+  let offset = options.offset ?? 0
+  let began = false
+  let lostAtMs: number | undefined
+  for (let attempt = 0; ; ) {
+    try {
+      for await (const piece of oneStream(ports, { of, file, follow, offset }, signal)) {
+        began = true
+        lostAtMs = undefined
+        attempt = 0
+        offset += piece.length
+        yield piece
+      }
+      return
+    } catch (error) {
+      if (signal?.aborted === true) throw signal.reason
+      const nowMs = clock.nowMs()
+      lostAtMs ??= nowMs
+      // The first connection is not waited for; a lost one is.
+      if (!isLoss(error) || (!began && attempt === 0 && codeOf(error) === 'unreachable') || nowMs - lostAtMs > RECONNECT_MS) throw error
+      await pause(clock, pauseMs(attempt++, random.fraction()), signal)
+    }
+  }
+}
+
+async function* oneStream(
+  ports: LogPorts,
+  logs: { of: string; file: string; follow: boolean; offset: number },
+  signal?: AbortSignal
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const stream = await ports.open(signal)
+  const stop = (): void => stream.abort(new ClientError('interrupted', 'given up'))
+  signal?.addEventListener('abort', stop, { once: true })
+  let ended = false
+  try {
+    await stream.write(Request.encode({ id: 1, cancel: false, logs }))
+    for await (const frame of stream.frames()) {
+      const answer = decodeAnswer(frame)
+      if (answer === undefined) throw new ClientError('refused', 'the project sent something that is no answer')
+      if (answer.code !== undefined) throw refusalOf(answer.code, answer.message ?? '')
+      if (answer.data !== undefined && answer.data.length > 0) yield answer.data
+      if (answer.end) {
+        ended = true
+        return
+      }
+    }
+    throw new ClientError('unreachable', 'the project ended the stream of a log early')
+  } finally {
+    signal?.removeEventListener('abort', stop)
+    // A log that is left in the middle is not read to its end.
+    if (ended) await stream.close().catch(() => {})
+    else stream.abort(new ClientError('interrupted', 'the log is no longer read'))
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
+}

@@ -1,0 +1,264 @@
+/** The Client over one owner link. Wires the parts; each is explained where it is. */
+import type { CID } from 'multiformats/cid'
+import { DEFAULT_POLICY } from '#protocol/bundle/policy'
+import { acceptCid } from '#protocol/content/cid'
+import type { BatchView, TaskView } from '#protocol/owner/messages'
+import { ClientError } from '../errors.ts'
+import type { Random } from '../ports.ts'
+import type { Client, Found, Task, TaskResult, TransferOptions } from './client.ts'
+import { TEXT_BYTES_MAX } from './client.ts'
+import { followLog, type LogPorts } from './logs.ts'
+import { listBook, type NameEntry, parseReference } from './names.ts'
+import type { OwnerLink } from './owner-link.ts'
+import { queryBatches, queryNodes, queryProject, queryReceipt, queryResolve, queryTask, queryTasks } from './queries.ts'
+import { findContent } from './resolve.ts'
+import { Results } from './results.ts'
+import { type Input, manifestOf, policyOf, type TaskSpec } from './spec.ts'
+import { type Batch, submitBatch } from './submission.ts'
+import { download, readFileOf, readText, type TransferPorts, upload, uploadImage } from './transfer.ts'
+import { batchView, made, readBody } from './views.ts'
+
+export interface ClientPorts extends Omit<TransferPorts, 'link'>, Omit<LogPorts, 'project'> {
+  readonly link: OwnerLink
+  readonly random: Random
+  readonly names: () => Promise<readonly NameEntry[]>
+  /** Whether such a file or folder is on this machine. */
+  readonly existsHere: (path: string) => Promise<boolean>
+  /** Runs `call` when everything that was called in this turn of the event loop has been. */
+  readonly soon: (call: () => void) => void
+  readonly close: () => Promise<void>
+}
+
+/** Tasks of one submitTask batch. */
+const TOGETHER_MAX = 2048
+
+interface Waiting {
+  readonly manifest: Uint8Array
+  readonly name: string
+  readonly policy: string
+  readonly asked: TaskSpec
+  readonly done: (task: Task) => void
+  readonly failed: (error: unknown) => void
+}
+
+export function ownerClient(ports: ClientPorts): Client {
+  const { link, project, clock, random } = ports
+  const results = new Results(link, clock)
+  const waiting: Waiting[] = []
+  let planned = false
+
+  const input = async (name: string, given: string | Input, options: TransferOptions & { dryRun?: boolean }): Promise<Input> => {
+    if (typeof given !== 'string') return given
+    const reference = parseReference(given)
+    if (reference.kind === 'named') {
+      try {
+        return await findContent(ports, given, options)
+      } catch (error) {
+        const unknown = error instanceof ClientError && (error.code === 'not_found' || error.code === 'usage')
+        if (!unknown || !(await ports.existsHere(given))) throw error
+      }
+    } else if (!(await ports.existsHere(given))) throw new ClientError('not_found', `input ${name}: there is no file or folder ${given}`)
+    return upload(ports, given, options)
+  }
+
+  const resolveSpec = async (spec: TaskSpec, options: TransferOptions & { dryRun?: boolean }, known: Map<string, Promise<Input>>): Promise<Uint8Array> => {
+    const engine = spec.engine ?? 'docker'
+    if (engine === 'docker' && spec.image === undefined) throw new ClientError('usage', 'which image? name one (`talko image list`), or choose engine process')
+    if (engine === 'process' && spec.image !== undefined) throw new ClientError('usage', 'engine process runs on the bare machine and takes no image')
+    const image =
+      spec.image === undefined
+        ? null
+        : (await once(known, `image ${spec.image}`, () => findContent(ports, spec.image ?? '', { kind: 'image', ...options }))).root
+    const inputs: [string, Input][] = []
+    for (const [name, given] of Object.entries(spec.inputs ?? {}))
+      inputs.push([name, typeof given === 'string' ? await once(known, `input ${given}`, () => input(name, given, options)) : given])
+    return manifestOf({
+      image,
+      command: spec.command,
+      inputs: Object.fromEntries(inputs),
+      environment: spec.environment ?? {},
+      resources: spec.resources ?? {},
+      engine,
+      compareStdout: spec.compareStdout ?? true
+    })
+  }
+
+  const prepare: Client['prepare'] = async (specs, options = {}) => {
+    const known = new Map<string, Promise<Input>>()
+    const manifests: Uint8Array[] = []
+    for (const spec of specs) manifests.push(await resolveSpec(spec, options, known))
+    return manifests
+  }
+
+  const submit: Client['submit'] = (manifests, options = {}) =>
+    submitBatch(link, random.bytes(16), { name: options.name ?? '', manifests, policy: policyOf(options.policy) }, options.signal)
+
+  /** Sends what waits as few batches as names and policies allow. */
+  const sendWaiting = (): void => {
+    planned = false
+    const groups = Map.groupBy(waiting.splice(0), ({ name, policy }) => `${policy} ${name}`)
+    for (const all of groups.values()) for (let from = 0; from < all.length; from += TOGETHER_MAX) void sendGroup(all.slice(from, from + TOGETHER_MAX))
+  }
+  const sendGroup = async (group: readonly Waiting[]): Promise<void> => {
+    try {
+      const batch = await submit(
+        group.map(({ manifest }) => manifest),
+        group[0]?.asked ?? {}
+      )
+      results.add(batch.id, group.length)
+      for (const [index, { done }] of group.entries()) done({ id: batch.tasks[index] ?? '', batch: batch.id })
+    } catch (error) {
+      for (const { failed } of group) failed(error)
+    }
+  }
+
+  const result = (view: TaskView): TaskResult => {
+    const text = async (root: string | undefined): Promise<string> => (root === undefined ? '' : readText(ports, root, TEXT_BYTES_MAX))
+    const { id, batch, index, name, status, exitCode, failure, output, stdout, stderr } = view
+    if (status !== 'ready' && status !== 'failed' && status !== 'killed') throw new ClientError('usage', `task ${id} has no result yet: it is ${status}`)
+    return {
+      task: id,
+      batch,
+      index,
+      name,
+      ok: status === 'ready',
+      status,
+      ...(exitCode === undefined ? {} : { exitCode }),
+      ...(failure === undefined ? {} : { failure }),
+      ...(output === undefined ? {} : { output }),
+      stdout: () => text(stdout),
+      stderr: () => text(stderr),
+      async save(destination, path) {
+        if (output === undefined) throw new ClientError('not_found', `task ${id} left no output; see \`talko info ${id}\``)
+        await download(ports, { root: output, ...(path === undefined ? {} : { path }) }, destination)
+      }
+    }
+  }
+
+  async function* watch(batch: string, options: { signal?: AbortSignal } = {}): AsyncGenerator<BatchView, void, undefined> {
+    const stop = new AbortController()
+    const signal = options.signal === undefined ? stop.signal : AbortSignal.any([stop.signal, options.signal])
+    // Only the newest state is kept: a slow reader skips some.
+    let latest: BatchView | undefined
+    let news = Promise.withResolvers<void>()
+    let over: { readonly error?: unknown } | undefined
+    link
+      .ask(
+        { watch: { of: batch } },
+        {
+          signal,
+          onBody: (body) => {
+            latest = readBody(body, batchView)
+            news.resolve()
+          }
+        }
+      )
+      .then(
+        (body) => {
+          latest = readBody(body, batchView)
+          over = {}
+        },
+        (error: unknown) => {
+          over = { error }
+        }
+      )
+      .catch((error: unknown) => {
+        over = { error }
+      })
+      .finally(() => news.resolve())
+    try {
+      for (;;) {
+        await news.promise
+        news = Promise.withResolvers()
+        const view = latest
+        latest = undefined
+        if (view !== undefined) yield view
+        if (over !== undefined && latest === undefined) {
+          if ('error' in over) throw over.error
+          return
+        }
+        if (over !== undefined || latest !== undefined) news.resolve()
+      }
+    } finally {
+      stop.abort(new ClientError('interrupted', 'no longer watched'))
+    }
+  }
+
+  const found = (of: string | Input, signal: AbortSignal | undefined): Promise<Input> | Input =>
+    typeof of === 'string' ? findContent(ports, of, signal === undefined ? {} : { signal }) : of
+
+  return {
+    project,
+    peerId: ports.host.peerId,
+    async submitTask(spec) {
+      const manifest = await resolveSpec(spec, {}, new Map())
+      const policy = JSON.stringify(policyOf(spec.policy ?? DEFAULT_POLICY))
+      return new Promise((done, failed) => {
+        waiting.push({ manifest, name: spec.name ?? '', policy, asked: spec, done, failed })
+        if (!planned) ports.soon(sendWaiting)
+        planned = true
+      })
+    },
+    async getResults(options = {}) {
+      const view = await results.take(options)
+      return view === null ? null : result(view)
+    },
+    prepare,
+    submit,
+    watch,
+    async wait(batch, options = {}) {
+      let last: BatchView | undefined
+      for await (const view of watch(batch, options)) last = view
+      if (last === undefined) throw new ClientError('refused', `the project said nothing about batch ${batch}`)
+      return last
+    },
+    task: (of, options) => queryTask(link, of, options?.signal),
+    tasks: (batch, options) => queryTasks(link, batch, options),
+    result,
+    batches: (limit, options) => queryBatches(link, limit, options?.signal),
+    nodes: (options) => queryNodes(link, options?.signal),
+    info: (options) => queryProject(link, options?.signal),
+    resolve: (of, options) => queryResolve(link, of, options?.signal),
+    receipt: (of, options) => queryReceipt(link, of, options?.signal),
+    async kill(of, options) {
+      await link.ask({ kill: { of } }, options)
+    },
+    logs: (of, options) => followLog(ports, of, options),
+    upload: (path, options) => upload(ports, path, options),
+    importImage: (source, options) => uploadImage(ports, source, options),
+    async make(entries, options = {}) {
+      const items = entries.map(({ path, root }) => ({ path, root: cidOf(root).bytes as Uint8Array<ArrayBuffer> }))
+      return readBody(await link.ask({ make: { entries: items, name: options.name ?? '' } }, options), made)
+    },
+    find: (text, options): Promise<Found> => findContent(ports, text, options),
+    async get(of, destination, options = {}) {
+      if (await ports.existsHere(destination)) throw new ClientError('refused', `${destination} exists already; choose a new path`)
+      return download(ports, await found(of, options.signal), destination, options)
+    },
+    async *read(of, options = {}) {
+      yield* readFileOf(ports, await found(of, options.signal), options)
+    },
+    names: async (kind) => listBook(await ports.names(), project, kind),
+    async close() {
+      results.close()
+      await link.close()
+      await ports.close()
+    }
+  }
+}
+
+function cidOf(text: string): CID {
+  const cid = acceptCid(text)
+  if (cid === undefined) throw new ClientError('usage', `${text} is not an id`)
+  return cid
+}
+
+function once<T>(known: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
+  const before = known.get(key)
+  if (before !== undefined) return before
+  const made = make()
+  known.set(key, made)
+  return made
+}
+
+export type { Batch }

@@ -1,0 +1,80 @@
+/** Questions to the coordinator, each with its answer checked. */
+import type { BatchView, NodeView, ProjectView, Resolved, TaskView } from '#protocol/owner/messages'
+import { QUERY_ROWS_MAX } from '#protocol/owner/messages'
+import { decodeSignedReceipt, type SignedReceipt } from '#protocol/result/receipt'
+import { ClientError } from '../errors.ts'
+import type { OwnerLink } from './owner-link.ts'
+import { batchView, listOf, nodeView, projectView, readBody, resolved, taskView } from './views.ts'
+
+type Link = Pick<OwnerLink, 'ask'>
+type What = 'tasks' | 'task' | 'batches' | 'nodes' | 'receipt' | 'project' | 'resolve'
+
+function query(
+  link: Link,
+  what: What,
+  of: string,
+  signal: AbortSignal | undefined,
+  page: { limit?: number; after?: string } = {}
+): Promise<Uint8Array | undefined> {
+  const question = { query: { what, of, limit: page.limit ?? QUERY_ROWS_MAX, after: page.after ?? '' } }
+  return link.ask(question, signal === undefined ? {} : { signal })
+}
+
+/** One task with its replicas. Throws ClientError `not_found`. */
+export async function queryTask(link: Link, of: string, signal?: AbortSignal): Promise<TaskView> {
+  return readBody(await query(link, 'task', of, signal), taskView)
+}
+
+/** The tasks of a batch in order, from the one after `after` on; fetched a page at a time. */
+export async function* queryTasks(
+  link: Link,
+  batch: string,
+  options: { after?: string; signal?: AbortSignal } = {}
+): AsyncGenerator<TaskView, void, undefined> {
+  let after = options.after ?? ''
+  for (;;) {
+    const rows = readBody(await query(link, 'tasks', batch, options.signal, { after }), listOf(taskView))
+    yield* rows
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < QUERY_ROWS_MAX || last.id === after) return
+    after = last.id
+  }
+}
+
+/** Batches, as the coordinator lists them (newest first), at most `limit`. */
+export async function queryBatches(link: Link, limit: number, signal?: AbortSignal): Promise<BatchView[]> {
+  const all: BatchView[] = []
+  while (all.length < limit) {
+    const asked = Math.min(QUERY_ROWS_MAX, limit - all.length)
+    const rows = readBody(await query(link, 'batches', '', signal, { limit: asked, after: all.at(-1)?.id ?? '' }), listOf(batchView))
+    all.push(...rows)
+    if (rows.length < asked) break
+  }
+  return all
+}
+
+export async function queryNodes(link: Link, signal?: AbortSignal): Promise<NodeView[]> {
+  const all: NodeView[] = []
+  for (;;) {
+    const rows = readBody(await query(link, 'nodes', '', signal, { after: all.at(-1)?.id ?? '' }), listOf(nodeView))
+    all.push(...rows)
+    if (rows.length < QUERY_ROWS_MAX) return all
+  }
+}
+
+export async function queryProject(link: Link, signal?: AbortSignal): Promise<ProjectView> {
+  return readBody(await query(link, 'project', '', signal), projectView)
+}
+
+/** What an id, unique prefix or name means to the project. Throws ClientError `not_found`, `ambiguous`. */
+export async function queryResolve(link: Link, of: string, signal?: AbortSignal): Promise<Resolved> {
+  return readBody(await query(link, 'resolve', of, signal), resolved)
+}
+
+/** The signed receipt of a decided task. Throws ClientError `not_found` while there is none. */
+export async function queryReceipt(link: Link, of: string, signal?: AbortSignal): Promise<SignedReceipt> {
+  const body = await query(link, 'receipt', of, signal)
+  const receipt = body === undefined ? undefined : decodeSignedReceipt(body)
+  if (receipt === undefined) throw new ClientError('refused', 'the project answered with something that is no receipt')
+  return receipt
+}

@@ -1,0 +1,100 @@
+/** From what a person or program asks to the manifests and the policy that are submitted. Pure: every id is already resolved. */
+import { DEFAULT_RESOURCES, type Dependency, type Engine, encodeManifest, type Resources } from '#protocol/bundle/manifest'
+import { DEFAULT_POLICY, policyFault, type TaskPolicy } from '#protocol/bundle/policy'
+import { acceptCid } from '#protocol/content/cid'
+import { ClientError } from '../errors.ts'
+
+/** One input, shown read-only at `/in/<name>`. */
+export interface Input {
+  /** CID as text. */
+  readonly root: string
+  readonly path?: string
+  /** Relative to the input, not to the root. */
+  readonly executables?: readonly string[]
+}
+
+/** How the tasks of one batch are run and decided. */
+export interface BatchOptions {
+  readonly name?: string
+  readonly policy?: Partial<TaskPolicy>
+}
+
+export interface TaskSpec extends BatchOptions {
+  /** An image's id, unique prefix of it, or name; not for engine `process`. */
+  readonly image?: string
+  readonly command: readonly string[]
+  /** `name -> ID[/path]`, a name given at upload, a finished task's id, or a path on this machine (`./data`), which is uploaded. */
+  readonly inputs?: Readonly<Record<string, string | Input>>
+  readonly environment?: Readonly<Record<string, string>>
+  readonly resources?: Partial<Resources>
+  /** Default `docker`. `process` runs the command on the volunteer's bare machine: only nodes that chose it take it. */
+  readonly engine?: Engine
+  /** Whether results must agree on what they print, too. Default true. */
+  readonly compareStdout?: boolean
+}
+
+export interface ResolvedSpec {
+  readonly image: string | null
+  readonly command: readonly string[]
+  readonly inputs: Readonly<Record<string, Input>>
+  readonly environment: Readonly<Record<string, string>>
+  readonly resources: Partial<Resources>
+  readonly engine: Engine
+  readonly compareStdout: boolean
+}
+
+/** Canonical manifest bytes. Throws ManifestError when the result breaks the schema, ClientError `usage` before that. */
+export function manifestOf(spec: ResolvedSpec): Uint8Array {
+  const image = spec.image === null ? null : cid(spec.image, 'the image')
+  const dependencies = Object.entries(spec.inputs).map(
+    ([name, input]): Dependency => ({ name, root: cid(input.root, `input ${name}`), path: input.path ?? '', executables: [...(input.executables ?? [])] })
+  )
+  dependencies.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+  return encodeManifest({
+    kind: 'run',
+    v: 1,
+    engine: spec.engine,
+    image,
+    command: [...spec.command],
+    dependencies,
+    environment: { ...spec.environment },
+    resources: { ...DEFAULT_RESOURCES, ...spec.resources },
+    network: 'none',
+    compareStdout: spec.compareStdout
+  })
+}
+
+function cid(text: string, what: string): NonNullable<ReturnType<typeof acceptCid>> {
+  const accepted = acceptCid(text)
+  if (accepted === undefined) throw new ClientError('usage', `${what}: ${JSON.stringify(text)} is not an id`)
+  return accepted
+}
+
+/**
+ * The policy as asked, the rest filled so that it makes sense: a quorum of 1 issues one replica, a larger quorum raises the
+ * limits that would make it unreachable. Throws ClientError `usage` when what was asked for contradicts itself.
+ */
+export function policyOf(asked: Partial<TaskPolicy> = {}): TaskPolicy {
+  const minQuorum = asked.minQuorum ?? DEFAULT_POLICY.minQuorum
+  const targetResults = asked.targetResults ?? minQuorum
+  const policy: TaskPolicy = {
+    minQuorum,
+    targetResults,
+    maxErrorResults: asked.maxErrorResults ?? DEFAULT_POLICY.maxErrorResults,
+    maxTotalResults: asked.maxTotalResults ?? Math.max(DEFAULT_POLICY.maxTotalResults, Math.min(64, 2 * targetResults)),
+    maxSuccessResults: asked.maxSuccessResults ?? Math.max(DEFAULT_POLICY.maxSuccessResults, Math.min(64, 2 * minQuorum)),
+    priority: asked.priority ?? DEFAULT_POLICY.priority,
+    nodes: [...(asked.nodes ?? DEFAULT_POLICY.nodes)]
+  }
+  const fault = policyFault(policy)
+  if (fault !== undefined) throw new ClientError('usage', fault)
+  return policy
+}
+
+/** Executables of a tree as they are seen from `path` below its root. */
+export function executablesBelow(executables: readonly string[], path: string): string[] {
+  if (path === '') return [...executables]
+  const prefix = `${path}/`
+  // '' names the input itself: one executable file.
+  return executables.filter((file) => file === path || file.startsWith(prefix)).map((file) => file.slice(prefix.length))
+}

@@ -1,0 +1,70 @@
+/** Batches on their way to the coordinator: cut into parts that fit a frame, repeated without harm. */
+import * as dagCbor from '@ipld/dag-cbor'
+import type { TaskPolicy } from '#protocol/bundle/policy'
+import { batchIdFrom, taskId } from '#protocol/ids'
+import { REQUEST_BYTES_MAX, SUBMIT_MANIFESTS_MAX } from '#protocol/owner/messages'
+import { ClientError } from '../errors.ts'
+import type { OwnerLink } from './owner-link.ts'
+
+/** Tasks of one batch. A larger sweep is several batches. */
+export const BATCH_TASKS_MAX = 1_000_000
+const NAME_CHARS_MAX = 256
+/** Room in a frame for everything that is not a manifest. */
+const OVERHEAD_BYTES = 256 * 1024
+const PER_MANIFEST_BYTES = 8
+
+export interface Submission {
+  readonly name: string
+  /** Canonical manifests, one per task, in order. */
+  readonly manifests: readonly Uint8Array[]
+  readonly policy: TaskPolicy
+}
+
+export interface Batch {
+  readonly id: string
+  readonly name: string
+  readonly tasks: readonly string[]
+}
+
+/** Consecutive parts, each within the protocol's bounds: `[from, to)`. */
+export function partsOf(manifests: readonly Uint8Array[]): { readonly from: number; readonly to: number }[] {
+  const parts: { from: number; to: number }[] = []
+  let from = 0
+  let bytes = 0
+  for (const [index, manifest] of manifests.entries()) {
+    const more = manifest.length + PER_MANIFEST_BYTES
+    if (index > from && (index - from >= SUBMIT_MANIFESTS_MAX || bytes + more > REQUEST_BYTES_MAX - OVERHEAD_BYTES)) {
+      parts.push({ from, to: index })
+      from = index
+      bytes = 0
+    }
+    bytes += more
+  }
+  if (manifests.length > from) parts.push({ from, to: manifests.length })
+  return parts
+}
+
+/** Throws ClientError `usage` before anything is sent when the submission cannot be a batch. */
+export function checkSubmission(submission: Submission): void {
+  const { manifests, name } = submission
+  if (manifests.length === 0) throw new ClientError('usage', 'a batch needs at least one task')
+  if (manifests.length > BATCH_TASKS_MAX)
+    throw new ClientError('usage', `a batch has at most ${BATCH_TASKS_MAX} tasks, not ${manifests.length}; submit several`)
+  if (name.length > NAME_CHARS_MAX) throw new ClientError('usage', `a batch's name has at most ${NAME_CHARS_MAX} characters`)
+}
+
+/**
+ * Submits a batch under an id drawn by the caller: durable at the coordinator when it resolves, and the same batch however
+ * often a part had to be repeated. Parts go one after the other: the coordinator numbers tasks in the order they come.
+ */
+export async function submitBatch(link: Pick<OwnerLink, 'ask'>, id: Uint8Array, submission: Submission, signal?: AbortSignal): Promise<Batch> {
+  checkSubmission(submission)
+  const { name, manifests } = submission
+  const policy = dagCbor.encode(submission.policy)
+  for (const { from, to } of partsOf(manifests)) {
+    const submit = { batch: id, name, manifests: manifests.slice(from, to), policy, more: to < manifests.length, first: from }
+    await link.ask({ submit } as Parameters<OwnerLink['ask']>[0], signal === undefined ? {} : { signal })
+  }
+  const batch = batchIdFrom(id)
+  return { id: batch, name, tasks: manifests.map((_, index) => taskId(batch, index)) }
+}

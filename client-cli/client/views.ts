@@ -1,0 +1,97 @@
+/** The bodies of a coordinator's answers, checked before anyone uses them: a project may be hostile to its client, too. */
+import * as dagCbor from '@ipld/dag-cbor'
+import { isBatchId, parseTaskId } from '#protocol/ids'
+import type { BatchView, Made, NodeView, ProjectView, PullProgress, Resolved, TaskStatus, TaskView } from '#protocol/owner/messages'
+import { ClientError } from '../errors.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+const STATUSES: ReadonlySet<string> = new Set<TaskStatus>(['created', 'staged', 'running', 'validating', 'ready', 'failed', 'killed'])
+
+/** Decodes a body and checks it with `check`. Throws ClientError `refused`: the project speaks something we do not. */
+export function readBody<T>(body: Uint8Array | undefined, check: (value: unknown) => T | undefined): T {
+  let value: unknown
+  try {
+    value = body === undefined ? undefined : dagCbor.decode(body)
+  } catch {
+    value = undefined
+  }
+  const checked = check(value)
+  if (checked === undefined) throw new ClientError('refused', 'the project answered something this talko does not understand; is one of the two much older?')
+  return checked
+}
+
+export function taskView(value: unknown): TaskView | undefined {
+  const fields = record(value)
+  if (fields === undefined || typeof fields.id !== 'string' || parseTaskId(fields.id) === undefined) return undefined
+  if (!texts(fields, ['name', 'batch', 'status', 'bundle']) || !STATUSES.has(fields.status as string)) return undefined
+  if (!wholes(fields, ['index', 'createdAtMs', 'quorum', 'agreeing', 'replicasIssued', 'numFailures'])) return undefined
+  if (!optionalTexts(fields, ['output', 'stdout', 'stderr'])) return undefined
+  if (!Array.isArray(fields.command) || !fields.command.every((part) => typeof part === 'string')) return undefined
+  if (fields.replicas !== undefined && !(Array.isArray(fields.replicas) && fields.replicas.every((item) => texts(record(item) ?? {}, ['node', 'state']))))
+    return undefined
+  const failure = fields.failure === undefined ? {} : record(fields.failure)
+  if (failure === undefined || (fields.failure !== undefined && !texts(failure, ['code', 'message']))) return undefined
+  return fields as unknown as TaskView
+}
+
+export function batchView(value: unknown): BatchView | undefined {
+  const fields = record(value)
+  if (fields === undefined || typeof fields.id !== 'string' || !isBatchId(fields.id) || typeof fields.name !== 'string') return undefined
+  return wholes(fields, ['createdAtMs', 'tasks', 'created', 'running', 'validating', 'ready', 'failed', 'killed'])
+    ? (fields as unknown as BatchView)
+    : undefined
+}
+
+export function nodeView(value: unknown): NodeView | undefined {
+  const fields = record(value)
+  if (fields === undefined || !texts(fields, ['id', 'name', 'state', 'platform'])) return undefined
+  if (!Array.isArray(fields.engines) || !fields.engines.every((engine) => typeof engine === 'string')) return undefined
+  return wholes(fields, ['slots', 'busy', 'lastSeenMs', 'valid', 'invalid', 'errors', 'lost']) ? (fields as unknown as NodeView) : undefined
+}
+
+export function projectView(value: unknown): ProjectView | undefined {
+  const fields = record(value)
+  if (fields === undefined || !texts(fields, ['id', 'name', 'version']) || !wholes(fields, ['epoch', 'nodes'])) return undefined
+  return Array.isArray(fields.addresses) && fields.addresses.every((address) => typeof address === 'string') ? (fields as unknown as ProjectView) : undefined
+}
+
+export function resolved(value: unknown): Resolved | undefined {
+  const fields = record(value)
+  if (fields === undefined || !texts(fields, ['kind', 'id']) || !optionalTexts(fields, ['name'])) return undefined
+  return fields.kind === 'batch' || fields.kind === 'task' || fields.kind === 'data' ? (fields as unknown as Resolved) : undefined
+}
+
+export function pullProgress(value: unknown): PullProgress | undefined {
+  const fields = record(value)
+  return fields !== undefined && wholes(fields, ['bytes', 'totalBytes']) ? (fields as unknown as PullProgress) : undefined
+}
+
+export function made(value: unknown): Made | undefined {
+  const fields = record(value)
+  return fields !== undefined && texts(fields, ['root']) && wholes(fields, ['bytes']) ? (fields as unknown as Made) : undefined
+}
+
+export function listOf<T>(check: (value: unknown) => T | undefined): (value: unknown) => T[] | undefined {
+  return (value) => {
+    if (!Array.isArray(value)) return undefined
+    const rows = value.map(check).filter((row) => row !== undefined)
+    return rows.length === value.length ? rows : undefined
+  }
+}
+
+function record(value: unknown): Fields | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined
+}
+
+function texts(fields: Fields, names: readonly string[]): boolean {
+  return names.every((name) => typeof fields[name] === 'string')
+}
+
+function optionalTexts(fields: Fields, names: readonly string[]): boolean {
+  return names.every((name) => fields[name] === undefined || typeof fields[name] === 'string')
+}
+
+function wholes(fields: Fields, names: readonly string[]): boolean {
+  return names.every((name) => Number.isSafeInteger(fields[name]))
+}

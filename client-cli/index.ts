@@ -1,0 +1,16 @@
+/** The client library: what `import … from 'talko'` gives. */
+export type {
+  Batch,
+  CallOptions,
+  Client,
+  Found,
+  LogOptions,
+  Progress,
+  Task,
+  TaskResult,
+  TransferOptions,
+  Uploaded
+} from './client/client.ts'
+export type { BatchOptions, Input, TaskSpec } from './client/spec.ts'
+export { ClientError, type ClientErrorCode } from './errors.ts'
+export { type ConnectOptions, connect } from './live/connect.ts'

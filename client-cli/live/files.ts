@@ -1,0 +1,44 @@
+/** Small files of the client's own, written so that a crash leaves the old or the new, never half. */
+import { randomBytes } from 'node:crypto'
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+/** Durable when it resolves. */
+export async function writeWhole(path: string, content: string | Uint8Array, mode = 0o644): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  const draft = `${path}.${process.pid}-${randomBytes(4).toString('hex')}`
+  try {
+    const file = await open(draft, 'wx', mode)
+    try {
+      await file.writeFile(content)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(draft, path)
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw error
+  }
+}
+
+/** undefined when there is no such file. */
+export async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** The value of a JSON file; undefined when the file is missing or holds something else than JSON. */
+export async function readJson(path: string): Promise<unknown> {
+  const text = await readIfThere(path)
+  if (text === undefined) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
