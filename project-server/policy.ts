@@ -5,8 +5,8 @@ export const TICK_MS = 500
 
 /** A peer that opened a control stream and says nothing. */
 export const HELLO_MS_MAX = 10_000
-/** Control streams at once on one connection: the present one, and a new one that is about to replace it. */
-export const CONTROL_STREAMS_MAX = 2
+/** Control streams at once on one connection: the present one, a new one that is about to replace it, and two that are being refused. */
+export const CONTROL_STREAMS_MAX = 4
 /** Waiting for a slow node before its stream is dropped; what was numbered is replayed when it comes back. */
 export const OUTBOX_BYTES_MAX = 64 * 1024 * 1024
 export const OUTBOX_FRAMES_MAX = 16_384
