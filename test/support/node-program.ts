@@ -1,0 +1,8 @@
+/** A volunteer node as a process of its own, for tests that kill it: `node-program.ts FOLDER`. Prints its peer id when it runs. */
+import { startNode } from '#node/main'
+
+const [dir] = process.argv.slice(2)
+if (dir === undefined) throw new Error('which node folder?')
+const node = await startNode({ dir })
+process.on('SIGTERM', () => void node.stop('now').then(() => process.exit(0)))
+console.log(node.peerId)
