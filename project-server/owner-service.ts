@@ -8,7 +8,7 @@ import type { Logger } from './logger.ts'
 import { type OpenRequest, OwnerError } from './owner/request.ts'
 import { OWNER_STREAMS_MAX } from './policy.ts'
 
-/** Answers one request: parts as it goes, and the body of the last answer. Throws OwnerError to refuse. */
+/** Answers one request: parts as it goes, and the body of the last answer (bytes are a body already encoded). Throws OwnerError to refuse. */
 export type Handler = (request: Request, open: OpenRequest) => Promise<unknown>
 
 export interface OwnerPorts {
@@ -59,7 +59,7 @@ export class OwnerService {
         else {
           const abort = new AbortController()
           open.set(request.id, abort)
-          void this.#answer(stream, request, abort.signal).finally(() => open.delete(request.id))
+          void this.#answer(stream, request, abort.signal, () => open.delete(request.id))
         }
       }
     } catch (error) {
@@ -70,7 +70,7 @@ export class OwnerService {
     }
   }
 
-  async #answer(stream: FrameStream, request: Request, signal: AbortSignal): Promise<void> {
+  async #answer(stream: FrameStream, request: Request, signal: AbortSignal, done: () => void): Promise<void> {
     const { id } = request
     const client = stream.remotePeer
     try {
@@ -86,8 +86,11 @@ export class OwnerService {
             ? Promise.reject(new OwnerError('unavailable', 'the request was given up'))
             : stream.write(encode({ id, end: false, body: piece, data }))
       })
+      // The client may use the id again as soon as it reads the end.
+      done()
       await stream.write(encode({ id, end: true, body }))
     } catch (error) {
+      done()
       await this.#end(stream, id, error)
     }
   }
@@ -107,11 +110,12 @@ export class OwnerService {
 }
 
 function encode(answer: { id: number; end: boolean; body?: unknown; data?: Uint8Array | undefined }): Uint8Array {
-  const { id, end, body, data } = answer
+  const { id, end, data } = answer
+  const body = answer.body === undefined || answer.body instanceof Uint8Array ? answer.body : dagCbor.encode(answer.body)
   return Answer.encode({
     id,
     end,
-    ...(body === undefined ? {} : { body: dagCbor.encode(body) as Uint8Array<ArrayBuffer> }),
+    ...(body === undefined ? {} : { body: body as Uint8Array<ArrayBuffer> }),
     ...(data === undefined ? {} : { data: data as Uint8Array<ArrayBuffer> })
   })
 }

@@ -81,7 +81,9 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
     },
 
     async nodes({ limit, after }: Page): Promise<readonly NodeView[]> {
-      const nodes = coordinator.nodes()
+      const all = coordinator.nodes()
+      // The present ones come first, which is no order to turn pages in.
+      const nodes = all.length <= limit && after === '' ? all : all.toSorted((a, b) => (a.id < b.id ? -1 : 1))
       const from = after === '' ? 0 : nodes.findIndex(({ id }) => id === after) + 1
       return nodes.slice(from, from + limit)
     },

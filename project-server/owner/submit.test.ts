@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import * as dagCbor from '@ipld/dag-cbor'
+import { CID } from 'multiformats/cid'
+import { DEFAULT_RESOURCES, encodeManifest, manifestCid, type RunManifest } from '#protocol/bundle/manifest'
+import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
+import { openBundle } from '#protocol/bundle/sign'
+import { EMPTY_DIRECTORY } from '#protocol/content/content'
+import type { Submit } from '#protocol/owner/messages'
+import { generateIdentity } from '#protocol/signing/keys'
+import type { Event } from '../coordinator/events.ts'
+import type { BatchRecord } from '../coordinator/records.ts'
+import { Submissions, submitEvent } from './submit.ts'
+
+const project = await generateIdentity()
+const DATA = CID.parse(EMPTY_DIRECTORY)
+
+function manifest(change: Partial<RunManifest> = {}): Uint8Array {
+  return encodeManifest({
+    kind: 'run',
+    v: 1,
+    engine: 'process',
+    image: null,
+    command: ['true'],
+    dependencies: [],
+    environment: {},
+    resources: DEFAULT_RESOURCES,
+    network: 'none',
+    compareStdout: false,
+    ...change
+  })
+}
+
+function request(manifests: readonly Uint8Array[], change: Partial<Submit> = {}): Submit {
+  return { batch: new Uint8Array(16), name: 'n', manifests: manifests as Uint8Array<ArrayBuffer>[], policy: new Uint8Array(), more: false, first: 0, ...change }
+}
+
+let signatures = 0
+const ports = {
+  content: { has: (root: CID) => root.equals(DATA), locate: (_root: CID, path?: string) => (path === 'here' ? '/x' : undefined) },
+  signer: {
+    sign: (domain: string, bytes: Uint8Array) => {
+      signatures++
+      return project.sign(domain, bytes)
+    }
+  },
+  random: { bytes: (count: number) => new Uint8Array(count) }
+}
+
+function policyBytes(change: Partial<Record<keyof TaskPolicy | 'other', unknown>>): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(dagCbor.encode({ ...DEFAULT_POLICY, ...change }))
+}
+
+describe('a submission', () => {
+  it('signs each distinct bundle once, so that a volunteer believes it', () => {
+    signatures = 0
+    const twice = manifest()
+    const event = submitEvent(request([twice, manifest({ command: ['false'] }), twice]), 'owner', ports)
+    assert.equal(signatures, 2)
+    assert.equal(event.bundles.length, 3)
+    assert.equal(event.bundles[0], event.bundles[2])
+    for (const { bytes, signature, cid } of event.bundles) assert.equal(openBundle(project.peerId, bytes, signature).cid.toString(), cid)
+    assert.deepEqual(event.policy, DEFAULT_POLICY)
+  })
+
+  it('names the content that the project does not hold', () => {
+    const elsewhere = manifestCid(manifest())
+    const cases: readonly [Partial<RunManifest>, RegExp][] = [
+      [{ dependencies: [{ name: 'in', root: elsewhere, path: '', executables: [] }] }, new RegExp(`input in, ${elsewhere}: upload it first`)],
+      [{ engine: 'docker', image: elsewhere }, new RegExp(`image ${elsewhere}: import it first`)],
+      [{ dependencies: [{ name: 'in', root: DATA, path: 'gone', executables: [] }] }, /has no gone/]
+    ]
+    for (const [change, message] of cases) assert.throws(() => submitEvent(request([manifest(change)]), 'owner', ports), { code: 'missing_content', message })
+    const held = manifest({ dependencies: [{ name: 'in', root: DATA, path: 'here', executables: [] }] })
+    assert.equal(submitEvent(request([held]), 'owner', ports).bundles.length, 1)
+  })
+
+  it('refuses what is malformed, saying which task and why', () => {
+    const bad = manifest().slice(1)
+    assert.throws(() => submitEvent(request([manifest(), bad]), 'owner', ports), { code: 'malformed', message: /^task 1: / })
+    assert.throws(() => submitEvent(request([new Uint8Array(70_000)]), 'owner', ports), { code: 'too_large' })
+    assert.throws(() => submitEvent(request([manifest()], { batch: new Uint8Array(3) }), 'owner', ports), { code: 'malformed' })
+    const policies: readonly Uint8Array<ArrayBuffer>[] = [
+      Uint8Array.of(1, 2),
+      new Uint8Array(dagCbor.encode(null)),
+      policyBytes({ minQuorum: 'x' }),
+      policyBytes({ minQuorum: 9 }),
+      policyBytes({ nodes: [1] }),
+      policyBytes({ other: 1 })
+    ]
+    for (const policy of policies)
+      assert.throws(() => submitEvent(request([manifest()], { policy }), 'owner', ports), { name: 'OwnerError', code: 'malformed' })
+  })
+})
+
+describe('the parts of a batch', () => {
+  /** A core that only counts the tasks of one batch. */
+  function setUp(finished?: Uint8Array) {
+    let tasks: number | undefined
+    const applied: Extract<Event, { kind: 'submit' }>[] = []
+    const submissions = new Submissions({
+      ...ports,
+      committer: {
+        assertOpen() {},
+        async commit(event) {
+          if (event.kind !== 'submit') return
+          applied.push(event)
+          tasks = (tasks ?? 0) + event.bundles.length
+        }
+      },
+      coordinator: { refusal: () => undefined, batch: () => (tasks === undefined ? undefined : ({ tasks } as BatchRecord)) },
+      store: { get: async () => finished }
+    })
+    return { submissions, applied }
+  }
+
+  it('are taken in the order they came, also when they came at once', async () => {
+    const { submissions, applied } = setUp()
+    const answers = await Promise.all([
+      submissions.submit(request([manifest(), manifest()], { more: true }), 'owner'),
+      submissions.submit(request([manifest()], { more: true, first: 2 }), 'owner'),
+      submissions.submit(request([manifest()], { first: 3 }), 'owner')
+    ])
+    assert.deepEqual(
+      answers.map(({ tasks }) => tasks),
+      [2, 3, 4]
+    )
+    assert.deepEqual(
+      applied.map(({ more }) => more),
+      [true, true, false]
+    )
+  })
+
+  it('add nothing twice when repeated, and leave no gap', async () => {
+    const { submissions, applied } = setUp()
+    await submissions.submit(request([manifest(), manifest()], { more: true }), 'owner')
+    await submissions.submit(request([manifest(), manifest()], { more: true }), 'owner')
+    await submissions.submit(request([manifest(), manifest()], { first: 1 }), 'owner')
+    assert.deepEqual(
+      applied.map(({ bundles }) => bundles.length),
+      [2, 0, 1]
+    )
+    await assert.rejects(submissions.submit(request([manifest()], { first: 9 }), 'owner'), { code: 'malformed' })
+  })
+
+  it('are refused when there is nothing in them', async () => {
+    await assert.rejects(setUp().submissions.submit(request([]), 'owner'), { code: 'malformed', message: /no task/ })
+  })
+})
