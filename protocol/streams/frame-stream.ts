@@ -94,7 +94,7 @@ function frameReader(stream: Stream, { frameBytesMax, abort }: Limits): FrameRea
   const decoder = frameDecoder(frameBytesMax)
   let state: 'reading' | 'ended' | 'abandoned' = 'reading'
   let failure: StreamError | undefined
-  let peerClosed = stream.remoteWriteStatus === 'closed'
+  let peerClosed = stream.status === 'open' && stream.remoteWriteStatus === 'closed'
   let pausing = false
   let wake: (() => void) | undefined
 

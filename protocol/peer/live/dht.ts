@@ -24,7 +24,9 @@ export interface DhtOptions {
 
 export type DhtService = KadDHT
 
+/** Throws HostError `bad_address` for a bootstrap address that is none. */
 export function dhtService({ serve, allowPrivate, bootstrap }: DhtOptions): ReturnType<typeof kadDHT> {
+  bootstrap.forEach(parseBootstrap)
   return kadDHT({
     protocol: DHT_PROTOCOL,
     clientMode: !serve,

@@ -128,6 +128,10 @@ function liveHost(libp2p: Libp2p<{ dht?: DhtService }>, { signer, dht: dhtOption
       let wrong: HostError | undefined
       for (const address of addresses) {
         const target = addressOf(peer, address)
+        if (target === undefined) {
+          wrong = new HostError('wrong_peer', `the address ${address} is that of another peer than ${peer}`)
+          continue
+        }
         const limit = AbortSignal.any([stopped.signal, AbortSignal.timeout(DIAL_MS_MAX), ...(signal === undefined ? [] : [signal])])
         try {
           await libp2p.dial(target, { signal: limit })
@@ -244,13 +248,12 @@ function parsePeer(text: string): PeerId {
   }
 }
 
-/** The address with `/p2p/<peer>` at its end. */
-function addressOf(peer: PeerIdString, text: string): Multiaddr {
+/** The address with `/p2p/<peer>` at its end; undefined when it ends with another peer's. */
+function addressOf(peer: PeerIdString, text: string): Multiaddr | undefined {
   const address = parseAddress(text)
   const last = address.getComponents().at(-1)
   if (last?.name !== 'p2p') return address.encapsulate(`/p2p/${peer}`)
-  if (last.value !== peer) throw new HostError('wrong_peer', `the address ${text} is that of another peer than ${peer}`)
-  return address
+  return last.value === peer ? address : undefined
 }
 
 function listenError(listen: readonly string[], cause: unknown): unknown {
@@ -286,5 +289,8 @@ function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])
   if (!(error instanceof Error)) return String(error)
   if (error.name === 'TimeoutError' || error.name === 'AbortError') return 'no answer'
+  if (error.name === 'NoValidAddressesError') return 'no transport for such an address'
+  const refusal = /E[A-Z]{4,}/.exec(error.message)
+  if (refusal !== null) return refusal[0] === 'ECONNREFUSED' ? 'nothing listens there' : refusal[0]
   return (error.message.split('\n', 1)[0] ?? '').slice(0, 200)
 }
