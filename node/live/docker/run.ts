@@ -1,0 +1,217 @@
+/** One container from its start to its end: output to files, limits watched, the reason found. */
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Ended, type Execution, ExecutorError, type Running } from '../../ports.ts'
+import { endReason, type StopCause } from '../../sandbox/end.ts'
+import { pidsLimit } from '../../sandbox/options.ts'
+import { DRAIN_MS_MAX, FREE_BYTES_MIN, KILL_STREAM_MS, LOG_BYTES_MIN, nextLookMs, REFUSED_FORKS_MAX } from '../../sandbox/policy.ts'
+import { childUsage, NO_USAGE, parentUsage, processUsage, type Usage } from './cgroup.ts'
+import { diskUse, freeBytes } from './disk.ts'
+import type { Engine } from './engine.ts'
+import { type OutputFiles, OutputGap } from './output.ts'
+
+/** setTimeout takes no longer delay. */
+const TIMER_MS_MAX = 2_000_000_000
+
+export type LogStream = AsyncIterable<Uint8Array> & { destroy(): void }
+
+export interface Begun {
+  readonly engine: Engine
+  readonly execution: Execution
+  /** Docker's id and our name of it. */
+  readonly id: string
+  readonly name: string
+  readonly startedAtMs: number
+  /** Known when it ended before it was found again. */
+  readonly endedAtMs?: number
+  readonly output: OutputFiles
+  /** Attached before the start; undefined for a container that was found again, whose output comes from the engine's log. */
+  readonly stream: LogStream | undefined
+  readonly warn: (what: string) => void
+}
+
+/** Bytes of output tree, stdout and stderr that a run may have. */
+export function diskLimit(execution: Execution): number {
+  return Math.max(execution.manifest.resources.diskBytes, LOG_BYTES_MIN)
+}
+
+export class ContainerRun implements Running {
+  readonly ended: Promise<Ended>
+  readonly #begun: Begun
+  readonly #over = new AbortController()
+  #stream: LogStream | undefined
+  #stopped: StopCause | undefined
+  /** The node's own failure, which ends the run without a result. */
+  #fault: ExecutorError | undefined
+  #usage: Usage = NO_USAGE
+  #pid: number | undefined
+
+  constructor(begun: Begun) {
+    this.#begun = begun
+    this.#stream = begun.stream
+    this.ended = this.#supervise()
+    this.ended.catch(() => undefined) // whoever waits sees it; nobody may be waiting yet
+  }
+
+  async kill(graceMs: number): Promise<void> {
+    if (this.#over.signal.aborted) return
+    this.#stopped ??= 'killed'
+    const { engine, id } = this.#begun
+    if (graceMs > 0) {
+      await engine.signal(id, 'SIGTERM')
+      await this.#overWithin(graceMs)
+    }
+    if (!this.#over.signal.aborted) await this.#end('killed')
+    await this.ended.catch(() => undefined)
+  }
+
+  /** Lets go of the container, which goes on; `ended` rejects. */
+  detach(): void {
+    this.#fault ??= new ExecutorError('failed', 'the executor was stopped while this replica ran; its container goes on and is found again by recover')
+    this.#detached.resolve()
+  }
+  readonly #detached = Promise.withResolvers<void>()
+
+  async #supervise(): Promise<Ended> {
+    const { engine, execution, id, output, startedAtMs } = this.#begun
+    const looking = this.#look()
+    const timing = this.#limitTime(startedAtMs + execution.manifest.resources.timeMs)
+    const writing = this.#write()
+    try {
+      const exitCode = await Promise.race([engine.wait(id, this.#over.signal), this.#detached.promise])
+      if (exitCode === undefined) throw this.#fault
+      const endedAtMs = this.#begun.endedAtMs ?? Date.now()
+      await this.#drain(writing)
+      if (this.#fault !== undefined) throw this.#fault
+      return await this.#result(exitCode, endedAtMs)
+    } finally {
+      this.#over.abort()
+      this.#stream?.destroy()
+      await Promise.allSettled([looking, timing, writing])
+      await output.close()
+    }
+  }
+
+  async #result(exitCode: number, endedAtMs: number): Promise<Ended> {
+    const { engine, execution, id, name, output, startedAtMs } = this.#begun
+    const { resources } = execution.manifest
+    const diskBytesMax = diskLimit(execution)
+    const disk = await diskUse(join(execution.folder, 'out'), diskBytesMax)
+    const usage = parentUsage(name) ?? this.#usage
+    const unexplained = exitCode === 137 && this.#stopped === undefined
+    const oomKilled = unexplained && ((await engine.inspect(id))?.oomKilled ?? false)
+    const reason = endReason({
+      exitCode,
+      stopped: this.#stopped,
+      oomKilled,
+      memoryPeakBytes: usage.memoryPeakBytes,
+      memoryBytesMax: resources.memoryBytes,
+      pidsRefused: this.#usage.pidsRefused > 0 || usage.pidsRefused > 0 || usage.pidsPeak >= pidsLimit(resources.pids),
+      diskBytes: disk.bytes + output.bytes,
+      diskBytesMax
+    })
+    return { reason, exitCode, startedAtMs, endedAtMs, cpuMs: usage.cpuMs, memoryPeakBytes: usage.memoryPeakBytes }
+  }
+
+  /** The stream has an end of its own once the container ended; what is left in it must come in a bounded time. */
+  async #drain(writing: Promise<void>): Promise<void> {
+    const late = new AbortController()
+    const timer = pause(DRAIN_MS_MAX, undefined, { signal: late.signal }).then(
+      () => this.#stream?.destroy(),
+      () => undefined
+    )
+    await writing
+    late.abort()
+    await timer
+  }
+
+  async #write(): Promise<void> {
+    const { engine, execution, id, output, warn } = this.#begun
+    try {
+      try {
+        if (this.#stream !== undefined) return await this.#consume(false)
+      } catch (error) {
+        if (this.#over.signal.aborted || isDiskError(error)) throw error
+        warn(`the output stream of ${execution.replica} broke (${String(error)}); reading the engine's log`)
+      }
+      this.#stream = await engine.logs(id)
+      await this.#consume(true)
+    } catch (error) {
+      if (error instanceof OutputGap && !execution.manifest.compareStdout) {
+        warn(`some output of ${execution.replica} was lost while nobody read it`)
+        this.#stream = await engine.logs(id, await output.writtenAtMs())
+        await this.#consume(false)
+      } else await this.#fail(error)
+    }
+  }
+
+  async #consume(replay: boolean): Promise<void> {
+    const stream = this.#stream
+    if (stream === undefined) return
+    if ((await this.#begun.output.consume(stream, replay)) === 'end') return
+    const ending = this.#end('disk')
+    stream.destroy() // a stream that nobody reads would hold up the container's end
+    await ending
+  }
+
+  async #fail(error: unknown): Promise<void> {
+    if (this.#over.signal.aborted) return
+    const { engine, execution, id } = this.#begun
+    this.#fault ??= isDiskError(error)
+      ? new ExecutorError('disk_full', `the disk that holds ${execution.folder} is full; free some space`, { cause: error })
+      : engine.failure('deliver the output', error)
+    this.#stream?.destroy()
+    await engine.signal(id, 'SIGKILL').catch(() => undefined)
+  }
+
+  /** KILL, for this cause unless there was one before. */
+  async #end(cause: StopCause): Promise<void> {
+    this.#stopped ??= cause
+    await this.#begun.engine.signal(this.#begun.id, 'SIGKILL')
+    void this.#overWithin(KILL_STREAM_MS).then(() => this.#stream?.destroy())
+  }
+
+  /** Resolves when the run is over, and at the latest after `ms`. */
+  async #overWithin(ms: number): Promise<void> {
+    await pause(Math.min(ms, TIMER_MS_MAX), undefined, { signal: this.#over.signal }).catch(() => undefined)
+  }
+
+  async #limitTime(deadlineMs: number): Promise<void> {
+    for (let leftMs = deadlineMs - Date.now(); leftMs > 0 && !this.#over.signal.aborted; leftMs = deadlineMs - Date.now()) await this.#overWithin(leftMs)
+    if (!this.#over.signal.aborted) await this.#end('time').catch(() => undefined) // an engine that is gone shows in `wait`
+  }
+
+  async #look(): Promise<void> {
+    let tookMs = 0
+    for (let looks = 0; ; looks++) {
+      await this.#overWithin(nextLookMs(looks, tookMs))
+      if (this.#over.signal.aborted) return
+      const began = performance.now()
+      try {
+        await this.#lookOnce(looks)
+      } catch (error) {
+        this.#begun.warn(`looking at ${this.#begun.execution.replica} failed: ${String(error)}`)
+      }
+      tookMs = performance.now() - began
+    }
+  }
+
+  async #lookOnce(looks: number): Promise<void> {
+    const { engine, execution, id, name, output } = this.#begun
+    const seen = childUsage(name, id)
+    if (seen !== undefined) this.#usage = seen
+    else if (looks > 1) {
+      this.#pid ??= (await engine.inspect(id))?.pid
+      this.#usage = (this.#pid === undefined || this.#pid === 0 ? undefined : await processUsage(this.#pid)) ?? this.#usage
+    }
+    if (this.#usage.pidsRefused >= REFUSED_FORKS_MAX) return this.#end('pids')
+    const disk = await diskUse(join(execution.folder, 'out'), diskLimit(execution))
+    if (disk.bytes + output.bytes > diskLimit(execution)) return this.#end('disk')
+    if ((await freeBytes(execution.folder)) < FREE_BYTES_MIN)
+      await this.#fail(new ExecutorError('disk_full', `the disk that holds ${execution.folder} is nearly full; free some space`))
+  }
+}
+
+function isDiskError(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT' || error.code === 'EIO')
+}
