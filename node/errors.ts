@@ -1,4 +1,4 @@
-export type NodeErrorCode = 'not_a_node_folder' | 'exists' | 'in_use' | 'bad_settings' | 'bad_key' | 'wrong_project' | 'engine_down' | 'refused' | 'storage'
+export type NodeErrorCode = 'not_a_node_folder' | 'exists' | 'in_use' | 'bad_settings' | 'bad_key' | 'wrong_project' | 'busy' | 'refused' | 'storage'
 
 /** Why the node cannot start or go on; the message says what to do next. */
 export class NodeError extends Error {

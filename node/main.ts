@@ -1,28 +1,34 @@
 /** The volunteer daemon's front door: makes a node's folder, and starts a node in it. */
-
+import { join } from 'node:path'
 import type { ContentStore } from '#protocol/content/content'
+import { openContentStore } from '#protocol/content/live/store'
+import { serveContent } from '#protocol/content/serve'
 import type { PeerIdString } from '#protocol/ids'
+import { createHost } from '#protocol/peer/live/host'
 import type { AgentView } from './agent/events.ts'
+import { NodeError } from './errors.ts'
+import { systemClock, systemRandom, turn } from './live/clock.ts'
+import { createDockerExecutor } from './live/docker/executor.ts'
+import { makeNodeFolder, readNodeFolder } from './live/folder.ts'
+import { openLevelStore } from './live/level-store.ts'
+import { openLocalControl } from './live/local-control.ts'
+import { type LogSource, serveLogs } from './live/logs.ts'
+import { capabilitiesOf } from './live/machine.ts'
+import { createProcessExecutor } from './live/process-executor.ts'
+import { openWorkspace } from './live/workspace.ts'
 import type { Executor, Logger } from './ports.ts'
+import { NodeService } from './service.ts'
+import type { NodeSettings } from './settings.ts'
 
-export interface NodeSettings {
-  /** The project's id: the peer id of its key. */
-  readonly project: PeerIdString
-  /** Pinned multiaddrs of the coordinator; may be empty when `bootstrap` is not. */
-  readonly addresses: readonly string[]
-  /** Multiaddrs of DHT peers, to find the project's record when no pinned address answers. */
-  readonly bootstrap?: readonly string[]
-  readonly name: string
-  readonly slots: number
-  readonly engines: readonly ('docker' | 'process')[]
-  /** What is lent; default all of the machine. */
-  readonly cpuMillis?: number
-  readonly memoryBytes?: number
-}
+export { NodeError } from './errors.ts'
+export type { NodeSettings } from './settings.ts'
+
+export const AGENT = 'talko/0.1.0'
 
 export interface ExecutorTools {
   readonly store: ContentStore
   readonly nodeId: PeerIdString
+  /** The folder of replicas' folders. */
   readonly folder: string
   readonly logger: Logger
 }
@@ -48,18 +54,131 @@ export interface StartedNode {
   status(): NodeStatus
   pause(): void
   resume(): void
-  /** `finish` takes nothing more, waits for what runs and for its results to be taken; `now` kills what runs and gives it back. Resolves when all is closed. */
+  /** `finish` takes nothing more, waits for what runs and for its results to be taken; `now` kills what runs and gives it back. Resolves when all is closed; asked twice, the more urgent counts. */
   stop(mode: 'finish' | 'now'): Promise<void>
-  /** Resolves when the node has stopped, also when it was asked to through `node.sock`; rejects with NodeError when it cannot go on. */
+  /** Resolves when the node has stopped, also when it was asked to through `node.sock`; rejects with NodeError when it could not go on. */
   readonly stopped: Promise<void>
 }
 
+const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} }
+
 /** Makes the node's folder: `node.json` and its key. Throws NodeError `exists` when there is a node in it already, `bad_settings`. */
 export async function initNode(dir: string, settings: NodeSettings): Promise<{ readonly peerId: PeerIdString }> {
-  throw new Error(`not built yet: ${dir} ${settings.name}`)
+  const { peerId } = await makeNodeFolder(dir, settings)
+  return { peerId }
 }
 
-/** Starts the node of a folder. Throws NodeError `not_a_node_folder`, `bad_settings`, `bad_key`, `in_use`. */
-export async function startNode(options: StartNodeOptions): Promise<StartedNode> {
-  throw new Error(`not built yet: ${options.dir}`)
+/**
+ * Starts the node of a folder and keeps it going until it is stopped: a project that cannot be reached is tried for ever.
+ * Throws NodeError `not_a_node_folder`, `bad_settings`, `bad_key`, `in_use`, `storage`.
+ */
+export async function startNode({ dir, executors, logger = SILENT }: StartNodeOptions): Promise<StartedNode> {
+  const { settings, signer } = await readNodeFolder(dir)
+  await using opened = new AsyncDisposableStack()
+  const store = await openLevelStore(join(dir, 'state'))
+  opened.defer(() => store.close())
+  const content = await openContentStore(join(dir, 'content'))
+  opened.defer(() => content.close())
+  const folder = join(dir, 'run')
+  const workspace = await openWorkspace(folder)
+  const bootstrap = settings.bootstrap ?? []
+  const host = await createHost({
+    signer,
+    listen: [],
+    role: 'volunteer',
+    logger,
+    ...(bootstrap.length === 0 ? {} : { dht: { bootstrap, serve: false, allowPrivate: bootstrap.some(isPrivate) } })
+  })
+  opened.defer(() => host.stop())
+
+  const tools: ExecutorTools = { store: content, nodeId: signer.peerId, folder, logger }
+  const engines = typeof executors === 'function' ? await executors(tools) : (executors ?? (await enginesOf(settings, tools)))
+  opened.defer(async () => {
+    for (const executor of engines) await executor.stop()
+  })
+  const capabilities = await capabilitiesOf(settings, { dir, engines: engines.map(({ engine }) => engine) })
+  const service = new NodeService(
+    { host, content, store, workspace, executors: engines, signer, clock: systemClock, random: systemRandom, breath: turn, logger },
+    {
+      project: settings.project,
+      addresses: settings.addresses,
+      lookUp: bootstrap.length > 0,
+      name: settings.name,
+      agent: AGENT,
+      slots: settings.slots,
+      capabilities
+    }
+  )
+  await serveContent(host, content)
+  await serveLogs(host, settings.project, logSource(service, workspace.pathOf))
+
+  const status = (): NodeStatus => ({
+    ...service.view(),
+    peerId: signer.peerId,
+    name: settings.name,
+    project: settings.project,
+    engines: engines.map(({ engine }) => engine)
+  })
+  const leave = (mode: 'finish' | 'now'): void => {
+    if (mode === 'now') service.quit()
+    else service.drain()
+  }
+  const closeControl = await openLocalControl(dir, { status, pause: () => service.pause(), resume: () => service.resume(), stop: leave })
+  opened.defer(closeControl)
+  opened.defer(() => service.close())
+  await service.start()
+  logger.info({ peerId: signer.peerId, project: settings.project, dir }, 'the node has started')
+
+  const all = opened.move()
+  const stopped = service.done.finally(() => all.disposeAsync())
+  stopped.then(
+    () => logger.info({}, 'the node has stopped'),
+    (error: unknown) => logger.error({ code: error instanceof NodeError ? error.code : 'bug' }, error instanceof Error ? error.message : String(error))
+  )
+  return {
+    peerId: signer.peerId,
+    status,
+    pause: () => service.pause(),
+    resume: () => service.resume(),
+    async stop(mode) {
+      leave(mode)
+      await stopped
+    },
+    stopped
+  }
+}
+
+async function enginesOf(settings: NodeSettings, tools: ExecutorTools): Promise<Executor[]> {
+  const engines: Executor[] = []
+  if (settings.engines.includes('docker')) engines.push(await createDockerExecutor(tools))
+  if (settings.engines.includes('process')) engines.push(createProcessExecutor(tools))
+  return engines
+}
+
+function logSource(service: NodeService, pathOf: (replica: string) => string): LogSource {
+  return {
+    stateOf(replica) {
+      const phase = service.phaseOf(replica)
+      switch (phase) {
+        case undefined:
+          return undefined
+        case 'preparing':
+        case 'ready':
+        case 'asking':
+          return 'coming'
+        case 'running':
+        case 'killing':
+          return 'running'
+        case 'publishing':
+        case 'reported':
+          return 'complete'
+      }
+    },
+    pathOf: (replica, file) => join(pathOf(replica), file)
+  }
+}
+
+/** A DHT of a local network keeps addresses that the public one drops. */
+function isPrivate(address: string): boolean {
+  return /^\/(ip4\/(127|10|192\.168|172\.(1[6-9]|2\d|3[01])|169\.254)\.|ip6\/(::1|fe80|f[cd])|dns[46]?\/localhost)/.test(address)
 }

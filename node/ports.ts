@@ -9,6 +9,9 @@ export interface Clock {
   after(ms: number, call: () => void): () => void
 }
 
+/** Resolves once what has already arrived was handled: events that come together are committed together. */
+export type Breath = () => Promise<void>
+
 export interface Random {
   bytes(count: number): Uint8Array
 }
@@ -19,6 +22,23 @@ export interface NodeStore {
   /** All records whose key starts with `prefix`, in key order. */
   range(prefix: string): AsyncIterable<readonly [key: string, value: Uint8Array]>
   close(): Promise<void>
+}
+
+/** The folders of replicas, one each: `out/`, `stdout`, `stderr`. */
+export interface Workspace {
+  /** Where a replica's folder is, whether or not it exists. */
+  pathOf(replica: ReplicaId): string
+  /** An empty folder; what was there before is removed. */
+  create(replica: ReplicaId): Promise<string>
+  remove(replica: ReplicaId): Promise<void>
+  /** Removes the folders of all replicas but these. */
+  sweep(keep: ReadonlySet<ReplicaId>): Promise<void>
+  /** Size of a file in bytes; undefined when there is none. */
+  fileBytes(path: string): Promise<number | undefined>
+  /** True when there is no folder or nothing in it. */
+  isEmpty(path: string): Promise<boolean>
+  /** A small file whole. */
+  read(path: string): Promise<Uint8Array>
 }
 
 /** Facts for programs and one sentence for people; a pino logger is one. */

@@ -51,7 +51,7 @@ export class Agent {
     this.#outgoing = new Outgoing(options.signer)
   }
 
-  /** Takes back one durable record, before the first event. Throws when the record is damaged. */
+  /** Takes back one durable record, before the first event; followed by `restored()`. Throws when the record is damaged. */
   restore(key: string, value: Uint8Array, nowMs: number): void {
     const restored = this.#held.restore(key, value, nowMs)
     if (restored === undefined) {
@@ -63,11 +63,21 @@ export class Agent {
     if (replica.phase === 'killing') this.#prompts.push({ kind: 'kill', replica: id, graceMs: KILL_GRACE_MS })
   }
 
+  /** All records were given. */
+  restored(): void {
+    this.#outbox.restored()
+  }
+
   /** Leases that were running (or being killed) when the node went down: the executors look for them. */
   unrecovered(): CheckedLease[] {
     const leases: CheckedLease[] = []
     for (const [, { replica }] of this.#held.entries()) if (replica.phase === 'running' || replica.phase === 'killing') leases.push(replica.lease)
     return leases
+  }
+
+  /** What is kept until it is released: CIDs as text. */
+  *reported(): Generator<readonly [ReplicaId, readonly string[]]> {
+    for (const [id, { replica }] of this.#held.entries()) if (replica.phase === 'reported') yield [id, replica.content]
   }
 
   phaseOf(replica: ReplicaId): Replica['phase'] | undefined {
@@ -196,12 +206,12 @@ export class Agent {
 
   #welcome(event: Extract<AgentEvent, { kind: 'welcome' }>, nowMs: number): void {
     if (!this.#connected || this.#welcomed) return
-    if (!event.resumed || event.received > this.#outbox.sent) {
+    if (!event.resumed || !this.#outbox.resumable(event.received)) {
       for (const id of this.#held.ids()) this.#end(id, null, KILL_GRACE_MS, nowMs)
       this.#outgoing.clear()
       this.#outbox.reset(event.resumed ? event.spare : this.#outbox.link)
       if (event.resumed) {
-        this.#prompts.push({ kind: 'disconnect', message: 'the coordinator knows messages of this node that the node does not; starting a new link' })
+        this.#prompts.push({ kind: 'disconnect', message: 'the node and the coordinator do not remember the same messages; starting a new link' })
         return
       }
     } else {
@@ -209,7 +219,7 @@ export class Agent {
     }
     this.#welcomed = true
     for (const id of event.unknown) this.#end(id, null, KILL_GRACE_MS, nowMs)
-    for (const frame of this.#outbox.waiting()) this.#effects.push({ kind: 'send', frame })
+    for (const frame of this.#outbox.pending()) this.#effects.push({ kind: 'send', frame })
   }
 
   /** Counts a numbered frame: true when it is new and must be applied. One already seen is acknowledged again. */
@@ -221,7 +231,7 @@ export class Agent {
       return false
     }
     this.#ackDue = true
-    return place === 'next'
+    return place === 'new'
   }
 
   #accept(offered: OfferedLease, nowMs: number): void {

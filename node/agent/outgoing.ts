@@ -1,5 +1,6 @@
 /** Gathers what one step wants to tell the coordinator and makes as few frames of it as possible. */
-import type { Frame, ReturnedOne, StartOne } from '#protocol/control/messages'
+import type { FrameBody } from '#protocol/control/link'
+import type { ReturnedOne, StartOne } from '#protocol/control/messages'
 import type { ReplicaId } from '#protocol/ids'
 import { RESULT_DOMAIN } from '#protocol/result/result'
 import { signBatch } from '#protocol/signing/batch'
@@ -54,8 +55,8 @@ export class Outgoing {
   }
 
   /** The gathered frames, in an order in which each makes sense; all results of the step are one signed batch. */
-  take(): Partial<Frame>[] {
-    const frames: Partial<Frame>[] = []
+  take(): FrameBody[] {
+    const frames: FrameBody[] = []
     for (const replicas of parts(this.#progress)) frames.push({ progress: { replicas } })
     for (const replicas of parts(this.#starts)) frames.push({ start: { replicas } })
     const proofs = signBatch(this.#signer, RESULT_DOMAIN, this.#results)

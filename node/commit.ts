@@ -1,0 +1,100 @@
+/**
+ * The one place where the agent's state becomes durable. An event is applied at once; what it changed is written in one
+ * group commit with all that came in the same breath; effects leave only after the commit they belong to.
+ */
+import type { AgentEvent, Change, Effect, Prompt, Step } from './agent/events.ts'
+import { NodeError } from './errors.ts'
+import { EVENTS_WAITING_MAX } from './policy.ts'
+import type { Breath, Clock, NodeStore } from './ports.ts'
+
+export interface CommitterPorts {
+  readonly core: { apply(event: AgentEvent, nowMs: number): void; take(): Step }
+  readonly store: Pick<NodeStore, 'batch'>
+  readonly clock: Pick<Clock, 'nowMs'>
+  readonly breath: Breath
+  /** Both must not throw. */
+  readonly prompt: (prompts: readonly Prompt[]) => void
+  readonly carryOut: (effects: readonly Effect[]) => void
+  /** The node cannot go on. Called once; nothing is applied afterwards. */
+  readonly onFatal: (error: NodeError) => void
+}
+
+export class Committer {
+  readonly #ports: CommitterPorts
+  #running: Promise<void> | undefined
+  #waiting = 0
+  #stopped = false
+  #held: (() => void)[] = []
+
+  constructor(ports: CommitterPorts) {
+    this.#ports = ports
+  }
+
+  apply(event: AgentEvent): void {
+    if (this.#stopped) return
+    try {
+      this.#ports.core.apply(event, this.#ports.clock.nowMs())
+    } catch (cause) {
+      this.#fail(new NodeError('storage', `the node cannot go on: ${cause instanceof Error ? cause.message : String(cause)}`, { cause }))
+      return
+    }
+    this.#waiting++
+    this.#running ??= this.#run()
+  }
+
+  /** Resolves when there is room for more events. */
+  async room(): Promise<void> {
+    while (this.#waiting >= EVENTS_WAITING_MAX && !this.#stopped) await new Promise<void>((resolve) => this.#held.push(resolve))
+  }
+
+  /** Commits what was applied, then nothing more. */
+  async stop(): Promise<void> {
+    await this.#running
+    this.#stopped = true
+    this.#release()
+  }
+
+  async #run(): Promise<void> {
+    while (this.#waiting > 0 && !this.#stopped) {
+      const changes: Change[] = []
+      const effects: Effect[] = []
+      let gathered = 0
+      // Prompts that are answered at once (a task without inputs is prepared in no time) join the same commit.
+      for (let round = 0; round < 2; round++) {
+        await this.#ports.breath()
+        gathered = this.#waiting
+        const step = this.#ports.core.take()
+        changes.push(...step.changes)
+        effects.push(...step.effects)
+        if (step.prompts.length === 0) break
+        this.#ports.prompt(step.prompts)
+      }
+      if (changes.length > 0) {
+        try {
+          await this.#ports.store.batch(changes)
+        } catch (cause) {
+          const why = cause instanceof Error ? cause.message : String(cause)
+          this.#fail(
+            new NodeError('storage', `the node cannot write its state and stops: ${why}; what it holds is kept and goes on after the next start`, { cause })
+          )
+          return
+        }
+      }
+      this.#waiting -= gathered
+      this.#ports.carryOut(effects)
+      this.#release()
+    }
+    this.#running = undefined
+  }
+
+  #fail(error: NodeError): void {
+    if (this.#stopped) return
+    this.#stopped = true
+    this.#release()
+    this.#ports.onFatal(error)
+  }
+
+  #release(): void {
+    for (const resolve of this.#held.splice(0)) resolve()
+  }
+}

@@ -1,0 +1,84 @@
+/** Keeps watch over the engines: the node takes work only while all of them answer, and before the first work it looks for what an earlier life left running. */
+
+import { PROBE_DOWN_MS, PROBE_MS } from './policy.ts'
+import type { Clock, Executor, Logger } from './ports.ts'
+
+export interface EngineWatchPorts {
+  readonly executors: readonly Executor[]
+  readonly clock: Pick<Clock, 'after'>
+  readonly logger: Logger
+  /** Once, when all engines first answer; rejects when one of them stops answering meanwhile, and is then called again. */
+  readonly recover: () => Promise<void>
+  readonly onChange: (up: boolean) => void
+}
+
+export class EngineWatch {
+  readonly #ports: EngineWatchPorts
+  #trouble = 'the engines were not asked yet'
+  #recovered = false
+  #up = false
+  #stopped = false
+  #cancel = (): void => {}
+  #looking: Promise<void> | undefined
+
+  constructor(ports: EngineWatchPorts) {
+    this.#ports = ports
+  }
+
+  /** Why no work is taken; empty when the engines answer. */
+  get trouble(): string {
+    return this.#trouble
+  }
+
+  /** Resolves after the first look. */
+  async start(): Promise<void> {
+    await this.#look()
+  }
+
+  /** An engine failed while it was used. */
+  down(error: Error): void {
+    this.#tell(false, error.message)
+    if (this.#looking === undefined) this.#again()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#cancel()
+    await this.#looking
+  }
+
+  #look(): Promise<void> {
+    this.#looking ??= this.#probe().finally(() => {
+      this.#looking = undefined
+      this.#again()
+    })
+    return this.#looking
+  }
+
+  async #probe(): Promise<void> {
+    try {
+      for (const executor of this.#ports.executors) await executor.probe()
+      if (!this.#recovered) await this.#ports.recover()
+      this.#recovered = true
+      this.#tell(true, '')
+    } catch (error) {
+      this.#tell(false, error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  #again(): void {
+    this.#cancel()
+    if (this.#stopped) return
+    this.#cancel = this.#ports.clock.after(this.#up ? PROBE_MS : PROBE_DOWN_MS, () => void this.#look())
+  }
+
+  #tell(up: boolean, trouble: string): void {
+    if (this.#stopped) return
+    if (trouble !== '' && trouble !== this.#trouble) this.#ports.logger.warn({ why: trouble }, 'an engine does not answer: taking no work until it does')
+    if (up && !this.#up) this.#ports.logger.info({ engines: this.#ports.executors.map(({ engine }) => engine) }, 'the engines answer: taking work')
+    this.#trouble = trouble
+    if (up === this.#up && trouble === '') return
+    this.#up = up
+    this.#ports.onChange(up)
+  }
+}

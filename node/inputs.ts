@@ -1,0 +1,83 @@
+/** Brings what a replica needs onto this machine: its image and its dependencies. Equal needs at the same time share one download. */
+import { CID } from 'multiformats/cid'
+import type { RunManifest } from '#protocol/bundle/manifest'
+import { ContentError, type ContentStore } from '#protocol/content/content'
+import type { PeerIdString } from '#protocol/ids'
+import { decodeImage } from '#protocol/image/image'
+import { type Host, HostError, StreamError } from '#protocol/peer/host'
+import { pause } from './pause.ts'
+import { FETCH_RETRY_MS, FETCH_TRIES_MAX, FETCHES_AT_ONCE, INPUT_BYTES_MAX } from './policy.ts'
+import type { Clock, Execution } from './ports.ts'
+
+export interface InputsPorts {
+  readonly store: ContentStore
+  readonly host: Host
+  /** Who has it: the coordinator. */
+  readonly from: readonly PeerIdString[]
+  readonly clock: Pick<Clock, 'after'>
+  /** Resolves when there is a connection to the coordinator; an outage only makes a download wait. */
+  readonly online: (signal: AbortSignal) => Promise<void>
+}
+
+interface Need {
+  readonly root: CID
+  readonly path: string
+  readonly executables: readonly string[]
+}
+
+/** Resolves when everything the manifest names is here. Throws ContentError, or the signal's reason. */
+export async function fetchInputs(ports: InputsPorts, manifest: RunManifest, signal: AbortSignal): Promise<void> {
+  const needs: Need[] = manifest.dependencies.map(({ root, path, executables }) => ({ root: ownCid(root), path, executables }))
+  if (manifest.image !== null) {
+    const image = ownCid(manifest.image)
+    await fetchOne(ports, { root: image, path: '', executables: [] }, signal)
+    const node = await ports.store.getBlock(image)
+    if (node === undefined) throw new ContentError('not_found', `image ${image} is not what it seems: its node is missing`)
+    for (const layer of decodeImage(node).layers) needs.push({ root: layer, path: '', executables: [] })
+  }
+  const waiting = needs[Symbol.iterator]()
+  await Promise.all(
+    Array.from({ length: Math.min(FETCHES_AT_ONCE, needs.length) }, async () => {
+      for (const need of waiting) await fetchOne(ports, need, signal)
+    })
+  )
+}
+
+/** Where each dependency lies. Throws ContentError `not_found` when one has gone. */
+export function locateInputs(store: Pick<ContentStore, 'locate'>, manifest: RunManifest): Execution['inputs'] {
+  return manifest.dependencies.map(({ name, root, path }) => {
+    const at = store.locate(ownCid(root), path)
+    if (at === undefined) throw new ContentError('not_found', `dependency ${name} (${root}${path === '' ? '' : `/${path}`}) is not here, or has no such path`)
+    return { name, path: at }
+  })
+}
+
+async function fetchOne({ store, host, from, clock, online }: InputsPorts, { root, path, executables }: Need, signal: AbortSignal): Promise<void> {
+  // Executable bits are not part of a tree's id: a tree that is here may still lack them.
+  const here = path === '' ? store.has(root) : store.locate(root, path) !== undefined
+  if (here && executables.length === 0) return
+  for (let tries = 1; ; tries++) {
+    await online(signal)
+    try {
+      await store.fetch(root, {
+        host,
+        from,
+        signal,
+        bytesMax: INPUT_BYTES_MAX,
+        ...(path === '' ? {} : { path }),
+        ...(executables.length === 0 ? {} : { executables })
+      })
+      return
+    } catch (error) {
+      signal.throwIfAborted()
+      const passing = error instanceof HostError || error instanceof StreamError || (error instanceof ContentError && error.code === 'unreachable')
+      if (!passing || (tries >= FETCH_TRIES_MAX && from.some((peer) => host.isConnected(peer)))) throw error
+    }
+    await pause(clock, FETCH_RETRY_MS, signal)
+  }
+}
+
+/** A decoded manifest's link as the CID class of ours. */
+function ownCid(link: CID): CID {
+  return CID.asCID(link) ?? link
+}

@@ -1,0 +1,90 @@
+/** The node's folder: its settings, its key, and what a stranger may find wrong with them. */
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { peerIdFromString } from '@libp2p/peer-id'
+import { multiaddr } from '@multiformats/multiaddr'
+import { generateIdentity, identityFrom, type Signer } from '#protocol/signing/keys'
+import { NodeError } from '../errors.ts'
+import type { NodeSettings } from '../settings.ts'
+import { settingsFault } from '../settings.ts'
+
+const SETTINGS = 'node.json'
+const KEY = 'node.key'
+const SETTINGS_BYTES_MAX = 256 * 1024
+
+/** Writes `node.json` and `node.key`. Throws NodeError `exists` or `bad_settings`. */
+export async function makeNodeFolder(dir: string, settings: NodeSettings): Promise<Signer> {
+  check(settings, 'the settings')
+  await mkdir(dir, { recursive: true })
+  if (await exists(join(dir, SETTINGS)))
+    throw new NodeError('exists', `there is a node in ${dir} already; start it (talko node start), or choose another folder`)
+  // The key first: a folder with settings is a whole one.
+  const signer = (await exists(join(dir, KEY))) ? await readKey(dir) : await makeKey(dir)
+  await writeFile(join(dir, SETTINGS), `${JSON.stringify({ v: 1, ...settings }, null, 2)}\n`, { flag: 'wx' })
+  return signer
+}
+
+/** Throws NodeError `not_a_node_folder`, `bad_settings` or `bad_key`. */
+export async function readNodeFolder(dir: string): Promise<{ readonly settings: NodeSettings; readonly signer: Signer }> {
+  const path = join(dir, SETTINGS)
+  if (!(await exists(path))) throw new NodeError('not_a_node_folder', `there is no node in ${dir}; make one with: talko node join`)
+  if ((await stat(path)).size > SETTINGS_BYTES_MAX) throw new NodeError('bad_settings', `${path} is larger than a node's settings can be`)
+  let value: unknown
+  try {
+    value = JSON.parse(await readFile(path, 'utf8'))
+  } catch (cause) {
+    throw new NodeError('bad_settings', `${path} is not JSON; correct it, or make the node anew with: talko node join`, { cause })
+  }
+  check(value, path)
+  return { settings: value, signer: await readKey(dir) }
+}
+
+function check(value: unknown, where: string): asserts value is NodeSettings {
+  const fault = settingsFault(value, { isPeer, isAddress })
+  if (fault !== undefined) throw new NodeError('bad_settings', `${where}: ${fault}`)
+}
+
+async function makeKey(dir: string): Promise<Signer> {
+  const signer = await generateIdentity()
+  await writeFile(join(dir, KEY), `${Buffer.from(signer.privateKey.raw).toString('base64')}\n`, { mode: 0o600, flag: 'wx' })
+  return signer
+}
+
+async function readKey(dir: string): Promise<Signer> {
+  const path = join(dir, KEY)
+  try {
+    const text = await readFile(path, 'utf8')
+    await chmod(path, 0o600)
+    return identityFrom(Buffer.from(text.trim(), 'base64'))
+  } catch (cause) {
+    throw new NodeError('bad_key', `${path} is missing or is not a node's key; restore it, or remove the folder and make the node anew with: talko node join`, {
+      cause
+    })
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function isPeer(text: string): boolean {
+  try {
+    return peerIdFromString(text).type === 'Ed25519'
+  } catch {
+    return false
+  }
+}
+
+function isAddress(text: string): boolean {
+  try {
+    multiaddr(text)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,30 @@
+/** The node's durable records in LevelDB, which also keeps a second node out of the folder. */
+import { Level } from 'level'
+import { NodeError } from '../errors.ts'
+import type { NodeStore } from '../ports.ts'
+
+/** Opens or makes the store. Throws NodeError `in_use` when another process has it, `storage` for anything else. */
+export async function openLevelStore(folder: string): Promise<NodeStore> {
+  const level = new Level<string, Uint8Array>(folder, { valueEncoding: 'view' })
+  try {
+    await level.open()
+  } catch (cause) {
+    const why = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
+    if (why instanceof Error && 'code' in why && why.code === 'LEVEL_LOCKED')
+      throw new NodeError('in_use', `another node runs on ${folder}; stop it first (talko node stop), or use another folder`, { cause })
+    throw new NodeError('storage', `the node's state in ${folder} cannot be opened: ${why instanceof Error ? why.message : String(why)}`, { cause })
+  }
+  return {
+    async batch(changes) {
+      await level.batch(
+        changes.map(({ key, value }) => (value === null ? { type: 'del' as const, key } : { type: 'put' as const, key, value })),
+        // On disk before it resolves: what we say to the coordinator must outlive a power cut.
+        { sync: true }
+      )
+    },
+    async *range(prefix) {
+      for await (const [key, value] of level.iterator({ gte: prefix, lt: `${prefix}\uffff` })) yield [key, value] as const
+    },
+    close: () => level.close()
+  }
+}

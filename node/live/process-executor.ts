@@ -1,0 +1,278 @@
+/**
+ * The `process` engine: runs a command as a plain process of the node's own account. It is no sandbox; it serves trusted
+ * code, tests and benchmarks, and a node offers it only when its owner says so.
+ *
+ * Each run is a session of its own, so that all its processes can be signalled together. A fixed script of three lines
+ * stands over the command and writes down its exit status: when the node is killed, the run goes on, and its status can
+ * still be had. The script never sees the manifest's arguments as text: they are its positional parameters.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ReplicaId } from '#protocol/ids'
+import type { EndReason } from '#protocol/result/result'
+import { type Ended, type Execution, type Executor, ExecutorError, type Logger, type Running } from '../ports.ts'
+import { factsOf } from './proc.ts'
+
+export interface ProcessExecutorOptions {
+  readonly logger: Logger
+  /** The folder of replicas' folders, where `sweep` looks for what is left. */
+  readonly folder: string
+}
+
+const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+/** How often a run's usage and limits are looked at. */
+const LOOK_MS = 250
+/** From TERM to KILL when a limit ended the run. */
+const LIMIT_GRACE_MS = 2_000
+/** Bytes of stdout and stderr together. */
+const LOG_BYTES_MAX = 256 * 1024 ** 2
+const NOT_FOUND = 127
+const NOT_EXECUTABLE = 126
+const KILLED_STATUS = 137
+/** TERM must not end the script before the command it waits for; the command itself gets the default back. */
+const SCRIPT = `trap : TERM INT HUP QUIT
+"$@"
+echo $? > ../exit`
+
+interface PidFile {
+  readonly pid: number
+  readonly startTicks: number
+  readonly startedAtMs: number
+}
+
+export function createProcessExecutor({ logger, folder }: ProcessExecutorOptions): Executor {
+  const runs = new Map<ReplicaId, Run>()
+  const keep = (replica: ReplicaId, run: Run): Run => {
+    runs.set(replica, run)
+    return run
+  }
+  return {
+    engine: 'process',
+    async probe() {},
+    async prepare() {},
+    async start(execution) {
+      return keep(execution.replica, begin(execution))
+    },
+    async recover(executions) {
+      const found = new Map<ReplicaId, Running>()
+      for (const execution of executions) {
+        const left = readPid(execution.folder)
+        if (left === undefined || (!isAlive(left) && readExit(execution.folder) === undefined)) continue
+        found.set(execution.replica, keep(execution.replica, new Run(execution, left, undefined)))
+      }
+      return found
+    },
+    async sweep(keepThese) {
+      if (!existsSync(folder)) return
+      for (const name of readdirSync(folder)) {
+        const left = keepThese.has(name) ? undefined : readPid(join(folder, name))
+        if (left === undefined || !isAlive(left)) continue
+        logger.info({ replica: name, pid: left.pid }, 'ending a process of an earlier start')
+        signalGroup(left.pid, 'SIGKILL')
+      }
+    },
+    async remove(replica) {
+      runs.get(replica)?.forget()
+      runs.delete(replica)
+    },
+    async stop() {
+      for (const run of runs.values()) run.forget()
+      runs.clear()
+    }
+  }
+}
+
+/** Starts the command. A command that is not there ends the run with 127 (or 126), as a shell says it. */
+function begin(execution: Execution): Run {
+  const { folder, manifest, inputs } = execution
+  const out = join(folder, 'out')
+  mkdirSync(out)
+  mkdirSync(join(folder, 'in'))
+  for (const { name, path } of inputs) symlinkSync(path, join(folder, 'in', name))
+  const startedAtMs = Date.now()
+  const [name = '', ...rest] = manifest.command
+  const program = findProgram(name, out)
+  if (typeof program === 'number') {
+    writeFileSync(join(folder, 'stdout'), '')
+    writeFileSync(join(folder, 'stderr'), `${name}: ${program === NOT_FOUND ? 'command not found' : 'not executable'}\n`)
+    writeFileSync(join(folder, 'exit'), `${program}\n`)
+    return new Run(execution, { pid: 0, startTicks: 0, startedAtMs }, undefined)
+  }
+  const stdout = openSync(join(folder, 'stdout'), 'w', 0o644)
+  const stderr = openSync(join(folder, 'stderr'), 'w', 0o644)
+  let child: ChildProcess
+  try {
+    child = spawn('/bin/sh', ['-c', SCRIPT, 'talko', program, ...rest], {
+      cwd: out,
+      detached: true,
+      env: { PATH, HOME: folder, LANG: 'C.UTF-8', TZ: 'UTC', TALKO_IN: join(folder, 'in'), ...manifest.environment },
+      stdio: ['ignore', stdout, stderr]
+    })
+  } catch (cause) {
+    throw new ExecutorError('failed', `the process could not be started: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+  } finally {
+    closeSync(stdout)
+    closeSync(stderr)
+  }
+  const pid = child.pid ?? 0
+  const left: PidFile = { pid, startTicks: factsOf(pid)?.startTicks ?? 0, startedAtMs }
+  if (pid > 0) writeFileSync(join(folder, 'pid'), JSON.stringify(left))
+  return new Run(execution, left, child)
+}
+
+/** One process group until it ends; its own child, or one that an earlier life of the node started. */
+class Run implements Running {
+  readonly ended: Promise<Ended>
+  readonly #execution: Execution
+  readonly #process: PidFile
+  readonly #looks: NodeJS.Timeout
+  #kill: NodeJS.Timeout | undefined
+  #limit: NodeJS.Timeout | undefined
+  #cause: EndReason = 'exit'
+  #over = false
+  #cpuMs = 0
+  #memoryPeakBytes = 0
+  readonly #settle: { resolve(ended: Ended): void; reject(error: Error): void }
+
+  constructor(execution: Execution, process: PidFile, child: ChildProcess | undefined) {
+    this.#execution = execution
+    this.#process = process
+    const { promise, resolve, reject } = Promise.withResolvers<Ended>()
+    this.ended = promise
+    this.#settle = { resolve, reject }
+    this.#looks = setInterval(() => this.#look(), LOOK_MS)
+    const leftMs = Math.max(0, process.startedAtMs + execution.manifest.resources.timeMs - Date.now())
+    // A timer holds at most 2^31 - 1 ms; a longer limit is looked at with everything else.
+    if (leftMs < 2 ** 31) this.#limit = setTimeout(() => this.#look(), leftMs)
+    if (child === undefined) setImmediate(() => this.#look())
+    else {
+      child.once('error', (cause) => this.#fail(`the process could not be started: ${cause.message}`, cause))
+      child.once('exit', () => this.#finish())
+    }
+  }
+
+  async kill(graceMs: number): Promise<void> {
+    this.#stop('killed', graceMs)
+    await this.ended.catch(() => undefined)
+  }
+
+  /** Looks no more; what runs runs on. */
+  forget(): void {
+    clearInterval(this.#looks)
+    clearTimeout(this.#kill)
+    clearTimeout(this.#limit)
+  }
+
+  #stop(cause: EndReason, graceMs: number): void {
+    if (this.#over) return
+    if (this.#cause === 'exit') this.#cause = cause
+    signalGroup(this.#process.pid, 'SIGTERM')
+    clearTimeout(this.#kill)
+    this.#kill = setTimeout(() => signalGroup(this.#process.pid, 'SIGKILL'), graceMs)
+  }
+
+  /** Usage, limits, and the end of a process that is not our child. */
+  #look(): void {
+    if (this.#over) return
+    const { folder, manifest } = this.#execution
+    const facts = factsOf(this.#process.pid)
+    if (facts !== undefined && facts.startTicks === this.#process.startTicks) {
+      this.#cpuMs = Math.max(this.#cpuMs, facts.cpuMs)
+      this.#memoryPeakBytes = Math.max(this.#memoryPeakBytes, facts.residentBytes)
+    }
+    if (!isAlive(this.#process)) this.#finish()
+    else if (Date.now() >= this.#process.startedAtMs + manifest.resources.timeMs && this.#cause === 'exit') this.#stop('time', LIMIT_GRACE_MS)
+    else if (
+      this.#cause === 'exit' &&
+      sizeOf(join(folder, 'stdout')) + sizeOf(join(folder, 'stderr')) > Math.min(LOG_BYTES_MAX, Math.max(manifest.resources.diskBytes, 1024 ** 2))
+    )
+      this.#stop('disk', LIMIT_GRACE_MS)
+  }
+
+  #finish(): void {
+    if (this.#over) return
+    this.#over = true
+    this.forget()
+    const { pid, startedAtMs } = this.#process
+    // What it left running in its group goes with it.
+    if (pid > 0) signalGroup(pid, 'SIGKILL')
+    const exit = readExit(this.#execution.folder)
+    if (exit === undefined && this.#cause === 'exit') {
+      this.#settle.reject(new ExecutorError('failed', 'the process was ended by something else than talko'))
+      return
+    }
+    const endedAtMs = Math.max(startedAtMs, Math.round(exit?.atMs ?? Date.now()))
+    const exitCode = exit?.status ?? KILLED_STATUS
+    this.#settle.resolve({ reason: this.#cause, exitCode, startedAtMs, endedAtMs, cpuMs: this.#cpuMs, memoryPeakBytes: this.#memoryPeakBytes })
+  }
+
+  #fail(message: string, cause: Error): void {
+    if (this.#over) return
+    this.#over = true
+    this.forget()
+    this.#settle.reject(new ExecutorError('failed', message, { cause }))
+  }
+}
+
+/** The absolute path of a program, or the status a shell ends with when there is none. Never a shell's own word. */
+function findProgram(name: string, cwd: string): string | number {
+  const places = name.includes('/') ? [name.startsWith('/') ? name : join(cwd, name)] : PATH.split(':').map((folder) => join(folder, name))
+  let status = NOT_FOUND
+  for (const place of name === '' ? [] : places) {
+    try {
+      if (!statSync(place).isFile()) continue
+      status = NOT_EXECUTABLE
+      accessSync(place, constants.X_OK)
+      return place
+    } catch {
+      // The next one.
+    }
+  }
+  return status
+}
+
+function isAlive({ pid, startTicks }: PidFile): boolean {
+  if (pid === 0) return false
+  const facts = factsOf(pid)
+  return facts !== undefined && !facts.ended && facts.startTicks === startTicks
+}
+
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  if (pid <= 1) return
+  try {
+    process.kill(-pid, signal)
+  } catch {
+    // It has ended.
+  }
+}
+
+function readPid(folder: string): PidFile | undefined {
+  try {
+    const value: Partial<PidFile> = JSON.parse(readFileSync(join(folder, 'pid'), 'utf8'))
+    const { pid, startTicks, startedAtMs } = value
+    if (!Number.isSafeInteger(pid) || !Number.isSafeInteger(startTicks) || !Number.isSafeInteger(startedAtMs)) return undefined
+    return value as PidFile
+  } catch {
+    return undefined
+  }
+}
+
+function readExit(folder: string): { readonly status: number; readonly atMs: number } | undefined {
+  try {
+    const path = join(folder, 'exit')
+    const text = readFileSync(path, 'utf8')
+    // Without its line end it is not all there yet.
+    return /^\d{1,3}\n$/.test(text) ? { status: Number(text), atMs: statSync(path).mtimeMs } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function sizeOf(path: string): number {
+  try {
+    return statSync(path).size
+  } catch {
+    return 0
+  }
+}

@@ -1,0 +1,58 @@
+/** Replicas' folders under the node's `run/`. The trees in them are hostile: nothing here follows a link. */
+import { lstat, mkdir, opendir, readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Workspace } from '../ports.ts'
+
+/** Makes the folder that holds the folders. */
+export async function openWorkspace(folder: string): Promise<Workspace> {
+  await mkdir(folder, { recursive: true, mode: 0o755 })
+  const pathOf = (replica: string): string => join(folder, replica)
+  const remove = (path: string): Promise<void> => rm(path, { recursive: true, force: true, maxRetries: 3 })
+  return {
+    pathOf,
+    async create(replica) {
+      const path = pathOf(replica)
+      try {
+        await mkdir(path)
+      } catch (error) {
+        if (!isCode(error, 'EEXIST')) throw error
+        await remove(path)
+        await mkdir(path)
+      }
+      return path
+    },
+    remove: (replica) => remove(pathOf(replica)),
+    async sweep(keep) {
+      for (const name of await readdir(folder)) if (!keep.has(name)) await remove(join(folder, name))
+    },
+    async fileBytes(path) {
+      try {
+        const stat = await lstat(path)
+        return stat.isFile() ? stat.size : undefined
+      } catch (error) {
+        if (isCode(error, 'ENOENT') || isCode(error, 'ENOTDIR')) return undefined
+        throw error
+      }
+    },
+    async isEmpty(path) {
+      try {
+        if (!(await lstat(path)).isDirectory()) return true
+        // One entry is enough to know, however many there are.
+        const directory = await opendir(path)
+        try {
+          return (await directory.read()) === null
+        } finally {
+          await directory.close()
+        }
+      } catch (error) {
+        if (isCode(error, 'ENOENT') || isCode(error, 'ENOTDIR')) return true
+        throw error
+      }
+    },
+    read: (path) => readFile(path)
+  }
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}

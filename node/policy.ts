@@ -1,0 +1,35 @@
+/** The node's numbers: unit, reason, source. The agent's own are in agent/policy.ts. */
+
+/** First and longest wait between attempts to reach the coordinator. The longest is well under the 15 s after which a restarted coordinator gives up a silent node (H = 3 s, I = 5). */
+export const RECONNECT_FIRST_MS = 200
+export const RECONNECT_MS_MAX = 5_000
+/** How long one attempt may take, from dialling to the welcome. */
+export const CONNECT_MS_MAX = 10_000
+/** Bounds on the heartbeat interval a coordinator may ask for, and its value until it does (DCS's H). */
+export const HEARTBEAT_MS = 3_000
+export const HEARTBEAT_MS_MIN = 100
+export const HEARTBEAT_MS_MAX = 60_000
+/** The agent's own rhythm. */
+export const TICK_MS = 1_000
+/** How often an engine that works is asked whether it still does, and one that does not whether it does again. */
+export const PROBE_MS = 15_000
+export const PROBE_DOWN_MS = 2_000
+/** Decoded and verified manifests kept: the same bundle often comes many times. */
+export const BUNDLES_CACHED_MAX = 1_024
+/** Trees of one replica fetched at once. */
+export const FETCHES_AT_ONCE = 4
+/** How often a fetch that fails while the coordinator is there is tried, and the wait between. */
+export const FETCH_TRIES_MAX = 5
+export const FETCH_RETRY_MS = 500
+/** Content an input may have when nothing else bounds it. */
+export const INPUT_BYTES_MAX = 2 ** 42
+/** Entries of a hostile output tree. */
+export const OUTPUT_ENTRIES_MAX = 1_000_000
+/** Logs up to this size are kept as one block in the store: many tasks print the same few lines, and a block needs no file. */
+export const LOG_BLOCK_BYTES_MAX = 64 * 1024
+/** Events applied and not yet durable before reading from the coordinator waits. */
+export const EVENTS_WAITING_MAX = 4_096
+/** Content streams served at once on one connection. */
+export const LIVE_STREAMS_MAX = 64
+/** Longest wait for a drained or quitting node to be done before it closes anyway: the agent's own limits, and then some. */
+export const STOP_MS_MAX = 20_000

@@ -1,0 +1,210 @@
+/** Carries out what the agent decided about replicas: prepare, start, kill, publish, clean, remove. Answers with events. */
+import { ManifestError } from '#protocol/bundle/errors'
+import type { Engine, RunManifest } from '#protocol/bundle/manifest'
+import { ContentError, type ContentStore } from '#protocol/content/content'
+import type { ReplicaId } from '#protocol/ids'
+import { ImageError } from '#protocol/image/errors'
+import { HostError, StreamError } from '#protocol/peer/host'
+import type { AgentEvent, CheckedLease, Fault } from './agent/events.ts'
+import { fetchInputs, type InputsPorts, locateInputs } from './inputs.ts'
+import type { KeptContent } from './kept.ts'
+import { type Execution, type Executor, ExecutorError, type Logger, type Running, type Workspace } from './ports.ts'
+
+export interface RunnerPorts {
+  readonly executors: ReadonlyMap<Engine, Executor>
+  readonly store: ContentStore
+  readonly kept: KeptContent
+  readonly workspace: Workspace
+  readonly inputs: InputsPorts
+  readonly logger: Logger
+  readonly onEvent: (event: AgentEvent) => void
+  readonly onEngineDown: (error: ExecutorError) => void
+}
+
+export class Runner {
+  readonly #ports: RunnerPorts
+  /** Preparing and publishing, each of which can be given up. */
+  readonly #atWork = new Map<ReplicaId, { readonly abort: AbortController; readonly over: Promise<void> }>()
+  readonly #starting = new Map<ReplicaId, Promise<void>>()
+  readonly #running = new Map<ReplicaId, Running>()
+  /** Asked to be killed, perhaps before it runs. */
+  readonly #kills = new Map<ReplicaId, number>()
+  readonly #removing = new Set<Promise<void>>()
+
+  constructor(ports: RunnerPorts) {
+    this.#ports = ports
+  }
+
+  prepare(replica: ReplicaId, manifest: RunManifest): void {
+    this.#work(replica, async (signal) => {
+      const { inputs } = this.#ports
+      const executor = this.#executor(manifest)
+      if (manifest.image !== null || manifest.dependencies.length > 0) await fetchInputs(inputs, manifest, signal)
+      await executor.prepare(manifest, signal)
+      signal.throwIfAborted()
+      this.#ports.onEvent({ kind: 'prepared', replica })
+    })
+  }
+
+  publish(replica: ReplicaId, manifest: RunManifest): void {
+    this.#work(replica, async (signal) => {
+      const published = await this.#ports.kept.publish(replica, { diskBytes: manifest.resources.diskBytes, signal })
+      signal.throwIfAborted()
+      this.#ports.onEvent({ kind: 'published', replica, published })
+    })
+  }
+
+  /** Gives up preparing or publishing: a download stops within moments. */
+  abandon(replica: ReplicaId): void {
+    this.#atWork.get(replica)?.abort.abort(new Error('given up'))
+  }
+
+  kill(replica: ReplicaId, graceMs: number): void {
+    this.#kills.set(replica, graceMs)
+    this.#running
+      .get(replica)
+      ?.kill(graceMs)
+      .catch((error: unknown) => this.#complain(replica, 'kill', error))
+  }
+
+  start(replica: ReplicaId, manifest: RunManifest): void {
+    if (this.#starting.has(replica) || this.#running.has(replica)) return
+    const started = this.#start(replica, manifest)
+      .catch((error: unknown) => this.#failed(replica, error))
+      .finally(() => this.#starting.delete(replica))
+    this.#starting.set(replica, started)
+  }
+
+  /** After the node's own restart: finds what still runs or ended unseen. Throws ExecutorError when an engine does not answer. */
+  async recover(leases: readonly CheckedLease[], keep: ReadonlySet<ReplicaId>): Promise<ReadonlySet<ReplicaId>> {
+    const found = new Set<ReplicaId>()
+    for (const executor of this.#ports.executors.values()) {
+      const mine = leases.filter(({ manifest }) => manifest.engine === executor.engine)
+      const running = await executor.recover(mine.flatMap((lease) => this.#executionOf(lease)))
+      for (const [replica, run] of running) {
+        found.add(replica)
+        this.#attach(replica, run)
+      }
+      await executor.sweep(keep)
+    }
+    return found
+  }
+
+  /** What the engine still has of a reported replica. */
+  clean({ replica, manifest }: CheckedLease): void {
+    this.#forgetRun(replica)
+    this.#executor(manifest)
+      .remove(replica)
+      .catch((error: unknown) => this.#complain(replica, 'remove', error))
+  }
+
+  remove(replica: ReplicaId, began: CheckedLease | null, content: readonly string[]): void {
+    const removed = this.#remove(replica, began, content)
+      .catch((error: unknown) => this.#complain(replica, 'remove', error))
+      .finally(() => this.#removing.delete(removed))
+    this.#removing.add(removed)
+  }
+
+  /** Resolves when nothing is being prepared, published, started or removed any more; what runs runs on. */
+  async stop(): Promise<void> {
+    for (const { abort } of this.#atWork.values()) abort.abort(new Error('the node stops'))
+    await Promise.allSettled([...[...this.#atWork.values()].map(({ over }) => over), ...this.#starting.values(), ...this.#removing])
+  }
+
+  #work(replica: ReplicaId, todo: (signal: AbortSignal) => Promise<void>): void {
+    const abort = new AbortController()
+    const before = this.#atWork.get(replica)?.over
+    const over = (async () => {
+      await before
+      await todo(abort.signal)
+    })()
+      .catch((error: unknown) => {
+        if (!abort.signal.aborted) this.#failed(replica, error)
+      })
+      .finally(() => {
+        if (this.#atWork.get(replica)?.abort === abort) this.#atWork.delete(replica)
+      })
+    this.#atWork.set(replica, { abort, over })
+  }
+
+  async #start(replica: ReplicaId, manifest: RunManifest): Promise<void> {
+    const { workspace, store } = this.#ports
+    const folder = await workspace.create(replica)
+    if (this.#kills.has(replica)) throw new ExecutorError('failed', 'ended before it began')
+    const running = await this.#executor(manifest).start({ replica, manifest, inputs: locateInputs(store, manifest), folder })
+    this.#attach(replica, running)
+  }
+
+  #attach(replica: ReplicaId, running: Running): void {
+    this.#running.set(replica, running)
+    running.ended.then(
+      (ended) => this.#ports.onEvent({ kind: 'ended', replica, ended }),
+      (error: unknown) => this.#failed(replica, error)
+    )
+    const graceMs = this.#kills.get(replica)
+    if (graceMs !== undefined) this.kill(replica, graceMs)
+  }
+
+  async #remove(replica: ReplicaId, began: CheckedLease | null, content: readonly string[]): Promise<void> {
+    await this.#atWork.get(replica)?.over
+    await this.#starting.get(replica)
+    this.#forgetRun(replica)
+    if (began !== null) await this.#executor(began.manifest).remove(replica)
+    await this.#ports.workspace.remove(replica)
+    await this.#ports.kept.forget(replica, content)
+  }
+
+  #forgetRun(replica: ReplicaId): void {
+    this.#running.delete(replica)
+    this.#kills.delete(replica)
+  }
+
+  #executionOf({ replica, manifest }: CheckedLease): Execution[] {
+    const folder = this.#ports.workspace.pathOf(replica)
+    try {
+      return [{ replica, manifest, inputs: locateInputs(this.#ports.store, manifest), folder }]
+    } catch (error) {
+      // Its inputs have gone from under it: its run is found by its name all the same.
+      this.#complain(replica, 'recover', error)
+      return [{ replica, manifest, inputs: [], folder }]
+    }
+  }
+
+  #executor({ engine }: RunManifest): Executor {
+    const executor = this.#ports.executors.get(engine)
+    if (executor === undefined) throw new ExecutorError('failed', `this node does not offer the engine ${engine}`)
+    return executor
+  }
+
+  #failed(replica: ReplicaId, error: unknown): void {
+    const fault = faultOf(error)
+    this.#complain(replica, fault.code, error)
+    this.#ports.onEvent({ kind: 'failed', replica, fault })
+    if (error instanceof ExecutorError && error.code === 'engine_down') this.#ports.onEngineDown(error)
+  }
+
+  #complain(replica: ReplicaId, what: string, error: unknown): void {
+    this.#ports.logger.warn({ replica, what, error: textOf(error) }, 'a replica met trouble')
+  }
+}
+
+/** Whose fault an error is, in the words of the control protocol. */
+export function faultOf(error: unknown): Fault {
+  const message = textOf(error)
+  const node = (code: string): Fault => ({ class: 'node', code, message })
+  const input = (code: string): Fault => ({ class: 'input', code, message })
+  if (error instanceof ExecutorError) return error.code === 'image' ? input('image') : node(error.code)
+  if (error instanceof ManifestError || error instanceof ImageError) return input(error.code)
+  if (error instanceof ContentError)
+    return error.code === 'disk_full' || error.code === 'exists' || error.code === 'changed' ? node(error.code) : input(error.code)
+  if (error instanceof HostError || error instanceof StreamError) return input('unreachable')
+  return node(isFull(error) ? 'disk_full' : 'failed')
+}
+
+function isFull(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,56 @@
+/** What `node.json` says. */
+import type { PeerIdString } from '#protocol/ids'
+
+export interface NodeSettings {
+  /** The project's id: the peer id of its key. */
+  readonly project: PeerIdString
+  /** Pinned multiaddrs of the coordinator; may be empty when `bootstrap` is not. */
+  readonly addresses: readonly string[]
+  /** Multiaddrs of DHT peers, to find the project's record when no pinned address answers. */
+  readonly bootstrap?: readonly string[]
+  readonly name: string
+  /** Replicas run at once. */
+  readonly slots: number
+  readonly engines: readonly ('docker' | 'process')[]
+  /** What is lent; default all of the machine. */
+  readonly cpuMillis?: number
+  readonly memoryBytes?: number
+}
+
+export const SLOTS_MAX = 1024
+const NAME_CHARS_MAX = 64
+const ADDRESSES_MAX = 64
+
+export interface SettingsCheck {
+  readonly isPeer: (text: string) => boolean
+  readonly isAddress: (text: string) => boolean
+}
+
+/** What is wrong with settings from disk or from a caller, for a person; undefined when nothing is. Then the value is NodeSettings. */
+export function settingsFault(value: unknown, { isPeer, isAddress }: SettingsCheck): string | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'not a map of settings'
+  const settings: Partial<Record<keyof NodeSettings | 'v', unknown>> = value
+  if (settings.v !== undefined && settings.v !== 1) return `version ${JSON.stringify(settings.v)} is not known; this talko reads version 1`
+  if (typeof settings.project !== 'string' || !isPeer(settings.project))
+    return '`project` is not a project id (it begins with 12D3Koo); take it from the invite'
+  const { name, slots, engines, addresses, bootstrap = [] } = settings
+  if (typeof name !== 'string' || name.length === 0 || name.length > NAME_CHARS_MAX || /\p{Cc}/u.test(name))
+    return `\`name\` has 1 to ${NAME_CHARS_MAX} printable characters`
+  if (!isWhole(slots, 1, SLOTS_MAX)) return `\`slots\` is a whole number from 1 to ${SLOTS_MAX}`
+  if (!Array.isArray(engines) || engines.length === 0 || engines.some((engine) => engine !== 'docker' && engine !== 'process'))
+    return '`engines` is a list of docker and process'
+  for (const [key, list] of Object.entries({ addresses, bootstrap })) {
+    if (!Array.isArray(list) || list.length > ADDRESSES_MAX) return `\`${key}\` is a list of at most ${ADDRESSES_MAX} addresses`
+    const bad = list.find((address) => typeof address !== 'string' || !isAddress(address))
+    if (bad !== undefined) return `\`${key}\`: ${JSON.stringify(bad)} is not a multiaddr like /ip4/192.0.2.1/tcp/4001`
+  }
+  if (Array.isArray(addresses) && addresses.length === 0 && Array.isArray(bootstrap) && bootstrap.length === 0)
+    return 'neither `addresses` nor `bootstrap` says how to reach the project'
+  if (settings.cpuMillis !== undefined && !isWhole(settings.cpuMillis, 1, 10_000_000)) return '`cpuMillis` is a whole number of thousandths of a core'
+  if (settings.memoryBytes !== undefined && !isWhole(settings.memoryBytes, 1, 2 ** 50)) return '`memoryBytes` is a whole number of bytes'
+  return undefined
+}
+
+function isWhole(value: unknown, min: number, max: number): boolean {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max
+}
