@@ -150,7 +150,8 @@ export async function startNode({ dir, executors, logger = SILENT }: StartNodeOp
 
 async function enginesOf(settings: NodeSettings, tools: ExecutorTools): Promise<Executor[]> {
   const engines: Executor[] = []
-  if (settings.engines.includes('docker')) engines.push(await createDockerExecutor(tools))
+  if (settings.engines.includes('docker'))
+    engines.push(await createDockerExecutor({ ...tools, logger: { warn: (text: unknown) => tools.logger.warn({}, String(text)) } }))
   if (settings.engines.includes('process')) engines.push(createProcessExecutor(tools))
   return engines
 }

@@ -6,7 +6,15 @@ import { constants, type FSWatcher, watch } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { PeerIdString, ReplicaId } from '#protocol/ids'
-import { decodeLiveOpen, LIVE_DATA_BYTES_MAX, LIVE_FRAME_BYTES_MAX, LIVE_PROTOCOL, type LiveErrorCode, type LiveFile, LiveFrame } from '#protocol/live/messages'
+import {
+  decodeLiveOpen,
+  LIVE_FRAME_BYTES_MAX,
+  LIVE_PIECE_BYTES_MAX,
+  LIVE_PROTOCOL,
+  type LiveErrorCode,
+  type LiveFile,
+  LiveFrame
+} from '#protocol/live/messages'
 import type { FrameStream, Host } from '#protocol/peer/host'
 import { LIVE_STREAMS_MAX } from '../policy.ts'
 
@@ -68,7 +76,7 @@ async function sendLog(stream: FrameStream, source: LogSource, { replica, file, 
 async function sendFrom(stream: FrameStream, handle: FileHandle, at: number): Promise<number> {
   let next = at
   for (;;) {
-    const { bytesRead, buffer } = await handle.read(new Uint8Array(LIVE_DATA_BYTES_MAX), 0, LIVE_DATA_BYTES_MAX, next)
+    const { bytesRead, buffer } = await handle.read(new Uint8Array(LIVE_PIECE_BYTES_MAX), 0, LIVE_PIECE_BYTES_MAX, next)
     if (bytesRead === 0 || stream.gone.aborted) return next
     await stream.write(LiveFrame.encode({ data: buffer.subarray(0, bytesRead) }))
     next += bytesRead
