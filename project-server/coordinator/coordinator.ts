@@ -7,10 +7,23 @@
  */
 import type { BatchId, PeerIdString, TaskId } from '#protocol/ids'
 import type { NodeView, Resolved } from '#protocol/owner/messages'
-import type { Change, Store } from '../ports.ts'
-import type { Effect, Event, Unsigned } from './events.ts'
-import type { CoordinatorPolicy } from './policy.ts'
+import type { Store } from '../ports.ts'
+import { killEvent, type SubmitRefusal, submit, submitRefusal } from './batches.ts'
+import type { Event } from './events.ts'
+import type { Node } from './model.ts'
+import { acknowledge, bye, disconnect, gone, hello, sweepNodes } from './nodes.ts'
+import type { Taken } from './output.ts'
+import { type CoordinatorPolicy, DEFAULT_COORDINATOR_POLICY, FOUND_MAX } from './policy.ts'
+import { pullFailed, retryPull } from './pulls.ts'
 import type { BatchRecord, BundleRecord, TaskRecord } from './records.ts'
+import { load } from './recovery.ts'
+import { refile } from './replicas.ts'
+import { progress, reports, returned, start } from './reports.ts'
+import { lookAtAll, place } from './scheduler.ts'
+import { batchRecord, taskRecord } from './snapshots.ts'
+import { State } from './state.ts'
+import { finish, settle } from './tasks.ts'
+import { nodeView } from './views.ts'
 
 export interface CoordinatorOptions {
   /** Peer id of the project's key. */
@@ -20,64 +33,171 @@ export interface CoordinatorOptions {
   readonly policy?: CoordinatorPolicy
 }
 
-export interface Taken {
-  readonly changes: readonly Change[]
-  readonly effects: readonly Effect[]
-  readonly unsigned: readonly Unsigned[]
-}
-
-/** Why a submission cannot be accepted. */
-export interface SubmitRefusal {
-  readonly code: 'not_owner' | 'too_large' | 'unavailable'
-  readonly message: string
-}
-
 export class Coordinator {
-  constructor(options: CoordinatorOptions) {
-    throw new Error(`not built yet: ${options.project}`)
+  readonly #state: State
+  #nowMs = 0
+
+  constructor({ project, epoch, policy = DEFAULT_COORDINATOR_POLICY }: CoordinatorOptions) {
+    this.#state = new State({ project, epoch, policy })
   }
 
-  /** Rebuilds the live state: what is not terminal, and every node. `nowMs` is the time of the restart: nodes get a full grace period from it. */
+  /** Rebuilds the live state: what is not terminal, and every node. `nowMs` is the time of the restart: nodes get a full grace period from it. Throws when the records contradict each other. */
   async load(store: Pick<Store, 'get' | 'range'>, nowMs: number): Promise<void> {
-    throw new Error(`not built yet: ${nowMs}${typeof store}`)
+    await load(this.#state, store, nowMs)
+    this.#follow(nowMs)
   }
 
   /** Why this submit would be refused; undefined when `apply` will accept it (or has already: repeating is harmless). */
   refusal(event: Extract<Event, { kind: 'submit' }>): SubmitRefusal | undefined {
-    throw new Error(`not built yet: ${event.kind}`)
+    return submitRefusal(this.#state, event)
   }
 
+  /** Applies one event completely: what follows for tasks is settled, and what can be leased is. A refused submit changes nothing. */
   apply(event: Event, nowMs: number): void {
-    throw new Error(`not built yet: ${event.kind} ${nowMs}`)
+    const state = this.#state
+    switch (event.kind) {
+      case 'submit':
+        submit(state, event, nowMs)
+        break
+      case 'kill':
+        killEvent(state, event, nowMs)
+        break
+      case 'hello':
+        hello(state, event, nowMs)
+        break
+      case 'pulled':
+        this.#pulled(event, nowMs)
+        break
+      case 'tick':
+        sweepNodes(state, nowMs)
+        for (const task of [...state.waitingPulls]) retryPull(state, task, nowMs)
+        lookAtAll(state)
+        break
+      default:
+        this.#fromNode(event, nowMs)
+    }
+    this.#follow(nowMs)
   }
 
   /** Everything gathered since the last call, for one group commit. */
   take(): Taken {
-    throw new Error('not built yet')
+    return this.#state.out.take()
   }
 
   /** A batch that has tasks which are not terminal; others are read with `decodeBatchRecord` from `batch/<id>`. */
   batch(id: BatchId): BatchRecord | undefined {
-    throw new Error(`not built yet: ${id}`)
+    const batch = this.#state.batches.get(id)
+    return batch === undefined ? undefined : batchRecord(batch)
   }
 
   /** A task of such a batch that is not terminal; others are read with `decodeTaskRecord` from `taskKey(id)`. */
   task(id: TaskId): TaskRecord | undefined {
-    throw new Error(`not built yet: ${id}`)
+    const task = this.#state.tasks.get(id)
+    return task === undefined ? undefined : taskRecord(task)
   }
 
   /** A manifest that a live task needs; others are read with `decodeBundleRecord` from `bundle/<cid>`. */
   bundle(cid: string): BundleRecord | undefined {
-    throw new Error(`not built yet: ${cid}`)
+    return this.#state.bundles.get(cid)
   }
 
   /** Every node of the project, the present ones first. */
   nodes(): readonly NodeView[] {
-    throw new Error('not built yet')
+    const silentBeforeMs = this.#nowMs - 2 * this.#state.policy.heartbeatMs
+    const views = [...this.#state.nodes.values()].map((node) => nodeView(node, silentBeforeMs))
+    return views.sort((a, b) => Number(b.state === 'online') - Number(a.state === 'online'))
   }
 
   /** What an id, a unique prefix of one or a batch's name can mean among live batches, at most 16; finished ones are found by the shell with `batch/<prefix>` and `name/<name>/`. */
   find(text: string): readonly Resolved[] {
-    throw new Error(`not built yet: ${text}`)
+    const [stem = '', index] = text.split('.')
+    const found: Resolved[] = []
+    for (const { id, name, tasks } of this.#state.batches.values()) {
+      if (found.length >= FOUND_MAX) break
+      if (stem === '' || !(id.startsWith(stem) || name === text)) continue
+      if (index === undefined || name === text) found.push({ kind: 'batch', id, name })
+      else if (Number(index) < tasks.length) found.push({ kind: 'task', id: `${id}.${Number(index)}`, name })
+    }
+    return found
+  }
+
+  /** What a node said. Nothing is believed before its hello; numbered messages are applied once each, in order. */
+  #fromNode(event: Exclude<Event, { kind: 'submit' | 'kill' | 'hello' | 'pulled' | 'tick' }>, nowMs: number): void {
+    const state = this.#state
+    const node = state.nodes.get(event.node)
+    if (event.kind === 'gone') {
+      if (node !== undefined) gone(state, node)
+      return
+    }
+    if (node?.connected !== true) {
+      state.out.effect({ kind: 'disconnect', node: event.node, code: 'no_hello', message: 'the first message of a stream is a hello' })
+      return
+    }
+    node.lastSeenMs = nowMs
+    switch (event.kind) {
+      case 'heartbeat':
+        return
+      case 'demand':
+        node.slots = node.state === 'left' ? 0 : event.slots
+        refile(state, node)
+        return
+      case 'ack':
+        if (!acknowledge(state, node, event.seq)) disconnect(state, node, 'bad_ack', `message ${event.seq} was never sent`)
+        return
+      default:
+        if (this.#accept(node, event.seq)) this.#numbered(node, event, nowMs)
+    }
+  }
+
+  #accept(node: Node, seq: number): boolean {
+    const state = this.#state
+    const { link } = node
+    const arrival = link?.accept(seq)
+    if (arrival === 'gap') {
+      disconnect(state, node, 'gap', `message ${seq} came after ${link?.received}: something was lost on the way`)
+      return false
+    }
+    state.out.ack(node)
+    if (arrival !== 'next') return false
+    state.out.link(node)
+    return true
+  }
+
+  #numbered(node: Node, event: Extract<Event, { seq: number }>, nowMs: number): void {
+    switch (event.kind) {
+      case 'start':
+        start(this.#state, node, event, nowMs)
+        return
+      case 'progress':
+        progress(this.#state, node, event)
+        return
+      case 'reports':
+        reports(this.#state, node, event, nowMs)
+        return
+      case 'returned':
+        returned(this.#state, node, event, nowMs)
+        return
+      case 'bye':
+        bye(this.#state, node, nowMs)
+        return
+      case 'ack':
+        return
+    }
+  }
+
+  #pulled({ task: id, ok }: Extract<Event, { kind: 'pulled' }>, nowMs: number): void {
+    const task = this.#state.tasks.get(id)
+    if (task === undefined || task.pull === null || task.decision === null) return
+    if (ok) finish(this.#state, task, true, nowMs)
+    else pullFailed(this.#state, task, nowMs)
+  }
+
+  /** Settles the tasks that the event touched, then leases. */
+  #follow(nowMs: number): void {
+    const state = this.#state
+    this.#nowMs = nowMs
+    for (const task of state.touched) settle(state, task, nowMs)
+    state.touched.clear()
+    place(state, nowMs)
   }
 }

@@ -42,6 +42,8 @@ export type Event =
       readonly bundles: readonly AcceptedBundle[]
       readonly policy: TaskPolicy
       readonly more: boolean
+      /** Index of the first of `bundles` in the batch, so that a part sent twice is known; without it they follow what is there. */
+      readonly from?: number
       readonly seed: number
     }
   | { readonly kind: 'kill'; readonly batch: BatchId /** One task, or the whole batch. */; readonly task?: TaskId; readonly by: PeerIdString }

@@ -54,5 +54,7 @@ export const PULL_LOG_BYTES_MAX = 256 * 1024 ** 2
 
 /** Replicas outstanding when their task was decided, kept so that a late result can be judged; the oldest are forgotten first. */
 export const LATE_KEPT_MAX = 65_536
+/** Answers to one `find`: more would not help anybody. */
+export const FOUND_MAX = 16
 /** Text of a node that is kept with a replica. */
 export const MESSAGE_CHARS_MAX = 200

@@ -7,7 +7,7 @@
  * | --- | --- |
  * | `batch/<id>` | BatchRecord |
  * | `recent/<order, 12 digits>` | the batch's id: read backwards for newest first |
- * | `name/<name>/<order, 12 digits>` | the batch's id: last one wins when a name is used again |
+ * | `name/<name, URI-encoded>/<order, 12 digits>` | the batch's id: last one wins when a name is used again |
  * | `open/<id>` | empty: the batch has tasks that are not terminal |
  * | `task/<batch>.<index, 9 digits>` | TaskRecord |
  * | `bundle/<cid>` | BundleRecord, stored once however many tasks share it |
@@ -40,8 +40,8 @@ export interface BatchRecord {
   /** More manifests are to come. */
   readonly open: boolean
   readonly tasks: number
+  /** Created or staged: no replica of it is leased. */
   readonly created: number
-  /** Staged or running. */
   readonly running: number
   readonly validating: number
   readonly ready: number
@@ -116,10 +116,8 @@ export interface NodeRecord {
 export interface LinkRecord {
   /** Hex. */
   readonly link: string
-  /** Last number used towards the node. */
+  /** Last number used towards the node; those that it made durable have no `out/` record any more. */
   readonly sent: number
-  /** Highest of them that the node made durable. */
-  readonly acked: number
   /** Highest of the node's numbers that is durable here. */
   readonly received: number
 }
@@ -153,23 +151,201 @@ export function bundleKey(cid: string): string {
   return `bundle/${cid}`
 }
 
+export function openKey(id: BatchId): string {
+  return `open/${id}`
+}
+
+export function recentKey(order: number): string {
+  return `recent/${padded(order, 12)}`
+}
+
+export function nameKey(name: string, order: number): string {
+  return `name/${encodeURIComponent(name)}/${padded(order, 12)}`
+}
+
+export function resultKey(id: TaskId, attempt: number): string {
+  return `result/${taskKey(id).slice('task/'.length)}.${attempt}`
+}
+
+export function nodeKey(id: PeerIdString): string {
+  return `node/${id}`
+}
+
+export function linkKey(id: PeerIdString): string {
+  return `link/${id}`
+}
+
+export function outKey(id: PeerIdString, seq: number): string {
+  return `out/${id}/${padded(seq, 16)}`
+}
+
+export function lateKey(id: ReplicaId): string {
+  return `late/${id}`
+}
+
+function padded(number: number, digits: number): string {
+  return String(number).padStart(digits, '0')
+}
+
 export function receiptKey(task: TaskId): string {
   return `receipt/${task}`
 }
 
 /** Throws when the bytes are not a record that this version wrote: the store is corrupt. */
 export function decodeTaskRecord(bytes: Uint8Array): TaskRecord {
-  throw new Error(`not built yet: ${bytes.length}`)
+  const [id, bundle, createdAtMs, startedAtMs, endedAtMs, state, failure, decision, outputLosses, replicas] = decode<
+    [
+      TaskId,
+      string,
+      number,
+      number | null,
+      number | null,
+      TaskState,
+      [FailureCode, string] | null,
+      [string, number, number, string, string, string, number, boolean] | null,
+      number,
+      ReplicaRow[]
+    ]
+  >('task', bytes)
+  return {
+    id,
+    bundle,
+    createdAtMs,
+    startedAtMs,
+    endedAtMs,
+    state,
+    failure: failure === null ? null : { code: failure[0], message: failure[1] },
+    decision: decision === null ? null : decisionOf(decision),
+    outputLosses,
+    replicas: replicas.map(replicaOf)
+  }
+}
+
+export function encodeTaskRecord(task: TaskRecord): Uint8Array {
+  const { failure, decision } = task
+  return encode([
+    task.id,
+    task.bundle,
+    task.createdAtMs,
+    task.startedAtMs,
+    task.endedAtMs,
+    task.state,
+    failure === null ? null : [failure.code, failure.message],
+    decision === null
+      ? null
+      : [decision.vote, decision.atMs, decision.exitCode, decision.output, decision.stdout, decision.stderr, decision.bytes, decision.held],
+    task.outputLosses,
+    task.replicas.map(rowOf)
+  ])
+}
+
+type ReplicaRow = [
+  number,
+  PeerIdString,
+  ReplicaState,
+  number,
+  number,
+  boolean,
+  string | null,
+  number | null,
+  string | null,
+  Verdict | null,
+  [string, string] | null
+]
+
+function rowOf(replica: ReplicaRecord): ReplicaRow {
+  const { attempt, node, state, atMs, epoch, granted, vote, exitCode, reason, verdict, fault } = replica
+  return [attempt, node, state, atMs, epoch, granted, vote, exitCode, reason, verdict, fault === null ? null : [fault.class, fault.message]]
+}
+
+function replicaOf([attempt, node, state, atMs, epoch, granted, vote, exitCode, reason, verdict, fault]: ReplicaRow): ReplicaRecord {
+  return {
+    attempt,
+    node,
+    state,
+    atMs,
+    epoch,
+    granted,
+    vote,
+    exitCode,
+    reason,
+    verdict,
+    fault: fault === null ? null : { class: fault[0], message: fault[1] }
+  }
+}
+
+function decisionOf([vote, atMs, exitCode, output, stdout, stderr, bytes, held]: [string, number, number, string, string, string, number, boolean]): Decision {
+  return { vote, atMs, exitCode, output, stdout, stderr, bytes, held }
+}
+
+export function encodeBatchRecord(batch: BatchRecord): Uint8Array {
+  const { id, name, by, createdAtMs, order, seed, policy, open, tasks, created, running, validating, ready, failed, killed } = batch
+  return encode([{ id, name, by, createdAtMs, order, seed, policy, open, tasks, created, running, validating, ready, failed, killed }])
 }
 
 export function decodeBatchRecord(bytes: Uint8Array): BatchRecord {
-  throw new Error(`not built yet: ${bytes.length}`)
+  return decode<[BatchRecord]>('batch', bytes)[0]
 }
 
-export function decodeBundleRecord(bytes: Uint8Array): BundleRecord {
-  return dagCbor.decode<BundleRecord>(bytes)
+export function encodeBundleRecord({ bytes, signature }: BundleRecord): Uint8Array {
+  return encode([bytes, signature])
+}
+
+export function decodeBundleRecord(record: Uint8Array): BundleRecord {
+  const [bytes, signature] = decode<[Uint8Array, Uint8Array]>('bundle', record)
+  return { bytes, signature }
+}
+
+export function encodeSignedResult({ body, proof }: SignedResult): Uint8Array {
+  return encode([body, proof])
 }
 
 export function decodeSignedResult(bytes: Uint8Array): SignedResult {
-  return dagCbor.decode<SignedResult>(bytes)
+  const [body, proof] = decode<[Uint8Array, SignedResult['proof']]>('result', bytes)
+  return { body, proof }
+}
+
+export function encodeNodeRecord(node: NodeRecord): Uint8Array {
+  return encode([{ ...node }])
+}
+
+export function decodeNodeRecord(bytes: Uint8Array): NodeRecord {
+  return decode<[NodeRecord]>('node', bytes)[0]
+}
+
+export function encodeLinkRecord({ link, sent, received }: LinkRecord): Uint8Array {
+  return encode([link, sent, received])
+}
+
+export function decodeLinkRecord(bytes: Uint8Array): LinkRecord {
+  const [link, sent, received] = decode<[string, number, number]>('link', bytes)
+  return { link, sent, received }
+}
+
+export function encodeOutgoing(outgoing: Outgoing): Uint8Array {
+  return encode([outgoing])
+}
+
+export function decodeOutgoing(bytes: Uint8Array): Outgoing {
+  return decode<[Outgoing]>('outgoing', bytes)[0]
+}
+
+export function encodeLateRecord({ node, vote, atMs }: LateRecord): Uint8Array {
+  return encode([node, vote, atMs])
+}
+
+export function decodeLateRecord(bytes: Uint8Array): LateRecord {
+  const [node, vote, atMs] = decode<[PeerIdString, string, number]>('late', bytes)
+  return { node, vote, atMs }
+}
+
+function encode(fields: readonly unknown[]): Uint8Array {
+  return dagCbor.encode([RECORD_VERSION, ...fields])
+}
+
+function decode<Fields extends readonly unknown[]>(what: string, bytes: Uint8Array): Fields {
+  const [version, ...fields] = dagCbor.decode<unknown[]>(bytes)
+  if (version !== RECORD_VERSION)
+    throw new Error(`a ${what} record has version ${version}, this talko reads version ${RECORD_VERSION}: install the newest talko`)
+  return fields as unknown as Fields
 }

@@ -11,7 +11,7 @@ export type Verdict = 'valid' | 'invalid' | 'inconclusive'
 
 export const TASK_MOVES: Readonly<Record<TaskState, readonly TaskState[]>> = {
   created: ['staged', 'killed'],
-  staged: ['running', 'killed'],
+  staged: ['running', 'validating', 'failed', 'killed'],
   running: ['staged', 'validating', 'failed', 'killed'],
   validating: ['running', 'ready', 'failed', 'killed'],
   ready: [],
@@ -27,7 +27,7 @@ export const REPLICA_MOVES: Readonly<Record<ReplicaState, readonly ReplicaState[
   reported: [],
   returned: [],
   // Only the loss of a node can turn out wrong: it comes back with the replica in hand, or its result arrives late.
-  lost: ['leased', 'running', 'reported', 'cancelled'],
+  lost: ['leased', 'running', 'reported'],
   cancelled: []
 }
 

@@ -1,13 +1,60 @@
 /** What people are shown of the coordinator's records. Pure. */
-import type { BatchView, TaskView } from '#protocol/owner/messages'
-import type { BatchRecord, TaskRecord } from './records.ts'
+import type { BatchView, NodeView, ReplicaView, TaskView } from '#protocol/owner/messages'
+import type { Node } from './model.ts'
+import type { BatchRecord, ReplicaRecord, TaskRecord } from './records.ts'
+import { mostFrequent } from './validator.ts'
 
-/** `command` is the manifest's; `replicas` only where one task is asked for. */
+/** `command` is the manifest's; `withReplicas` only where one task is asked for. A record `created` of a complete batch is staged. */
 export function taskView(record: TaskRecord, batch: BatchRecord, command: readonly string[], withReplicas: boolean): TaskView {
-  throw new Error(`not built yet: ${record.id}${batch.id}${command.length}${withReplicas}`)
+  const { id, bundle, createdAtMs, startedAtMs, endedAtMs, failure, decision, replicas } = record
+  const index = Number(id.slice(id.lastIndexOf('.') + 1))
+  const votes = replicas.map(({ vote }) => vote).filter((vote) => vote !== null)
+  const agreeing = decision === null ? mostFrequent(votes).count : votes.filter((vote) => vote === decision.vote).length
+  return {
+    id,
+    name: batch.name,
+    batch: batch.id,
+    index,
+    status: record.state === 'created' && !batch.open ? 'staged' : record.state,
+    bundle,
+    command,
+    createdAtMs,
+    ...(startedAtMs === null ? {} : { startedAtMs }),
+    ...(endedAtMs === null ? {} : { decidedAtMs: decision?.atMs ?? endedAtMs }),
+    ...(failure === null ? {} : { failure }),
+    ...(decision === null ? {} : { exitCode: decision.exitCode }),
+    ...(decision === null || !decision.held ? {} : { output: decision.output, stdout: decision.stdout, stderr: decision.stderr, outputBytes: decision.bytes }),
+    quorum: batch.policy.minQuorum,
+    agreeing,
+    replicasIssued: replicas.length,
+    numFailures: replicas.filter(({ state, fault }) => state === 'lost' || (state === 'returned' && fault?.class !== 'owner')).length,
+    ...(withReplicas ? { replicas: replicas.map(replicaView) } : {})
+  }
 }
 
 export function batchView(record: BatchRecord): BatchView {
   const { id, name, createdAtMs, tasks, created, running, validating, ready, failed, killed } = record
   return { id, name, createdAtMs, tasks, created, running, validating, ready, failed, killed }
+}
+
+/** online | silent (its stream ended, or it missed two heartbeats) | lost | left. */
+export function nodeView(node: Node, silentBeforeMs: number): NodeView {
+  const { id, offer, connected, lastSeenMs, held, valid, invalid, errors, lost } = node
+  const state = node.state !== 'online' ? node.state : connected && lastSeenMs >= silentBeforeMs ? 'online' : 'silent'
+  const { name, platform, engines, slots } = offer
+  return { id, name, state, platform, engines, slots, busy: held.size, lastSeenMs, valid, invalid, errors, lost }
+}
+
+function replicaView({ attempt, node, state, atMs, verdict, exitCode, reason, vote, fault }: ReplicaRecord): ReplicaView {
+  return {
+    attempt,
+    node,
+    state,
+    atMs,
+    ...(verdict === null ? {} : { verdict }),
+    ...(exitCode === null ? {} : { exitCode }),
+    ...(reason === null ? {} : { reason }),
+    ...(vote === null ? {} : { vote }),
+    ...(fault === null ? {} : { message: fault.message })
+  }
 }

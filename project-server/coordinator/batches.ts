@@ -1,0 +1,174 @@
+/** Submissions and kills. */
+import * as dagCbor from '@ipld/dag-cbor'
+import { CID } from 'multiformats/cid'
+import type { RunManifest } from '#protocol/bundle/manifest'
+import { taskId } from '#protocol/ids'
+import type { AcceptedBundle, Event } from './events.ts'
+import type { Batch, Bundle, Group, Task } from './model.ts'
+import { BATCH_TASKS_MAX, LIVE_TASKS_MAX } from './policy.ts'
+import { OrderedQueue } from './queue.ts'
+import { bundleKey, encodeBundleRecord, nameKey, openKey, recentKey } from './records.ts'
+import type { State } from './state.ts'
+import { count } from './task-moves.ts'
+import { kill } from './tasks.ts'
+
+/** Why a submission cannot be accepted. */
+export interface SubmitRefusal {
+  readonly code: 'not_owner' | 'too_large' | 'unavailable'
+  readonly message: string
+}
+
+type Submit = Extract<Event, { kind: 'submit' }>
+
+const TEXT = new TextEncoder()
+const NOTHING = new Uint8Array(0)
+
+export function submitRefusal(state: State, { batch: id, by, bundles }: Submit): SubmitRefusal | undefined {
+  const batch = state.batches.get(id)
+  if (batch === undefined && state.known.has(id)) return undefined
+  if (batch !== undefined && batch.by !== by) return { code: 'not_owner', message: `batch ${id} belongs to another client` }
+  if (batch !== undefined && !batch.open) return undefined
+  const tasks = (batch?.tasks.length ?? 0) + bundles.length
+  if (tasks > BATCH_TASKS_MAX) return { code: 'too_large', message: `a batch has at most ${BATCH_TASKS_MAX} tasks; submit the rest as another one` }
+  if (state.tasks.size + bundles.length > LIVE_TASKS_MAX)
+    return {
+      code: 'unavailable',
+      message: `the project has ${state.tasks.size} undecided tasks, at most ${LIVE_TASKS_MAX} are kept; try again when some are done`
+    }
+  return undefined
+}
+
+/** Nothing | created, and staged with the last part. */
+export function submit(state: State, event: Submit, nowMs: number): void {
+  const { batch: id } = event
+  let batch = state.batches.get(id)
+  if (submitRefusal(state, event) !== undefined || (state.known.has(id) && batch?.open !== true)) return
+  batch ??= open(state, event, nowMs)
+  // A part that was sent again, because its answer was lost, has its tasks already.
+  const from = event.from ?? batch.tasks.length
+  if (from > batch.tasks.length) return
+  for (const accepted of event.bundles.slice(batch.tasks.length - from)) create(state, batch, accepted, nowMs)
+  state.out.batch(batch)
+  if (event.more) return
+  batch.open = false
+  for (const task of batch.tasks) {
+    if (task === undefined) continue
+    // Not written again: a record `created` in a batch that is complete means staged.
+    task.state = 'staged'
+    state.touched.add(task)
+  }
+  if (batch.tasks.every((task) => task === undefined)) closeEmpty(state, batch)
+}
+
+/** One task or the whole batch; what is terminal stays as it is. */
+export function killEvent(state: State, event: Extract<Event, { kind: 'kill' }>, nowMs: number): void {
+  const batch = state.batches.get(event.batch)
+  if (batch === undefined) return
+  if (event.task !== undefined) {
+    const task = state.tasks.get(event.task)
+    if (task?.batch === batch) kill(state, task, nowMs)
+    return
+  }
+  batch.open = false
+  state.out.batch(batch)
+  const tasks = batch.tasks.filter((task) => task !== undefined)
+  for (const task of tasks) kill(state, task, nowMs)
+  if (tasks.length === 0) closeEmpty(state, batch)
+}
+
+/** The decoded form of a manifest, shared by all live tasks that name it. */
+export function bundleOf(
+  state: State,
+  accepted: { readonly cid: string; readonly bytes: Uint8Array; readonly signature: Uint8Array },
+  manifest: RunManifest
+): Bundle {
+  let bundle = state.bundles.get(accepted.cid)
+  if (bundle !== undefined) return bundle
+  const { engine, resources, compareStdout } = manifest
+  const { cpuMillis, memoryBytes, diskBytes, timeMs } = resources
+  const needsKey = `${engine} ${cpuMillis} ${memoryBytes} ${diskBytes}`
+  const { cid, bytes, signature } = accepted
+  bundle = { cid, id: CID.parse(cid), bytes, signature, needs: { engine, cpuMillis, memoryBytes, diskBytes }, needsKey, compareStdout, timeMs, users: 0 }
+  state.bundles.set(cid, bundle)
+  return bundle
+}
+
+/** A bundle as it is stored: it was checked when it was accepted. */
+export function storedManifest(bytes: Uint8Array): RunManifest {
+  return dagCbor.decode<RunManifest>(bytes)
+}
+
+/** Tasks alike in what they need and who may run them wait in one line. */
+export function groupOf(state: State, batch: Batch, bundle: Bundle): Group {
+  const { priority, nodes } = batch.policy
+  const key = `${bundle.needsKey} ${priority} ${nodes.length === 0 ? '' : [...nodes].sort().join(',')}`
+  let group = state.groups.get(key)
+  if (group === undefined) {
+    group = {
+      key,
+      needs: bundle.needs,
+      priority,
+      nodes: nodes.length === 0 ? null : new Set(nodes),
+      fresh: new OrderedQueue(),
+      partial: new OrderedQueue(),
+      cursors: new Map(),
+      cursorMax: 0,
+      users: 0
+    }
+    state.groups.set(key, group)
+  }
+  return group
+}
+
+export function orderOf(batch: Batch, index: number): number {
+  return batch.order * BATCH_TASKS_MAX + index
+}
+
+function open(state: State, { batch: id, name, by, policy, seed }: Submit, nowMs: number): Batch {
+  const order = state.nextOrder++
+  const counts = { created: 0, running: 0, validating: 0, ready: 0, failed: 0, killed: 0 }
+  const batch: Batch = { id, name, by, createdAtMs: nowMs, order, seed: seed >>> 0, policy, open: true, tasks: [], counts }
+  state.known.add(id)
+  state.batches.set(id, batch)
+  state.out.put(recentKey(order), TEXT.encode(id))
+  if (name !== '') state.out.put(nameKey(name, order), TEXT.encode(id))
+  state.out.create(openKey(id), NOTHING)
+  return batch
+}
+
+function create(state: State, batch: Batch, accepted: AcceptedBundle, nowMs: number): void {
+  const index = batch.tasks.length
+  if (!state.bundles.has(accepted.cid)) state.out.put(bundleKey(accepted.cid), encodeBundleRecord(accepted))
+  const bundle = bundleOf(state, accepted, accepted.manifest)
+  const group = groupOf(state, batch, bundle)
+  const task: Task = {
+    id: taskId(batch.id, index),
+    batch,
+    index,
+    order: orderOf(batch, index),
+    bundle,
+    group,
+    createdAtMs: nowMs,
+    startedAtMs: null,
+    endedAtMs: null,
+    state: 'created',
+    failure: null,
+    decision: null,
+    outputLosses: 0,
+    replicas: [],
+    queue: null,
+    wanted: 0,
+    pull: null
+  }
+  bundle.users++
+  group.users++
+  batch.tasks.push(task)
+  state.tasks.set(task.id, task)
+  count(batch, 'created', 1)
+  state.out.task(task)
+}
+
+function closeEmpty(state: State, batch: Batch): void {
+  if (!state.batches.delete(batch.id)) return
+  state.out.delete(openKey(batch.id))
+}

@@ -1,0 +1,95 @@
+/** What goes to a node as encoded frames: bounded, and without what no longer holds. */
+import { Frame, type Lease } from '#protocol/control/messages'
+import type { ReplicaId } from '#protocol/ids'
+import type { Node, Replica } from './model.ts'
+import { ASSIGN_BYTES_MAX, ASSIGN_LEASES_MAX } from './policy.ts'
+import type { CancelReason, Outgoing } from './records.ts'
+import { isLive } from './states.ts'
+
+export interface Built {
+  readonly outgoing: Outgoing
+  /** Encodes it under its number. */
+  readonly frame: (seq: number) => Uint8Array
+}
+
+/** Drains what is gathered for a node: leases first, cancellations after what they cancel. */
+export function buildFrames(node: Node): readonly Built[] {
+  const { assign, granted, refused, cancel, release } = node.outgoing
+  const built: Built[] = []
+  const next = (node.link?.sent ?? 0) + 1
+  for (const part of assignments(assign)) {
+    const seq = next + built.length
+    for (const replica of part) replica.assignSeq = seq
+    built.push({ outgoing: { kind: 'assign', replicas: part.map(({ id }) => id) }, frame: (at) => encodeAssign(at, part) })
+  }
+  const say = (outgoing: Exclude<Outgoing, { kind: 'assign' }>): void => {
+    built.push({ outgoing, frame: (seq) => encodePlain(seq, outgoing) })
+  }
+  for (let at = 0; at < Math.max(granted.length, refused.length); at += ASSIGN_LEASES_MAX)
+    say({ kind: 'grant', granted: granted.slice(at, at + ASSIGN_LEASES_MAX), refused: refused.slice(at, at + ASSIGN_LEASES_MAX) })
+  for (const reason of ['killed', 'decided', 'lost'] satisfies CancelReason[]) {
+    const replicas = cancel.filter((one) => one.reason === reason).map((one) => one.replica)
+    for (const part of parts(replicas)) say({ kind: 'cancel', replicas: part, reason })
+  }
+  for (const part of parts(release)) say({ kind: 'release', replicas: part })
+  node.outgoing.assign = []
+  node.outgoing.granted = []
+  node.outgoing.refused = []
+  node.outgoing.cancel = []
+  node.outgoing.release = []
+  return built
+}
+
+/** The frame of a numbered message once more: leases that are over are left out of it, so that a node never starts them. */
+export function rebuildFrame(seq: number, outgoing: Outgoing, find: (id: ReplicaId) => Replica | undefined): Uint8Array {
+  if (outgoing.kind !== 'assign') return encodePlain(seq, outgoing)
+  const live = outgoing.replicas.map(find).filter((replica) => replica !== undefined && isLive(replica.state))
+  return encodeAssign(seq, live as readonly Replica[])
+}
+
+/** Parts that fit a frame, without leases that ended before they were sent. */
+function assignments(assign: readonly Replica[]): Replica[][] {
+  const found: Replica[][] = []
+  let part: Replica[] = []
+  let bytes = 0
+  for (const replica of assign) {
+    if (!isLive(replica.state)) continue
+    const size = replica.task.bundle.bytes.length + replica.task.bundle.signature.length
+    if (part.length >= ASSIGN_LEASES_MAX || (part.length > 0 && bytes + size > ASSIGN_BYTES_MAX)) {
+      found.push(part)
+      part = []
+      bytes = 0
+    }
+    part.push(replica)
+    bytes += size
+  }
+  if (part.length > 0) found.push(part)
+  return found
+}
+
+function parts<T>(items: readonly T[]): T[][] {
+  const found: T[][] = []
+  for (let at = 0; at < items.length; at += ASSIGN_LEASES_MAX) found.push(items.slice(at, at + ASSIGN_LEASES_MAX))
+  return found
+}
+
+function encodeAssign(seq: number, replicas: readonly Replica[]): Uint8Array {
+  const leases: Lease[] = replicas.map(({ id, epoch, task: { bundle } }) => ({
+    replica: id,
+    epoch,
+    manifest: bundle.bytes as Uint8Array<ArrayBuffer>,
+    signature: bundle.signature as Uint8Array<ArrayBuffer>
+  }))
+  return Frame.encode({ seq, ack: 0, assign: { leases } })
+}
+
+function encodePlain(seq: number, outgoing: Exclude<Outgoing, { kind: 'assign' }>): Uint8Array {
+  switch (outgoing.kind) {
+    case 'grant':
+      return Frame.encode({ seq, ack: 0, grant: { granted: [...outgoing.granted], refused: [...outgoing.refused] } })
+    case 'cancel':
+      return Frame.encode({ seq, ack: 0, cancel: { replicas: [...outgoing.replicas], reason: outgoing.reason } })
+    case 'release':
+      return Frame.encode({ seq, ack: 0, release: { replicas: [...outgoing.replicas] } })
+  }
+}

@@ -1,0 +1,168 @@
+/** The live state: what is held in memory of tasks that are not terminal, of their replicas, and of nodes. */
+import type { CID } from 'multiformats/cid'
+import type { TaskPolicy } from '#protocol/bundle/policy'
+import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
+import type { SignedResult } from '#protocol/result/result'
+import type { NodeOffer, TaskFailure } from './events.ts'
+import type { Link } from './links.ts'
+import type { OrderedQueue } from './queue.ts'
+import type { CancelReason, Decision } from './records.ts'
+import type { ReplicaState, TaskState, Verdict } from './states.ts'
+
+/** A manifest that live tasks share; decoded no further than the coordinator needs. */
+export interface Bundle {
+  readonly cid: string
+  readonly id: CID
+  readonly bytes: Uint8Array
+  readonly signature: Uint8Array
+  readonly needs: Needs
+  /** The same as text. */
+  readonly needsKey: string
+  readonly compareStdout: boolean
+  readonly timeMs: number
+  /** Live tasks that name it. */
+  users: number
+}
+
+export interface Needs {
+  readonly engine: string
+  readonly cpuMillis: number
+  readonly memoryBytes: number
+  readonly diskBytes: number
+}
+
+export interface Batch {
+  readonly id: BatchId
+  readonly name: string
+  readonly by: PeerIdString
+  readonly createdAtMs: number
+  readonly order: number
+  readonly seed: number
+  readonly policy: TaskPolicy
+  open: boolean
+  /** Live tasks by index; a terminal one is undefined. */
+  readonly tasks: (Task | undefined)[]
+  readonly counts: { created: number; running: number; validating: number; ready: number; failed: number; killed: number }
+}
+
+/** Tasks that any one node can run or cannot run alike: equal needs, priority and named nodes. */
+export interface Group {
+  readonly key: string
+  readonly needs: Needs
+  readonly priority: number
+  /** Named nodes; null for any. */
+  readonly nodes: ReadonlySet<PeerIdString> | null
+  /** Waiting tasks that no node is barred from. */
+  readonly fresh: OrderedQueue
+  /** Waiting tasks that some node has or had a replica of. */
+  readonly partial: OrderedQueue
+  /** Every task of `partial` before this order is barred from this node. */
+  readonly cursors: Map<PeerIdString, number>
+  /** No cursor is beyond this. */
+  cursorMax: number
+  /** Live tasks in it. */
+  users: number
+}
+
+export interface Task {
+  readonly id: TaskId
+  readonly batch: Batch
+  readonly index: number
+  /** First come, first served: batches in the order they came, tasks by index. */
+  readonly order: number
+  readonly bundle: Bundle
+  readonly group: Group
+  readonly createdAtMs: number
+  startedAtMs: number | null
+  endedAtMs: number | null
+  state: TaskState
+  failure: TaskFailure | null
+  decision: Decision | null
+  outputLosses: number
+  readonly replicas: Replica[]
+  /** Where it waits for a node. */
+  queue: OrderedQueue | null
+  /** Replicas that it still wants issued. */
+  wanted: number
+  pull: Pull | null
+}
+
+/** The fetching of a decided task's output. */
+export interface Pull {
+  /** Asked of these nodes; empty while waiting for one to come back or for the next round. */
+  asked: readonly Replica[]
+  readonly tried: Set<Replica>
+  round: number
+  readonly sinceMs: number
+  retryAtMs: number
+}
+
+export interface Replica {
+  readonly id: ReplicaId
+  readonly task: Task
+  readonly attempt: number
+  readonly node: Node
+  /** Changed by `moveReplica` alone. */
+  state: ReplicaState
+  atMs: number
+  readonly epoch: number
+  granted: boolean
+  verdict: Verdict | null
+  fault: { readonly class: string; readonly message: string } | null
+  /** Once reported, and until the task is terminal. */
+  report: Report | null
+  /** Number of the Assign that carried it; 0 when that was acknowledged before a restart; -1 until it is sent. */
+  assignSeq: number
+  /** Its output could not be had from its node. */
+  spent: boolean
+}
+
+export interface Report {
+  readonly vote: string
+  readonly exitCode: number
+  readonly reason: string
+  readonly output: string
+  readonly stdout: string
+  readonly stderr: string
+  readonly bytes: number
+  readonly signed: SignedResult
+}
+
+export interface Node {
+  readonly id: PeerIdString
+  offer: NodeOffer
+  state: 'online' | 'lost' | 'left'
+  /** Its stream is open and it was welcomed. */
+  connected: boolean
+  lastSeenMs: number
+  /** Not silent before this, whatever was heard (after a restart). */
+  graceUntilMs: number
+  /** Standing demand. */
+  slots: number
+  /** Live replicas. */
+  readonly held: Set<Replica>
+  /** Cancelled while running and perhaps not ended yet, with the time after which that is assumed. */
+  readonly closing: Map<Replica, number>
+  cpuMillis: number
+  memoryBytes: number
+  valid: number
+  invalid: number
+  errors: number
+  lost: number
+  link: Link | null
+  readonly outgoing: Outbound
+  /** Leases that it did not list in its last hello. */
+  forgotten: { readonly replicas: readonly Replica[]; readonly atMs: number } | null
+  /** Its place among the nodes with free slots: see free-nodes.ts. */
+  free: number
+  place: number
+}
+
+/** What goes to a node with the next `take`, one frame of each kind. */
+export interface Outbound {
+  assign: Replica[]
+  granted: ReplicaId[]
+  refused: ReplicaId[]
+  cancel: { readonly replica: ReplicaId; readonly reason: CancelReason }[]
+  release: ReplicaId[]
+}

@@ -1,0 +1,173 @@
+/** Nodes come, fall silent, leave and come back; what they held follows. */
+import type { PeerIdString, ReplicaId } from '#protocol/ids'
+import type { Event, NodeOffer } from './events.ts'
+import { rebuildFrame } from './frames.ts'
+import { Link } from './links.ts'
+import type { Node, Replica } from './model.ts'
+import { FORGOTTEN_MS, NODES_MAX, OUTBOX_FRAMES_MAX, PREPARE_MS_MAX, REPORT_SLACK_MS } from './policy.ts'
+import { retryPull } from './pulls.ts'
+import { outKey } from './records.ts'
+import { close, giveBack, lose, refile, revive } from './replicas.ts'
+import type { State } from './state.ts'
+import { isLive } from './states.ts'
+
+type Hello = Extract<Event, { kind: 'hello' }>
+
+/** A node's stream began: welcome, then replays of what it does not have yet, then new work. */
+export function hello(state: State, event: Hello, nowMs: number): void {
+  const node = state.nodes.get(event.node) ?? newNode(event.node, event.offer, nowMs)
+  if (!state.nodes.has(node.id)) {
+    if (state.nodes.size >= NODES_MAX) {
+      state.out.effect({ kind: 'disconnect', node: node.id, code: 'full', message: `this project takes no more than ${NODES_MAX} nodes` })
+      return
+    }
+    state.nodes.set(node.id, node)
+  }
+  state.out.unsend(node)
+  state.out.stay(node)
+  node.offer = event.offer
+  node.slots = event.offer.slots
+  node.state = 'online'
+  node.connected = true
+  node.lastSeenMs = nowMs
+  state.out.node(node)
+  const { link } = node
+  // A node that has less than it once acknowledged, or more than was ever sent, is not at the other end of this link.
+  const resumed = link !== null && link.id === event.link && event.received >= link.acked && acknowledge(state, node, event.received)
+  if (!resumed) startLink(state, node, event.link, nowMs)
+  const unknown = resumed ? reconcile(state, node, event, nowMs) : [...event.replicas]
+  state.out.effect({ kind: 'welcome', node: node.id, resumed, received: node.link?.received ?? 0, unknown })
+  for (const { seq, outgoing } of node.link?.pending() ?? [])
+    state.out.effect({ kind: 'send', node: node.id, seq, frame: rebuildFrame(seq, outgoing, (id) => state.replica(id)) })
+  state.nodesChanged.add(node)
+  refile(state, node)
+  for (const task of [...state.waitingPulls]) if (task.replicas.some((replica) => replica.node === node)) retryPull(state, task, nowMs)
+}
+
+/** Its stream ended: nothing new is leased to it, and silence will tell whether it is lost. */
+export function gone(state: State, node: Node): void {
+  node.connected = false
+  state.out.unsend(node)
+  refile(state, node)
+}
+
+/** It leaves on purpose: what it held goes back to the queue at once. */
+export function bye(state: State, node: Node, nowMs: number): void {
+  for (const replica of [...node.held]) giveBack(state, replica, { class: 'owner', message: 'the node left' }, nowMs)
+  node.state = 'left'
+  node.slots = 0
+  node.closing.clear()
+  state.out.node(node)
+  refile(state, node)
+}
+
+/** Forgets what the node made durable; false when it names a number that was never used. */
+export function acknowledge(state: State, node: Node, seq: number): boolean {
+  const done = node.link?.acknowledge(seq)
+  if (done === undefined) return false
+  for (const { seq: number } of done) state.out.delete(outKey(node.id, number))
+  return true
+}
+
+export function disconnect(state: State, node: Node, code: string, message: string): void {
+  state.out.effect({ kind: 'disconnect', node: node.id, code, message })
+  gone(state, node)
+}
+
+/** The slow sweep over nodes: silence, deadlines, runs that should have ended, outboxes that nobody empties. */
+export function sweepNodes(state: State, nowMs: number): void {
+  const silenceMs = state.policy.heartbeatMs * state.policy.missedMax
+  for (const node of state.nodes.values()) {
+    if (node.state === 'online' && nowMs - node.lastSeenMs > silenceMs && nowMs >= node.graceUntilMs) nodeLost(state, node, silenceMs, nowMs)
+    for (const [replica, untilMs] of node.closing) if (nowMs >= untilMs) close(state, replica)
+    if (node.forgotten !== null && nowMs >= node.forgotten.atMs) forgetReplicas(state, node, nowMs)
+    for (const replica of node.held) if (nowMs >= deadlineMs(replica)) lose(state, replica, { message: 'not done in its time', tell: true }, nowMs)
+    if ((node.link?.waiting ?? 0) > OUTBOX_FRAMES_MAX) cutOff(state, node, nowMs)
+  }
+}
+
+export function newNode(id: PeerIdString, offer: NodeOffer, nowMs: number): Node {
+  return {
+    id,
+    offer,
+    state: 'online',
+    connected: false,
+    lastSeenMs: nowMs,
+    graceUntilMs: nowMs,
+    slots: 0,
+    held: new Set(),
+    closing: new Map(),
+    cpuMillis: 0,
+    memoryBytes: 0,
+    valid: 0,
+    invalid: 0,
+    errors: 0,
+    lost: 0,
+    link: null,
+    outgoing: { assign: [], granted: [], refused: [], cancel: [], release: [] },
+    forgotten: null,
+    free: 0,
+    place: 0
+  }
+}
+
+/** Both sides number from 1; what the node held under another link, or before it lost its own records, is lost. */
+function startLink(state: State, node: Node, id: string, nowMs: number): void {
+  for (const replica of [...node.held]) lose(state, replica, { message: 'the node started anew without it' }, nowMs)
+  dropLink(state, node)
+  node.link = new Link({ link: id, sent: 0, received: 0 })
+  state.out.link(node)
+}
+
+function dropLink(state: State, node: Node): void {
+  for (const { seq } of node.link?.pending() ?? []) state.out.delete(outKey(node.id, seq))
+  node.link = null
+  node.closing.clear()
+  node.forgotten = null
+  Object.assign(node.outgoing, { assign: [], granted: [], refused: [], cancel: [], release: [] })
+}
+
+/** Compares what the node holds with what it should: found ones go on, those it does not list are lost soon, the rest is unknown. */
+function reconcile(state: State, node: Node, { replicas: listed }: Hello, nowMs: number): ReplicaId[] {
+  const names = new Set(listed)
+  const unknown: ReplicaId[] = []
+  for (const id of names) {
+    const replica = state.replica(id)
+    if (replica === undefined || replica.node !== node) unknown.push(id)
+    // Its output may still be wanted: the release says when not.
+    else if (!isLive(replica.state) && replica.state !== 'reported' && !revive(state, replica, nowMs)) unknown.push(id)
+  }
+  const acked = node.link?.acked ?? 0
+  const missing = [...node.held].filter(({ id, assignSeq }) => assignSeq !== -1 && assignSeq <= acked && !names.has(id))
+  node.forgotten = missing.length === 0 ? null : { replicas: missing, atMs: nowMs + FORGOTTEN_MS }
+  for (const replica of node.closing.keys()) if (!names.has(replica.id)) close(state, replica)
+  return unknown
+}
+
+function forgetReplicas(state: State, node: Node, nowMs: number): void {
+  for (const replica of node.forgotten?.replicas ?? [])
+    if (isLive(replica.state)) lose(state, replica, { message: 'the node came back without it', tell: true }, nowMs)
+  node.forgotten = null
+}
+
+/** online -> lost, with everything that it held. */
+function nodeLost(state: State, node: Node, silenceMs: number, nowMs: number): void {
+  node.state = 'lost'
+  state.out.node(node)
+  if (node.connected) disconnect(state, node, 'silent', `nothing was heard for ${silenceMs / 1000} s`)
+  for (const replica of [...node.held]) lose(state, replica, { message: 'the node fell silent' }, nowMs)
+  node.closing.clear()
+  node.forgotten = null
+  refile(state, node)
+}
+
+/** Its link is given up; with the next hello both sides start anew. */
+function cutOff(state: State, node: Node, nowMs: number): void {
+  if (node.connected) disconnect(state, node, 'overrun', `more than ${OUTBOX_FRAMES_MAX} messages wait for an acknowledgement`)
+  for (const replica of [...node.held]) lose(state, replica, { message: 'the node did not take its messages' }, nowMs)
+  dropLink(state, node)
+}
+
+function deadlineMs(replica: Replica): number {
+  return replica.atMs + (replica.granted ? replica.task.bundle.timeMs + REPORT_SLACK_MS : PREPARE_MS_MAX)
+}

@@ -1,0 +1,93 @@
+/** Fetching the output of a decided task from those that agreed: who is asked, when again, and when it counts as lost. */
+import type { PeerIdString } from '#protocol/ids'
+import type { Replica, Task } from './model.ts'
+import { PULL_LOG_BYTES_MAX, PULL_RETRY_MS, PULL_ROUNDS_MAX, PULL_WAIT_MS_MAX } from './policy.ts'
+import type { State } from './state.ts'
+
+/** Asks the agreeing nodes that are here; waits when none is. */
+export function startPull(state: State, task: Task, nowMs: number): void {
+  task.pull = { asked: [], tried: new Set(), round: 1, sinceMs: nowMs, retryAtMs: Number.POSITIVE_INFINITY }
+  if (!ask(state, task, ({ node }) => node.connected)) state.waitingPulls.add(task)
+}
+
+/** After a restart: everyone is asked, connected or not, since the output may be here already. */
+export function resumePull(state: State, task: Task, nowMs: number): void {
+  task.pull = { asked: [], tried: new Set(), round: 1, sinceMs: nowMs, retryAtMs: nowMs + PULL_RETRY_MS }
+  if (!ask(state, task, () => true)) state.waitingPulls.add(task)
+}
+
+/** Those asked could not give it: others are, then all again, then it is lost. */
+export function pullFailed(state: State, task: Task, nowMs: number): void {
+  const { pull } = task
+  if (pull === null || pull.asked.length === 0) return
+  for (const replica of pull.asked) pull.tried.add(replica)
+  pull.asked = []
+  if (ask(state, task, ({ node }) => node.connected)) return
+  pull.retryAtMs = nowMs + PULL_RETRY_MS
+  state.waitingPulls.add(task)
+}
+
+/** For the sweep, and when one of the agreeing nodes came back. */
+export function retryPull(state: State, task: Task, nowMs: number): void {
+  const { pull } = task
+  if (pull === null || pull.asked.length > 0) return
+  if (ask(state, task, ({ node }) => node.connected)) return
+  if (nowMs - pull.sinceMs >= PULL_WAIT_MS_MAX) {
+    outputLost(state, task)
+    return
+  }
+  if (nowMs < pull.retryAtMs) return
+  const away = sources(task).some(({ node }) => !node.connected)
+  if (pull.round >= PULL_ROUNDS_MAX && !away) {
+    outputLost(state, task)
+    return
+  }
+  pull.round++
+  pull.tried.clear()
+  pull.retryAtMs = nowMs + PULL_RETRY_MS
+  ask(state, task, ({ node }) => node.connected)
+}
+
+/** Results that agree, whose nodes have not failed to hand over what they computed. */
+function sources(task: Task): Replica[] {
+  return task.replicas.filter((replica) => replica.verdict === 'valid' && !replica.spent)
+}
+
+/**
+ * Emits the pull for the largest set of agreeing nodes with the same three ids that was not tried in this round (stderr may
+ * differ among those that agree, and everything among runs that agree to have failed); false when there is none.
+ */
+function ask(state: State, task: Task, isHere: (replica: Replica) => boolean): boolean {
+  const { pull, decision } = task
+  if (pull === null || decision === null) return false
+  const sets = new Map<string, Replica[]>()
+  for (const replica of sources(task)) {
+    if (replica.report === null || pull.tried.has(replica) || !isHere(replica)) continue
+    const { output, stdout, stderr } = replica.report
+    const key = `${output} ${stdout} ${stderr}`
+    const set = sets.get(key)
+    if (set === undefined) sets.set(key, [replica])
+    else set.push(replica)
+  }
+  let best: Replica[] = []
+  for (const set of sets.values()) if (set.length > best.length) best = set
+  const report = best[0]?.report
+  if (report === undefined || report === null) return false
+  pull.asked = best
+  state.waitingPulls.delete(task)
+  const { output, stdout, stderr, bytes, exitCode } = report
+  task.decision = { ...decision, output, stdout, stderr, bytes, exitCode }
+  state.out.task(task)
+  const nodes: PeerIdString[] = [...best].sort((a, b) => Number(b.node.connected) - Number(a.node.connected)).map(({ node }) => node.id)
+  state.out.effect({ kind: 'pull', task: task.id, nodes, output, stdout, stderr, bytesMax: task.bundle.needs.diskBytes + PULL_LOG_BYTES_MAX })
+  return true
+}
+
+function outputLost(state: State, task: Task): void {
+  for (const replica of sources(task)) replica.spent = true
+  task.outputLosses++
+  task.pull = null
+  state.waitingPulls.delete(task)
+  state.out.task(task)
+  state.touched.add(task)
+}

@@ -1,0 +1,195 @@
+/** From the records to the live state, after a restart. Only what is not terminal is read, and the nodes. */
+import { isBatchId, type ReplicaId } from '#protocol/ids'
+import { decodeResult, voteOf } from '#protocol/result/result'
+import type { Store } from '../ports.ts'
+import { bundleOf, groupOf, orderOf, storedManifest } from './batches.ts'
+import { Link, type Numbered } from './links.ts'
+import type { Batch, Node, Replica, Report, Task } from './model.ts'
+import { newNode } from './nodes.ts'
+import { resumePull } from './pulls.ts'
+import {
+  batchKey,
+  bundleKey,
+  decodeBatchRecord,
+  decodeBundleRecord,
+  decodeLateRecord,
+  decodeLinkRecord,
+  decodeNodeRecord,
+  decodeOutgoing,
+  decodeSignedResult,
+  decodeTaskRecord,
+  type ReplicaRecord,
+  type TaskRecord
+} from './records.ts'
+import { refile } from './replicas.ts'
+import type { State } from './state.ts'
+import { isLive, isTerminal } from './states.ts'
+
+type Records = Pick<Store, 'get' | 'range'>
+
+/** Reads in one go; each is a round trip to the store's thread. */
+const READS_AT_ONCE = 512
+const TEXT = new TextDecoder()
+
+export async function load(state: State, store: Records, nowMs: number): Promise<void> {
+  for await (const [key, value] of under(store, 'recent/')) {
+    state.known.add(TEXT.decode(value))
+    state.nextOrder = Number(key.slice('recent/'.length)) + 1
+  }
+  const assigned = await loadNodes(state, store, nowMs)
+  for await (const [key, value] of under(store, 'late/')) state.late.set(key.slice('late/'.length), decodeLateRecord(value))
+  for await (const [key] of under(store, 'open/')) await loadBatch(state, store, { id: key.slice('open/'.length), assigned })
+  for (const node of state.nodes.values()) refile(state, node)
+  for (const task of state.tasks.values()) {
+    if (task.decision !== null && !task.decision.held) resumePull(state, task, nowMs)
+    else state.touched.add(task)
+  }
+}
+
+/** Nodes with their links; answers under which number each lease waits that its node does not have yet. */
+async function loadNodes(state: State, store: Records, nowMs: number): Promise<Map<ReplicaId, number>> {
+  for await (const [, value] of under(store, 'node/')) {
+    const { id, offer, state: was, lastSeenMs, valid, invalid, errors, lost } = decodeNodeRecord(value)
+    const node = newNode(id, offer, lastSeenMs)
+    Object.assign(node, { state: was, graceUntilMs: nowMs + state.policy.restartGraceMs, valid, invalid, errors, lost })
+    state.nodes.set(id, node)
+  }
+  const pending = new Map<string, Numbered[]>()
+  const assigned = new Map<ReplicaId, number>()
+  for await (const [key, value] of under(store, 'out/')) {
+    const [, id = '', number] = key.split('/')
+    const outgoing = decodeOutgoing(value)
+    const seq = Number(number)
+    const list = pending.get(id)
+    if (list === undefined) pending.set(id, [{ seq, outgoing }])
+    else list.push({ seq, outgoing })
+    if (outgoing.kind === 'assign') for (const replica of outgoing.replicas) assigned.set(replica, seq)
+  }
+  for await (const [key, value] of under(store, 'link/')) {
+    const id = key.slice('link/'.length)
+    const node = state.nodes.get(id)
+    if (node !== undefined) node.link = new Link(decodeLinkRecord(value), pending.get(id))
+  }
+  return assigned
+}
+
+async function loadBatch(state: State, store: Records, { id, assigned }: { id: string; assigned: ReadonlyMap<ReplicaId, number> }): Promise<void> {
+  const bytes = await store.get(batchKey(id))
+  if (bytes === undefined || !isBatchId(id)) throw new Error(`the record of batch ${id} is missing`)
+  const { name, by, createdAtMs, order, seed, policy, open, tasks, created, running, validating, ready, failed, killed } = decodeBatchRecord(bytes)
+  const counts = { created, running, validating, ready, failed, killed }
+  const batch: Batch = { id, name, by, createdAtMs, order, seed, policy, open, tasks: new Array<Task | undefined>(tasks).fill(undefined), counts }
+  state.batches.set(id, batch)
+  const records: TaskRecord[] = []
+  for await (const [, value] of under(store, `task/${id}.`)) {
+    const record = decodeTaskRecord(value)
+    if (!isTerminal(record.state)) records.push(record)
+  }
+  const results = new Map<string, Uint8Array>()
+  for await (const [key, value] of under(store, `result/${id}.`)) results.set(key, value)
+  for (let at = 0; at < records.length; at += READS_AT_ONCE) {
+    const part = records.slice(at, at + READS_AT_ONCE)
+    await loadBundles(state, store, part)
+    for (const record of part) loadTask(state, batch, record, results, assigned)
+  }
+}
+
+async function loadBundles(state: State, store: Records, records: readonly TaskRecord[]): Promise<void> {
+  const cids = new Set(records.map(({ bundle }) => bundle).filter((cid) => !state.bundles.has(cid)))
+  await Promise.all(
+    [...cids].map(async (cid) => {
+      const bytes = await store.get(bundleKey(cid))
+      if (bytes === undefined) throw new Error(`the record of bundle ${cid} is missing`)
+      const bundle = decodeBundleRecord(bytes)
+      bundleOf(state, { cid, ...bundle }, storedManifest(bundle.bytes))
+    })
+  )
+}
+
+function loadTask(state: State, batch: Batch, record: TaskRecord, results: ReadonlyMap<string, Uint8Array>, assigned: ReadonlyMap<ReplicaId, number>): void {
+  const bundle = state.bundles.get(record.bundle)
+  if (bundle === undefined) throw new Error(`the record of bundle ${record.bundle} is missing`)
+  const index = Number(record.id.slice(record.id.lastIndexOf('.') + 1))
+  const group = groupOf(state, batch, bundle)
+  const { id, createdAtMs, startedAtMs, endedAtMs, failure, decision, outputLosses } = record
+  const task: Task = {
+    id,
+    batch,
+    index,
+    order: orderOf(batch, index),
+    bundle,
+    group,
+    createdAtMs,
+    startedAtMs,
+    endedAtMs,
+    // Staging a batch is not written for each of its tasks.
+    state: record.state === 'created' && !batch.open ? 'staged' : record.state,
+    failure,
+    decision,
+    outputLosses,
+    replicas: [],
+    queue: null,
+    wanted: 0,
+    pull: null
+  }
+  bundle.users++
+  group.users++
+  batch.tasks[index] = task
+  state.tasks.set(id, task)
+  const stem = `result/${id.slice(0, id.lastIndexOf('.'))}.${String(index).padStart(9, '0')}`
+  for (const replica of record.replicas) loadReplica(state, task, replica, { signed: results.get(`${stem}.${replica.attempt}`), assigned })
+}
+
+function loadReplica(
+  state: State,
+  task: Task,
+  record: ReplicaRecord,
+  { signed, assigned }: { signed: Uint8Array | undefined; assigned: ReadonlyMap<ReplicaId, number> }
+): void {
+  const node: Node | undefined = state.nodes.get(record.node)
+  if (node === undefined) throw new Error(`the record of node ${record.node} is missing`)
+  const { attempt, atMs, epoch, granted, verdict, fault } = record
+  const id = `${task.id}.${attempt}`
+  const report = signed === undefined ? null : loadReport(task, signed)
+  const replica: Replica = {
+    id,
+    task,
+    attempt,
+    node,
+    state: record.state,
+    atMs,
+    epoch,
+    granted,
+    verdict,
+    fault,
+    report,
+    assignSeq: assigned.get(id) ?? 0,
+    spent: false
+  }
+  task.replicas.push(replica)
+  if (!isLive(replica.state)) return
+  node.held.add(replica)
+  node.cpuMillis += task.bundle.needs.cpuMillis
+  node.memoryBytes += task.bundle.needs.memoryBytes
+}
+
+function loadReport(task: Task, stored: Uint8Array): Report {
+  const signed = decodeSignedResult(stored)
+  const result = decodeResult(signed.body)
+  if (result === undefined) throw new Error(`a stored result of task ${task.id} does not decode`)
+  return {
+    vote: voteOf(result, task.bundle.compareStdout),
+    exitCode: result.exitCode,
+    reason: result.reason,
+    output: result.output.toString(),
+    stdout: result.stdout.toString(),
+    stderr: result.stderr.toString(),
+    bytes: result.bytes,
+    signed
+  }
+}
+
+/** Everything below a key that ends in a separator. */
+function under(store: Records, prefix: string): AsyncIterable<readonly [key: string, value: Uint8Array]> {
+  return store.range(prefix, prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1))
+}

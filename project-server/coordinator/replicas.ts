@@ -1,0 +1,133 @@
+/** One replica's life: leased, moved, cancelled, lost and found. Each change marks its task to be settled. */
+import { replicaId } from '#protocol/ids'
+import type { Node, Replica, Task } from './model.ts'
+import { CLOSING_MS_MAX, MESSAGE_CHARS_MAX, NODE_SLOTS_MAX } from './policy.ts'
+import type { CancelReason } from './records.ts'
+import type { State } from './state.ts'
+import { assertReplicaMove, isLive, type ReplicaState } from './states.ts'
+
+/** -> leased: a new attempt of the task goes to the node with the next take. */
+export function lease(state: State, task: Task, node: Node, nowMs: number): Replica {
+  const attempt = task.replicas.length + 1
+  const replica: Replica = {
+    id: replicaId(task.id, attempt),
+    task,
+    attempt,
+    node,
+    state: 'leased',
+    atMs: nowMs,
+    epoch: state.epoch,
+    granted: false,
+    verdict: null,
+    fault: null,
+    report: null,
+    assignSeq: -1,
+    spent: false
+  }
+  task.replicas.push(replica)
+  task.startedAtMs ??= nowMs
+  hold(state, replica)
+  node.outgoing.assign.push(replica)
+  state.out.speak(node)
+  state.out.task(task)
+  return replica
+}
+
+/** The one place where a replica changes its state; its node's room follows. */
+export function moveReplica(state: State, replica: Replica, to: ReplicaState, nowMs: number): void {
+  const was = isLive(replica.state)
+  assertReplicaMove(replica.state, to, replica.id)
+  replica.state = to
+  replica.atMs = nowMs
+  if (was && !isLive(to)) release(state, replica)
+  if (!was && isLive(to)) hold(state, replica)
+  state.out.task(replica.task)
+  state.touched.add(replica.task)
+}
+
+/** live -> cancelled: the node is told, and a run that has to be ended keeps its slot until it is. */
+export function cancel(state: State, replica: Replica, reason: CancelReason, nowMs: number): void {
+  moveReplica(state, replica, 'cancelled', nowMs)
+  tellCancelled(state, replica, reason, nowMs)
+}
+
+/** live -> lost. `cancelled` when the node is there and may still run it. */
+export function lose(state: State, replica: Replica, why: { readonly message: string; readonly tell?: boolean }, nowMs: number): void {
+  replica.fault = { class: 'lost', message: why.message }
+  replica.node.lost++
+  state.out.node(replica.node)
+  moveReplica(state, replica, 'lost', nowMs)
+  if (why.tell === true) tellCancelled(state, replica, 'lost', nowMs)
+}
+
+/** lost -> leased | running: the node is back with it in hand and no other node has taken its place. */
+export function revive(state: State, replica: Replica, nowMs: number): boolean {
+  const { task, node } = replica
+  if (replica.state !== 'lost' || task.decision !== null || task.wanted === 0) return false
+  node.lost--
+  state.out.node(node)
+  replica.fault = null
+  task.wanted--
+  moveReplica(state, replica, replica.granted ? 'running' : 'leased', nowMs)
+  return true
+}
+
+/** live -> returned. `fault.class`: node | input | owner. */
+export function giveBack(state: State, replica: Replica, fault: { readonly class: string; readonly message: string }, nowMs: number): void {
+  replica.fault = { class: fault.class, message: fault.message.slice(0, MESSAGE_CHARS_MAX) }
+  if (fault.class === 'node') {
+    replica.node.errors++
+    state.out.node(replica.node)
+  }
+  moveReplica(state, replica, 'returned', nowMs)
+}
+
+/** True when the task may not be leased to the node (again): it has or had a replica of it. One that its owner gave back unharmed does not count. */
+export function isBarred(task: Task, node: Node): boolean {
+  for (const replica of task.replicas) if (replica.node === node && bars(replica)) return true
+  return false
+}
+
+export function bars(replica: Replica): boolean {
+  return replica.state !== 'returned' || replica.fault?.class !== 'owner'
+}
+
+/** A cancelled run has ended, or is assumed to have. */
+export function close(state: State, replica: Replica): void {
+  if (replica.node.closing.delete(replica)) refile(state, replica.node)
+}
+
+/** Files the node under the slots that it has free now. */
+export function refile(state: State, node: Node): void {
+  const taken = node.held.size + node.closing.size
+  const free = node.connected && node.state === 'online' ? Math.max(0, Math.min(node.slots, NODE_SLOTS_MAX) - taken) : 0
+  if (free > node.free) state.nodesChanged.add(node)
+  state.free.set(node, free)
+}
+
+function tellCancelled(state: State, replica: Replica, reason: CancelReason, nowMs: number): void {
+  const { node } = replica
+  if (replica.assignSeq === -1) return
+  node.outgoing.cancel.push({ replica: replica.id, reason })
+  state.out.speak(node)
+  if (!replica.granted) return
+  node.closing.set(replica, nowMs + CLOSING_MS_MAX)
+  refile(state, node)
+}
+
+function hold(state: State, replica: Replica): void {
+  const { node, task } = replica
+  node.held.add(replica)
+  node.cpuMillis += task.bundle.needs.cpuMillis
+  node.memoryBytes += task.bundle.needs.memoryBytes
+  refile(state, node)
+}
+
+function release(state: State, replica: Replica): void {
+  const { node, task } = replica
+  node.held.delete(replica)
+  node.cpuMillis -= task.bundle.needs.cpuMillis
+  node.memoryBytes -= task.bundle.needs.memoryBytes
+  state.nodesChanged.add(node)
+  refile(state, node)
+}

@@ -1,0 +1,132 @@
+/** What a node says of its replicas, applied once each and in order: start, progress, results, returns. */
+import type { ReplicaId } from '#protocol/ids'
+import { type Result, type SignedResult, voteOf } from '#protocol/result/result'
+import type { Event } from './events.ts'
+import type { Node, Replica } from './model.ts'
+import { encodeSignedResult, lateKey, resultKey } from './records.ts'
+import { close, giveBack, lose, moveReplica, revive } from './replicas.ts'
+import type { State } from './state.ts'
+import { isLive } from './states.ts'
+
+type Of<Kind> = Extract<Event, { kind: Kind }>
+
+/** leased | preparing -> running: compared with the lease as it is here, then set. Asking again for what one has is granted again. */
+export function start(state: State, node: Node, { replicas }: Of<'start'>, nowMs: number): void {
+  for (const { replica: id, epoch } of replicas) {
+    const replica = heldBy(state, node, id)
+    if (replica === undefined || replica.epoch !== epoch) {
+      node.outgoing.refused.push(id)
+      if (replica !== undefined && isLive(replica.state))
+        lose(state, replica, { message: `asked to start under epoch ${epoch}, leased in ${replica.epoch}` }, nowMs)
+      continue
+    }
+    if (replica.state === 'lost') revive(state, replica, nowMs)
+    if (!isLive(replica.state)) {
+      node.outgoing.refused.push(id)
+      continue
+    }
+    replica.granted = true
+    if (replica.state === 'leased' || replica.state === 'preparing') moveReplica(state, replica, 'running', nowMs)
+    node.outgoing.granted.push(id)
+  }
+  if (replicas.length > 0) state.out.speak(node)
+}
+
+/** For people to look at; nothing depends on it, so it is not written. */
+export function progress(state: State, node: Node, { replicas }: Of<'progress'>): void {
+  for (const { replica: id, state: said } of replicas) {
+    const replica = heldBy(state, node, id)
+    const moved = (replica?.state === 'leased' && said === 'preparing') || (replica?.state === 'running' && said === 'uploading')
+    if (replica === undefined || !moved) continue
+    replica.state = said
+    state.out.watched(replica.task)
+  }
+}
+
+/** running | uploading | lost -> reported, unless the task was decided without it. */
+export function reports(state: State, node: Node, { results }: Of<'reports'>, nowMs: number): void {
+  for (const { result, signed } of results) {
+    const replica = heldBy(state, node, result.replica)
+    if (judgeLate(state, node, result, replica)) continue
+    if (replica !== undefined) report(state, replica, { result, signed }, nowMs)
+  }
+}
+
+/** live -> returned. */
+export function returned(state: State, node: Node, { replicas }: Of<'returned'>, nowMs: number): void {
+  for (const { replica: id, class: said, code, message } of replicas) {
+    const replica = heldBy(state, node, id)
+    if (state.late.get(id)?.node === node.id) dropLate(state, id)
+    if (replica === undefined) continue
+    close(state, replica)
+    if (!isLive(replica.state)) continue
+    const kind = said === 'input' ? 'input' : said === 'owner' || said === 'cancelled' ? 'owner' : 'node'
+    giveBack(state, replica, { class: kind, message: code === '' ? message : `${code}: ${message}` }, nowMs)
+  }
+}
+
+function report(state: State, replica: Replica, { result, signed }: { result: Result; signed: SignedResult }, nowMs: number): void {
+  close(state, replica)
+  const { task } = replica
+  if (replica.state === 'reported' || replica.state === 'returned' || replica.state === 'cancelled') return
+  const fault = faultOf(replica, result)
+  if (fault !== undefined) {
+    if (isLive(replica.state)) giveBack(state, replica, { class: 'node', message: fault }, nowMs)
+    return
+  }
+  if (replica.state === 'lost') {
+    replica.fault = null
+    replica.node.lost--
+    state.out.node(replica.node)
+  }
+  replica.report = {
+    vote: voteOf(result, task.bundle.compareStdout),
+    exitCode: result.exitCode,
+    reason: result.reason,
+    output: result.output.toString(),
+    stdout: result.stdout.toString(),
+    stderr: result.stderr.toString(),
+    bytes: result.bytes,
+    signed
+  }
+  state.out.create(resultKey(task.id, replica.attempt), encodeSignedResult(signed))
+  moveReplica(state, replica, 'reported', nowMs)
+}
+
+/** Why a result is no vote at all. */
+function faultOf({ granted, task }: Replica, result: Result): string | undefined {
+  if (!granted) return 'it reported a run that it was not granted'
+  if (!result.bundle.equals(task.bundle.id)) return `it reported another bundle, ${result.bundle}`
+  return result.reason === 'killed' ? 'it ended a run that nobody wanted ended' : undefined
+}
+
+/** A result that came after its task was decided without it: right or wrong, it is its node's record that changes. */
+function judgeLate(state: State, node: Node, result: Result, replica: Replica | undefined): boolean {
+  const late = state.late.get(result.replica)
+  if (late === undefined || late.node !== node.id) return false
+  dropLate(state, result.replica)
+  if (replica !== undefined) close(state, replica)
+  else closeById(state, node, result.replica)
+  // Whether stdout was compared is no longer known here: the vote it was decided by tells.
+  const agrees = voteOf(result, false) === late.vote || voteOf(result, true) === late.vote
+  if (result.reason === 'killed') return true
+  if (agrees) node.valid++
+  else node.invalid++
+  state.out.node(node)
+  return true
+}
+
+function closeById(state: State, node: Node, id: ReplicaId): void {
+  for (const replica of node.closing.keys()) if (replica.id === id) close(state, replica)
+}
+
+function dropLate(state: State, id: ReplicaId): void {
+  state.late.delete(id)
+  state.out.delete(lateKey(id))
+}
+
+/** A replica of a live task that this node has or had; whatever else a node names is not its business. */
+function heldBy(state: State, node: Node, id: ReplicaId): Replica | undefined {
+  const replica = state.replica(id)
+  return replica?.node === node ? replica : undefined
+}

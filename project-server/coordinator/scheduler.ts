@@ -1,0 +1,183 @@
+/**
+ * Placing: which waiting task goes to which node. By event: a group that gained tasks looks for nodes, a node that gained
+ * room looks for tasks; nothing else is looked at. First come, first served within a priority; a task that no node can take
+ * now holds up nobody.
+ */
+import type { Group, Node, Task } from './model.ts'
+import { LOOK_AHEAD_MAX } from './policy.ts'
+import { bars, isBarred, lease } from './replicas.ts'
+import type { State } from './state.ts'
+import { moveTask } from './task-moves.ts'
+
+/** Sets how many more replicas the task waits for. */
+export function want(state: State, task: Task, count: number): void {
+  const grew = count > task.wanted
+  task.wanted = count
+  const { group } = task
+  const queue = count === 0 ? null : task.replicas.some(bars) ? group.partial : group.fresh
+  if (task.queue !== queue) {
+    task.queue?.remove(task)
+    queue?.add(task)
+  } else if (!grew) return
+  if (queue === group.partial) lowerCursors(group, task.order)
+  if (queue !== null && grew) state.groupsChanged.add(group)
+}
+
+/** Leases what can be leased now. */
+export function place(state: State, nowMs: number): void {
+  placeOnNodes(state, nowMs)
+  placeGroups(state, nowMs)
+}
+
+/** For the slow sweep: everything that waits against everything that is free. */
+export function lookAtAll(state: State): void {
+  for (const group of state.groups.values()) if (waiting(group)) state.groupsChanged.add(group)
+  for (const node of state.free.inOrder(0)) state.nodesChanged.add(node)
+}
+
+/** The node's offer, less what its replicas take, covers the group's needs. */
+export function fits(node: Node, group: Group): boolean {
+  const { needs, nodes } = group
+  const { offer } = node
+  return (
+    needs.cpuMillis <= offer.cpuMillis - node.cpuMillis &&
+    needs.memoryBytes <= offer.memoryBytes - node.memoryBytes &&
+    needs.diskBytes <= offer.diskBytes &&
+    offer.engines.includes(needs.engine) &&
+    (nodes === null || nodes.has(node.id))
+  )
+}
+
+/** Of the nodes that gained room, the one with the most of it takes the first task it can, again and again. */
+function placeOnNodes(state: State, nowMs: number): void {
+  const nodes = [...state.nodesChanged].filter((node) => node.free > 0).sort((a, b) => b.free - a.free)
+  state.nodesChanged.clear()
+  let level: Node[] = []
+  let next = 0
+  for (let free = nodes[0]?.free ?? 0; free > 0; free--) {
+    for (let node = nodes[next]; node !== undefined && node.free >= free; node = nodes[++next]) level.push(node)
+    level = level.filter((node) => {
+      const task = firstTaskFor(state, node)
+      if (task !== undefined) issue(state, task, node, nowMs)
+      return task !== undefined
+    })
+  }
+}
+
+function firstTaskFor(state: State, node: Node): Task | undefined {
+  let first: Task | undefined
+  for (const group of state.groups.values()) {
+    if (!waiting(group) || !fits(node, group)) continue
+    const task = firstOfGroup(group, node)
+    if (task !== undefined && (first === undefined || isBefore(task, first))) first = task
+  }
+  return first
+}
+
+/** The group's first task that the node is not barred from. What it is barred from is not looked at again. */
+function firstOfGroup(group: Group, node: Node): Task | undefined {
+  const fresh = group.fresh.first
+  if (group.partial.size === 0) return fresh
+  const start = group.cursors.get(node.id) ?? 0
+  let cursor = start
+  let found: Task | undefined
+  for (const task of group.partial.from(start, LOOK_AHEAD_MAX)) {
+    if (!isBarred(task, node)) {
+      found = task
+      break
+    }
+    cursor = task.order + 1
+  }
+  if (cursor !== start) {
+    group.cursors.set(node.id, cursor)
+    group.cursorMax = Math.max(group.cursorMax, cursor)
+  }
+  return found === undefined || (fresh !== undefined && fresh.order < found.order) ? fresh : found
+}
+
+/** Of the groups that gained tasks, the one with the first task takes the best node, again and again. */
+function placeGroups(state: State, nowMs: number): void {
+  const { groupsChanged, free } = state
+  while (groupsChanged.size > 0 && free.size > 0) {
+    let group: Group | undefined
+    let first: Task | undefined
+    for (const candidate of groupsChanged) {
+      const head = headOf(candidate)
+      if (head === undefined) groupsChanged.delete(candidate)
+      else if (first === undefined || isBefore(head, first)) {
+        group = candidate
+        first = head
+      }
+    }
+    if (group === undefined) return
+    if (!placeOne(state, group, nowMs)) groupsChanged.delete(group)
+  }
+  // Nobody is free: whoever becomes it will look for tasks itself.
+  groupsChanged.clear()
+}
+
+/** Places the first task of the group that can be placed; false when none can. */
+function placeOne(state: State, group: Group, nowMs: number): boolean {
+  const fresh = group.fresh.first
+  for (const task of group.partial.from(0, LOOK_AHEAD_MAX)) {
+    if (fresh !== undefined && fresh.order < task.order) break
+    const node = nodeFor(state, task)
+    if (node === 'none') return false
+    if (node === 'barred') continue
+    issue(state, task, node, nowMs)
+    return true
+  }
+  if (fresh === undefined) return false
+  const node = nodeFor(state, fresh)
+  if (node === 'none' || node === 'barred') return false
+  issue(state, fresh, node, nowMs)
+  return true
+}
+
+/** The fitting node with the most free slots, equal ones by a draw from the batch's seed. */
+function nodeFor(state: State, task: Task): Node | 'none' | 'barred' {
+  let outcome: 'none' | 'barred' = 'none'
+  for (const node of state.free.inOrder(draw(task))) {
+    if (!fits(node, task.group)) continue
+    if (!isBarred(task, node)) return node
+    outcome = 'barred'
+  }
+  return outcome
+}
+
+/** staged | validating -> running, with one replica more. */
+function issue(state: State, task: Task, node: Node, nowMs: number): void {
+  lease(state, task, node, nowMs)
+  if (task.decision === null && task.state !== 'running') moveTask(state, task, 'running')
+  want(state, task, task.wanted - 1)
+}
+
+function headOf(group: Group): Task | undefined {
+  const fresh = group.fresh.first
+  const partial = group.partial.first
+  if (fresh === undefined || partial === undefined) return fresh ?? partial
+  return fresh.order < partial.order ? fresh : partial
+}
+
+function isBefore(a: Task, b: Task): boolean {
+  return a.group.priority === b.group.priority ? a.order < b.order : a.group.priority > b.group.priority
+}
+
+function waiting(group: Group): boolean {
+  return group.fresh.size > 0 || group.partial.size > 0
+}
+
+/** A task came to stand where some nodes have looked already. */
+function lowerCursors(group: Group, order: number): void {
+  if (group.cursorMax <= order) return
+  group.cursorMax = order
+  for (const [node, cursor] of group.cursors) if (cursor > order) group.cursors.set(node, order)
+}
+
+/** A whole number that looks drawn: the same for the same batch seed, task and attempt. */
+function draw({ batch, index, replicas }: Task): number {
+  let mixed = (batch.seed ^ Math.imul(index + 1, 0x9e3779b1) ^ Math.imul(replicas.length + 1, 0x85ebca6b)) >>> 0
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x7feb352d)
+  mixed = Math.imul(mixed ^ (mixed >>> 15), 0x846ca68b)
+  return (mixed ^ (mixed >>> 16)) >>> 0
+}

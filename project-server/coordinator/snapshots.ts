@@ -1,0 +1,32 @@
+/** From live state to the records that are stored and shown. */
+import type { Batch, Node, Replica, Task } from './model.ts'
+import type { BatchRecord, NodeRecord, ReplicaRecord, TaskRecord } from './records.ts'
+
+export function taskRecord(task: Task): TaskRecord {
+  const { id, bundle, createdAtMs, startedAtMs, endedAtMs, state, failure, decision, outputLosses, replicas } = task
+  return { id, bundle: bundle.cid, createdAtMs, startedAtMs, endedAtMs, state, failure, decision, outputLosses, replicas: replicas.map(replicaRecord) }
+}
+
+function replicaRecord({ attempt, node, state, atMs, epoch, granted, report, verdict, fault }: Replica): ReplicaRecord {
+  return {
+    attempt,
+    node: node.id,
+    state,
+    atMs,
+    epoch,
+    granted,
+    vote: report?.vote ?? null,
+    exitCode: report?.exitCode ?? null,
+    reason: report?.reason ?? null,
+    verdict,
+    fault
+  }
+}
+
+export function batchRecord({ id, name, by, createdAtMs, order, seed, policy, open, tasks, counts }: Batch): BatchRecord {
+  return { id, name, by, createdAtMs, order, seed, policy, open, tasks: tasks.length, ...counts }
+}
+
+export function nodeRecord({ id, offer, state, lastSeenMs, valid, invalid, errors, lost }: Node): NodeRecord {
+  return { id, offer, state, lastSeenMs, valid, invalid, errors, lost }
+}

@@ -1,0 +1,195 @@
+/** What follows for a task from its replicas: wait, issue more, decide, fail; and how it ends. */
+import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
+import type { FailureCode } from '#protocol/owner/messages'
+import type { TaskFailure } from './events.ts'
+import type { Replica, Report, Task } from './model.ts'
+import { LATE_KEPT_MAX, OUTPUT_LOSSES_MAX } from './policy.ts'
+import { startPull } from './pulls.ts'
+import { encodeLateRecord, lateKey, openKey, resultKey } from './records.ts'
+import { cancel } from './replicas.ts'
+import { want } from './scheduler.ts'
+import type { State } from './state.ts'
+import { isLive, isTerminal } from './states.ts'
+import { moveTask } from './task-moves.ts'
+import { type Ballot, judge } from './validator.ts'
+
+/** Called once for each task whose replicas changed in an event. */
+export function settle(state: State, task: Task, nowMs: number): void {
+  if (isTerminal(task.state) || task.state === 'created') return
+  if (task.decision !== null) {
+    settleDecided(state, task, nowMs)
+    return
+  }
+  const live = task.replicas.some((replica) => isLive(replica.state))
+  const phase = live ? 'running' : task.replicas.some((replica) => replica.state === 'reported') ? 'validating' : 'staged'
+  const next = judge(task.replicas.map(ballotOf), task.batch.policy)
+  // A task that fails with nothing running goes straight from where it is.
+  if (task.state !== phase && !(next.kind === 'failed' && phase === 'staged')) moveTask(state, task, phase)
+  if (next.kind === 'wait') want(state, task, next.count)
+  else if (next.kind === 'failed') fail(state, task, next, nowMs)
+  else decide(state, task, next.vote, nowMs)
+}
+
+/** created | staged | running | validating -> killed. */
+export function kill(state: State, task: Task, nowMs: number): void {
+  for (const replica of task.replicas) if (isLive(replica.state)) cancel(state, replica, 'killed', nowMs)
+  moveTask(state, task, 'killed')
+  end(state, task, nowMs)
+}
+
+/** validating -> ready | failed by its own exit: the output is held, or nobody has what a failed run left. */
+export function finish(state: State, task: Task, held: boolean, nowMs: number): void {
+  const { decision } = task
+  if (decision === null) throw new Error(`task ${task.id} is not decided`)
+  task.decision = { ...decision, held }
+  task.failure = failureOf(decision.vote)
+  for (const replica of task.replicas) {
+    if (isLive(replica.state)) cancel(state, replica, 'decided', nowMs)
+    else if (replica.state === 'reported' && replica.verdict === null) compare(state, replica, decision.vote)
+  }
+  const agreeing = task.replicas.filter((replica) => replica.state === 'reported' && replica.report?.vote === decision.vote)
+  const others = task.replicas.filter((replica) => replica.state === 'reported' && replica.report?.vote !== decision.vote)
+  state.out.receipt({
+    v: 1,
+    project: state.project,
+    task: task.id,
+    manifest: task.bundle.bytes,
+    epoch: state.epoch,
+    quorum: task.batch.policy.minQuorum,
+    decidedAtMs: decision.atMs,
+    vote: decision.vote,
+    results: agreeing.map(({ report }) => (report as Report).signed),
+    dissent: others.map(({ node, report }) => ({ node: node.id, vote: (report as Report).vote }))
+  })
+  moveTask(state, task, task.failure === null ? 'ready' : 'failed')
+  end(state, task, nowMs)
+}
+
+/** running -> validating with a canonical vote, which never changes again. */
+function decide(state: State, task: Task, vote: string, nowMs: number): void {
+  const agreed = task.replicas.find(({ report }) => report?.vote === vote)?.report
+  if (agreed === undefined || agreed === null) throw new Error(`task ${task.id} is decided by no result`)
+  const { exitCode, output, stdout, stderr, bytes } = agreed
+  task.decision = { vote, atMs: nowMs, exitCode, output, stdout, stderr, bytes, held: false }
+  if (task.state !== 'validating') moveTask(state, task, 'validating')
+  want(state, task, 0)
+  for (const replica of task.replicas) {
+    if (replica.state === 'reported') compare(state, replica, vote)
+    else if (replica.state === 'lost' || isLive(replica.state)) {
+      if (replica.granted) keepLate(state, replica, vote, nowMs)
+      if (isLive(replica.state)) cancel(state, replica, 'decided', nowMs)
+    }
+  }
+  pull(state, task, nowMs)
+}
+
+/** Fetches what was agreed on, unless there is nothing to fetch. */
+function pull(state: State, task: Task, nowMs: number): void {
+  const { decision } = task
+  if (decision === null) return
+  if (decision.output === EMPTY_DIRECTORY && decision.stdout === EMPTY_FILE && decision.stderr === EMPTY_FILE) finish(state, task, true, nowMs)
+  else startPull(state, task, nowMs)
+}
+
+/** A decided task whose agreed output nobody could hand over is computed again, by a node whose vote must be the canonical one. */
+function settleDecided(state: State, task: Task, nowMs: number): void {
+  if (task.pull !== null) return
+  const vote = task.decision?.vote
+  for (const replica of task.replicas) if (replica.state === 'reported' && replica.verdict === null && vote !== undefined) compare(state, replica, vote)
+  if (task.replicas.some((replica) => replica.verdict === 'valid' && !replica.spent)) {
+    want(state, task, 0)
+    startPull(state, task, nowMs)
+    return
+  }
+  if (task.replicas.some((replica) => isLive(replica.state))) return
+  if (vote !== undefined && failureOf(vote) !== null) {
+    // Nothing is missing but what a failed run left behind.
+    finish(state, task, false, nowMs)
+    return
+  }
+  const { maxErrorResults, maxTotalResults } = task.batch.policy
+  const errors = task.replicas.filter((replica) => ballotOf(replica).kind === 'error').length
+  if (task.outputLosses > OUTPUT_LOSSES_MAX || errors >= maxErrorResults || task.replicas.length >= maxTotalResults) {
+    const message = `the nodes agreed, but none could hand over the output, ${task.outputLosses} times; submit the task again`
+    fail(state, task, { code: 'output_lost', message }, nowMs)
+  } else want(state, task, 1)
+}
+
+/** running | validating -> failed. */
+function fail(state: State, task: Task, failure: TaskFailure, nowMs: number): void {
+  task.failure = { code: failure.code, message: failure.message }
+  for (const replica of task.replicas) {
+    if (isLive(replica.state)) cancel(state, replica, 'decided', nowMs)
+    else if (replica.state === 'reported') replica.verdict ??= 'inconclusive'
+  }
+  moveTask(state, task, 'failed')
+  end(state, task, nowMs)
+}
+
+/** Terminal: what was kept for it alone is dropped, those that reported may drop theirs. */
+function end(state: State, task: Task, nowMs: number): void {
+  const { batch, bundle, group } = task
+  task.endedAtMs = nowMs
+  want(state, task, 0)
+  task.pull = null
+  state.waitingPulls.delete(task)
+  for (const { id, node, report, attempt } of task.replicas) {
+    if (report === null) continue
+    node.outgoing.release.push(id)
+    state.out.speak(node)
+    state.out.delete(resultKey(task.id, attempt))
+  }
+  state.tasks.delete(task.id)
+  batch.tasks[task.index] = undefined
+  if (--bundle.users === 0) state.bundles.delete(bundle.cid)
+  if (--group.users === 0) state.groups.delete(group.key)
+  endBatch(state, task)
+}
+
+function endBatch(state: State, { batch }: Task): void {
+  const { created, running, validating } = batch.counts
+  if (batch.open || created + running + validating > 0) return
+  state.batches.delete(batch.id)
+  state.out.delete(openKey(batch.id))
+}
+
+/** Judges a result against what was agreed: once. */
+function compare(state: State, replica: Replica, vote: string): void {
+  const valid = replica.report?.vote === vote
+  replica.verdict = valid ? 'valid' : 'invalid'
+  if (valid) replica.node.valid++
+  else replica.node.invalid++
+  state.out.node(replica.node)
+  state.out.task(replica.task)
+}
+
+/** The result of a replica that was outstanding may come yet: it changes nothing but its node's record. */
+function keepLate(state: State, replica: Replica, vote: string, nowMs: number): void {
+  const late = { node: replica.node.id, vote, atMs: nowMs }
+  state.late.set(replica.id, late)
+  state.out.create(lateKey(replica.id), encodeLateRecord(late))
+  if (state.late.size <= LATE_KEPT_MAX) return
+  const [oldest] = state.late.keys()
+  if (oldest === undefined) return
+  state.late.delete(oldest)
+  state.out.delete(lateKey(oldest))
+}
+
+function ballotOf(replica: Replica): Ballot {
+  const node = replica.node.id
+  if (isLive(replica.state)) return { kind: 'live', node }
+  if (replica.report !== null) return { kind: 'vote', node, vote: replica.report.vote }
+  if (replica.state === 'lost') return { kind: 'error', node }
+  if (replica.fault?.class === 'node') return { kind: 'error', node }
+  if (replica.fault?.class === 'input') return { kind: 'input', node, message: replica.fault.message }
+  return { kind: 'given_back', node }
+}
+
+/** What a quorum that agreed on a failure means for the task; null when it agreed on an output. */
+function failureOf(vote: string): TaskFailure | null {
+  if (vote.startsWith('exit:')) return { code: 'exit', message: `the command ended with exit status ${vote.slice('exit:'.length)}` }
+  if (!vote.startsWith('ended:')) return null
+  const reason = vote.slice('ended:'.length)
+  const code: FailureCode = reason === 'time' || reason === 'memory' || reason === 'disk' || reason === 'pids' ? reason : 'exit'
+  return { code, message: `the run was ended by its ${reason} limit` }
+}

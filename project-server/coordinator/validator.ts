@@ -1,0 +1,83 @@
+/**
+ * How a task is decided, by BOINC's five numbers: `minQuorum` equal votes from different nodes decide; while they are not
+ * there replicas are issued, first up to `targetResults`, then as many as the best vote lacks; errors, totals and votes
+ * without agreement have their limits. Pure: counts in, what to do next out.
+ */
+import type { TaskPolicy } from '#protocol/bundle/policy'
+import type { PeerIdString } from '#protocol/ids'
+import type { FailureCode } from '#protocol/owner/messages'
+import { INPUT_FAULTS_MAX } from './policy.ts'
+
+/** What the validator sees of one replica. */
+export type Ballot =
+  | { readonly kind: 'live'; readonly node: PeerIdString }
+  | { readonly kind: 'vote'; readonly node: PeerIdString; readonly vote: string }
+  /** A node failed at it, or was lost with it. */
+  | { readonly kind: 'error'; readonly node: PeerIdString }
+  /** A node found the input at fault. */
+  | { readonly kind: 'input'; readonly node: PeerIdString; readonly message: string }
+  /** Given back unharmed: counts as issued and no more. */
+  | { readonly kind: 'given_back'; readonly node: PeerIdString }
+
+export type Next =
+  | { readonly kind: 'decided'; readonly vote: string }
+  /** `count` more replicas are wanted; 0 while those that run may still decide it. */
+  | { readonly kind: 'wait'; readonly count: number }
+  | { readonly kind: 'failed'; readonly code: FailureCode; readonly message: string }
+
+/** One vote a node, whatever it says twice. */
+export function judge(ballots: readonly Ballot[], policy: TaskPolicy): Next {
+  let live = 0
+  let errors = 0
+  let inputs = 0
+  let inputMessage = ''
+  const votes: string[] = []
+  const voters: PeerIdString[] = []
+  for (const ballot of ballots) {
+    if (ballot.kind === 'live') live++
+    else if (ballot.kind === 'error') errors++
+    else if (ballot.kind === 'input') {
+      inputs++
+      inputMessage = ballot.message
+    } else if (ballot.kind === 'vote' && !voters.includes(ballot.node)) {
+      voters.push(ballot.node)
+      votes.push(ballot.vote)
+    }
+  }
+  const { vote, count: best } = mostFrequent(votes)
+  if (best >= policy.minQuorum) return { kind: 'decided', vote }
+  if (inputs >= INPUT_FAULTS_MAX) return { kind: 'failed', code: 'input', message: inputMessage }
+  if (votes.length >= policy.maxSuccessResults) return noAgreement(votes.length, best, policy)
+  if (errors >= policy.maxErrorResults)
+    return {
+      kind: 'failed',
+      code: 'too_many_errors',
+      message: `${errors} attempts failed or were lost, ${policy.maxErrorResults} are allowed; see its replicas`
+    }
+  const lacking = Math.max(policy.targetResults - votes.length, policy.minQuorum - best) - live
+  const room = policy.maxTotalResults - ballots.length
+  if (live === 0 && lacking > 0 && room <= 0) {
+    if (votes.length > 1) return noAgreement(votes.length, best, policy)
+    return {
+      kind: 'failed',
+      code: 'too_many_errors',
+      message: `all ${policy.maxTotalResults} replicas that may be issued ended without a decision; see its replicas`
+    }
+  }
+  return { kind: 'wait', count: Math.max(0, Math.min(lacking, room)) }
+}
+
+/** How many agree with the most frequent vote; the earliest such vote wins a tie. */
+export function mostFrequent(votes: readonly string[]): { readonly vote: string; readonly count: number } {
+  let found = { vote: '', count: 0 }
+  for (const vote of votes) {
+    let count = 0
+    for (const other of votes) if (other === vote) count++
+    if (count > found.count) found = { vote, count }
+  }
+  return found
+}
+
+function noAgreement(results: number, best: number, { minQuorum }: TaskPolicy): Next {
+  return { kind: 'failed', code: 'no_agreement', message: `${results} results came, at most ${best} of them agree, the quorum is ${minQuorum}` }
+}
