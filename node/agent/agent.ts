@@ -373,6 +373,11 @@ export class Agent {
     this.#held.delete(id)
   }
 
+  /** The coordinator knows all that we have to say. */
+  #settledUp(): boolean {
+    return this.#outgoing.empty && this.#outbox.unacknowledged === 0
+  }
+
   #demand(): number {
     if (this.#mode !== 'active' || !this.#engineUp) return 0
     return Math.max(0, Math.min(this.#options.slots, REPLICAS_HELD_MAX - this.#held.size))
@@ -399,14 +404,14 @@ export class Agent {
           return
         }
         this.#idleSinceMs ??= nowMs
-        const settled = this.#held.size === 0 && this.#outbox.unacknowledged === 0
+        const settled = this.#held.size === 0 && this.#settledUp()
         if (!settled && nowMs - this.#idleSinceMs < DRAIN_RELEASE_MS) return
       }
       this.#byeAtMs = nowMs
       if (this.#welcomed) this.#outgoing.bye()
     }
     if (atWork) return
-    const told = this.#byeSeq > 0 && this.#outbox.unacknowledged === 0
+    const told = this.#byeSeq > 0 && this.#settledUp()
     if (told || !this.#welcomed || nowMs - this.#byeAtMs >= BYE_MS) {
       this.#done = true
       this.#effects.push({ kind: 'done' })

@@ -20,6 +20,10 @@ export class Outgoing {
     this.#signer = signer
   }
 
+  get empty(): boolean {
+    return this.#starts.length + this.#progress.length + this.#results.length + this.#returned.length === 0 && !this.#bye
+  }
+
   start(replica: ReplicaId, epoch: number): void {
     this.#starts.push({ replica, epoch })
   }

@@ -1,0 +1,408 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { decodeFrame, Frame } from '#protocol/control/messages'
+import { decodeResult, RESULT_DOMAIN } from '#protocol/result/result'
+import { verifyInBatch } from '#protocol/signing/batch'
+import { generateIdentity } from '#protocol/signing/keys'
+import { ENDED, leaseOf, PROJECT, PUBLISHED, replicaOf } from '../testing/samples.ts'
+import { SLOTS, World } from '../testing/world.ts'
+import { Agent } from './agent.ts'
+import type { AgentEvent, Step } from './events.ts'
+import { DRAIN_RELEASE_MS, PROGRESS_AFTER_MS, REPLICAS_HELD_MAX } from './policy.ts'
+
+const A = replicaOf(0)
+const B = replicaOf(1)
+const C = replicaOf(2)
+const SPARE = new Uint8Array(16).fill(9)
+const WELCOME: AgentEvent = { kind: 'welcome', resumed: true, received: 0, unknown: [], spare: SPARE }
+
+function assign(seq: number, ...replicas: string[]): AgentEvent {
+  return { kind: 'assign', seq, leases: replicas.map((replica) => ({ ok: true, lease: leaseOf(replica) })) }
+}
+
+function grant(seq: number, granted: string[], refused: string[] = []): AgentEvent {
+  return { kind: 'grant', seq, granted, refused }
+}
+
+function agentWith(slots = 1): Agent {
+  return new Agent({ project: PROJECT, slots, signer: { peerId: PROJECT, sign: () => new Uint8Array(64) }, link: new Uint8Array(16) })
+}
+
+/** A connected agent with an engine that works; what that said is taken away. */
+function ready(slots = 1): Agent {
+  const agent = agentWith(slots)
+  play(agent, { kind: 'engine', up: true }, { kind: 'connected' }, WELCOME)
+  return agent
+}
+
+function play(agent: Agent, ...events: AgentEvent[]): Step {
+  for (const event of events) agent.apply(event, 0)
+  return agent.take()
+}
+
+function sent({ effects }: Step): Frame[] {
+  return effects.flatMap((effect) => (effect.kind === 'send' ? [decodeFrame(effect.frame) ?? Frame.decode(effect.frame)] : []))
+}
+
+function kinds({ effects }: Step): string[] {
+  return effects.map(({ kind }) => kind)
+}
+
+function returnedBy(step: Step): string[] {
+  return sent(step).flatMap((frame) => frame.returned?.replicas.map(({ replica, class: whose, code }) => `${replica} ${whose} ${code}`) ?? [])
+}
+
+describe('the agent', () => {
+  it('prepares a lease, asks, runs when granted, publishes, reports, and forgets when released', () => {
+    const agent = ready()
+    assert.deepEqual(
+      play(agent, assign(1, A)).prompts.map(({ kind }) => kind),
+      ['prepare']
+    )
+    const asked = play(agent, { kind: 'prepared', replica: A })
+    assert.deepEqual(sent(asked)[0]?.start?.replicas, [{ replica: A, epoch: 1 }])
+    assert.deepEqual(kinds(play(agent, grant(2, [A]))), ['start', 'ack'])
+    assert.deepEqual(
+      play(agent, { kind: 'ended', replica: A, ended: ENDED }).prompts.map(({ kind }) => kind),
+      ['publish']
+    )
+    const reported = play(agent, { kind: 'published', replica: A, published: PUBLISHED })
+    assert.equal(decodeResult(sent(reported)[0]?.reports?.results[0]?.body ?? new Uint8Array())?.replica, A)
+    assert.equal(agent.phaseOf(A), 'reported')
+    assert.deepEqual(kinds(play(agent, { kind: 'release', seq: 3, replicas: [A] })), ['remove', 'ack'])
+    assert.equal(agent.phaseOf(A), undefined)
+  })
+
+  it('makes a lease durable before it is acknowledged, in the same step', () => {
+    const { changes, effects } = play(ready(), assign(1, A))
+    assert.ok(changes.some(({ key, value }) => key === `replica/${A}` && value !== null))
+    assert.ok(changes.some(({ key }) => key === 'link'))
+    assert.deepEqual(effects, [{ kind: 'ack', seq: 1 }])
+  })
+
+  it('asks for no more than its slots, and for the next when one has ended', () => {
+    const agent = ready(1)
+    play(agent, assign(1, A, B), { kind: 'prepared', replica: A }, { kind: 'prepared', replica: B })
+    assert.deepEqual([agent.phaseOf(A), agent.phaseOf(B)], ['asking', 'ready'])
+    const after = play(agent, grant(2, [A]), { kind: 'ended', replica: A, ended: ENDED })
+    assert.deepEqual(sent(after)[0]?.start?.replicas, [{ replica: B, epoch: 1 }])
+  })
+
+  it('drops a refused replica without running it', () => {
+    const agent = ready()
+    play(agent, assign(1, A), { kind: 'prepared', replica: A })
+    assert.deepEqual(kinds(play(agent, grant(2, [], [A]))), ['remove', 'ack'])
+    assert.equal(agent.phaseOf(A), undefined)
+  })
+
+  it('takes a lease that comes twice as one', () => {
+    const agent = ready()
+    play(agent, assign(1, A))
+    assert.deepEqual(play(agent, assign(1, A)), { changes: [], prompts: [], effects: [{ kind: 'ack', seq: 1 }] })
+    assert.deepEqual(play(agent, assign(2, A)).prompts, [])
+  })
+
+  it('breaks the stream on a gap and applies nothing of it', () => {
+    const agent = ready()
+    assert.deepEqual(
+      play(agent, assign(2, A)).prompts.map(({ kind }) => kind),
+      ['disconnect']
+    )
+    assert.equal(agent.phaseOf(A), undefined)
+  })
+
+  it('kills what was cancelled and gives it back, never as a result, even if it ended by itself meanwhile', () => {
+    const agent = ready()
+    play(agent, assign(1, A), { kind: 'prepared', replica: A }, grant(2, [A]))
+    const killing = play(agent, { kind: 'cancel', seq: 3, replicas: [A], reason: 'killed' })
+    assert.deepEqual(killing.prompts, [{ kind: 'kill', replica: A, graceMs: 10_000 }])
+    assert.deepEqual(returnedBy(play(agent, { kind: 'ended', replica: A, ended: ENDED })), [`${A} cancelled killed`])
+  })
+
+  it('stops a download at once when its replica is cancelled', () => {
+    const agent = ready()
+    play(agent, assign(1, A))
+    const step = play(agent, { kind: 'cancel', seq: 2, replicas: [A], reason: 'decided' })
+    assert.deepEqual(step.prompts, [{ kind: 'abandon', replica: A }])
+    assert.deepEqual(returnedBy(step), [`${A} cancelled decided`])
+  })
+
+  it('signs results that end together as one batch in one frame', async () => {
+    const signer = await generateIdentity()
+    const agent = new Agent({ project: PROJECT, slots: 3, signer, link: new Uint8Array(16) })
+    play(agent, { kind: 'engine', up: true }, { kind: 'connected' }, WELCOME, assign(1, A, B, C))
+    for (const replica of [A, B, C]) agent.apply({ kind: 'prepared', replica }, 0)
+    play(agent, grant(2, [A, B, C]))
+    for (const replica of [A, B, C]) {
+      agent.apply({ kind: 'ended', replica, ended: ENDED }, 0)
+      agent.apply({ kind: 'published', replica, published: PUBLISHED }, 0)
+    }
+    const frames = sent(agent.take())
+    assert.equal(frames.length, 1)
+    const { results, signature, count } = frames[0]?.reports ?? assert.fail('no report')
+    assert.equal(results.length, 3)
+    for (const { body, index, path } of results) assert.ok(verifyInBatch(signer.peerId, RESULT_DOMAIN, body, { index, count, path, signature }))
+  })
+
+  it('says a tree that was too large ended by disk', () => {
+    const agent = ready()
+    play(agent, assign(1, A), { kind: 'prepared', replica: A }, grant(2, [A]), { kind: 'ended', replica: A, ended: ENDED })
+    const step = play(agent, { kind: 'published', replica: A, published: { ...PUBLISHED, overDisk: true } })
+    assert.equal(decodeResult(sent(step)[0]?.reports?.results[0]?.body ?? new Uint8Array())?.reason, 'disk')
+  })
+
+  it('gives its leases back and asks for nothing while the engine is down', () => {
+    const agent = ready()
+    play(agent, assign(1, A))
+    const step = play(agent, { kind: 'engine', up: false })
+    assert.deepEqual(returnedBy(step), [`${A} node engine_down`])
+    assert.equal(sent(step).find(({ demand }) => demand !== undefined)?.demand?.slots, 0)
+    assert.deepEqual(returnedBy(play(agent, assign(2, B))), [`${B} node engine_down`])
+    assert.equal(sent(play(agent, { kind: 'engine', up: true }))[0]?.demand?.slots, 1)
+  })
+
+  it('pauses: what runs goes on, what has not begun goes back, nothing more is asked for', () => {
+    const agent = ready(1)
+    play(agent, assign(1, A, B), { kind: 'prepared', replica: A }, grant(2, [A]))
+    const step = play(agent, { kind: 'pause' })
+    assert.deepEqual(returnedBy(step), [`${B} owner paused`])
+    assert.equal(agent.phaseOf(A), 'running')
+    assert.equal(sent(step).at(-1)?.demand?.slots, 0)
+    assert.equal(sent(play(agent, { kind: 'resume' }))[0]?.demand?.slots, 1)
+  })
+
+  it('ignores a grant that crosses the return of its replica', () => {
+    const agent = ready()
+    play(agent, assign(1, A), { kind: 'prepared', replica: A })
+    play(agent, { kind: 'pause' })
+    assert.deepEqual(kinds(play(agent, grant(2, [A]))), ['ack'])
+  })
+
+  it('drops everything when the coordinator does not know its link, and numbers anew', () => {
+    const agent = ready()
+    play(agent, assign(1, A, B), { kind: 'prepared', replica: A }, grant(2, [A]), { kind: 'disconnected' }, { kind: 'connected' })
+    const step = play(agent, { ...WELCOME, resumed: false })
+    assert.deepEqual(
+      step.prompts.filter(({ kind }) => kind === 'kill'),
+      [{ kind: 'kill', replica: A, graceMs: 10_000 }]
+    )
+    assert.deepEqual(sent(step), [])
+    assert.deepEqual(sent(play(agent, { kind: 'ended', replica: A, ended: ENDED })), [], 'nobody wants to hear of it')
+    assert.deepEqual(
+      play(agent, assign(1, C)).prompts.map(({ kind }) => kind),
+      ['prepare']
+    )
+  })
+
+  it('starts a new link when the coordinator knows more of it than the node', () => {
+    const agent = agentWith()
+    play(agent, { kind: 'connected' })
+    const step = play(agent, { ...WELCOME, received: 7 })
+    assert.deepEqual(
+      step.prompts.map(({ kind }) => kind),
+      ['disconnect']
+    )
+    const [hello] = play(agent, { kind: 'disconnected' }, { kind: 'connected' }).effects
+    assert.deepEqual(hello?.kind === 'hello' && hello.link, SPARE)
+  })
+
+  it('kills and drops what the coordinator no longer wants', () => {
+    const agent = ready(2)
+    play(agent, assign(1, A, B), { kind: 'prepared', replica: A }, grant(2, [A]), { kind: 'disconnected' }, { kind: 'connected' })
+    const step = play(agent, { ...WELCOME, received: 1, unknown: [A, B] })
+    assert.deepEqual(
+      step.prompts.map(({ kind }) => kind),
+      ['kill', 'abandon']
+    )
+    assert.deepEqual(kinds(play(agent, { kind: 'ended', replica: A, ended: ENDED })), ['remove'])
+  })
+
+  it('replays what was not acknowledged after a reconnect', () => {
+    const agent = ready()
+    const first = sent(play(agent, assign(1, A), { kind: 'prepared', replica: A }))
+    play(agent, { kind: 'disconnected' }, { kind: 'connected' })
+    assert.deepEqual(sent(play(agent, WELCOME)), first)
+    play(agent, { kind: 'disconnected' }, { kind: 'connected' })
+    assert.deepEqual(sent(play(agent, { ...WELCOME, received: 1 })), [])
+  })
+
+  it('tells people of long phases only, once each', () => {
+    const agent = ready()
+    play(agent, assign(1, A))
+    assert.deepEqual(sent(play(agent, { kind: 'tick' })), [])
+    agent.apply({ kind: 'tick' }, PROGRESS_AFTER_MS)
+    assert.deepEqual(sent(agent.take())[0]?.progress?.replicas, [{ replica: A, state: 'preparing' }])
+    agent.apply({ kind: 'tick' }, 2 * PROGRESS_AFTER_MS)
+    assert.deepEqual(sent(agent.take()), [])
+  })
+
+  it('drains: reports what runs, says good-bye, and is done when that is known', () => {
+    const agent = ready(2)
+    play(agent, assign(1, A, B), { kind: 'prepared', replica: A }, grant(2, [A]))
+    assert.deepEqual(returnedBy(play(agent, { kind: 'drain' })), [`${B} owner leaving`])
+    play(agent, { kind: 'ended', replica: A, ended: ENDED }, { kind: 'published', replica: A, published: PUBLISHED })
+    assert.deepEqual(sent(play(agent, { kind: 'acked', seq: 3 })), [], 'its output has not been taken yet')
+    const bye = play(agent, { kind: 'release', seq: 3, replicas: [A] })
+    assert.ok(sent(bye).some((frame) => frame.bye !== undefined))
+    assert.deepEqual(kinds(play(agent, { kind: 'acked', seq: 4 })), ['done'])
+  })
+
+  it('drains in an outage too: its results wait on disk', () => {
+    const agent = ready()
+    play(agent, assign(1, A), { kind: 'prepared', replica: A }, grant(2, [A]), { kind: 'disconnected' }, { kind: 'drain' })
+    play(agent, { kind: 'ended', replica: A, ended: ENDED }, { kind: 'published', replica: A, published: PUBLISHED })
+    agent.apply({ kind: 'tick' }, DRAIN_RELEASE_MS)
+    assert.deepEqual(kinds(agent.take()), ['done'])
+  })
+
+  it('quits: kills what runs, says good-bye first, and is done when all has ended', () => {
+    const agent = ready()
+    play(agent, assign(1, A), { kind: 'prepared', replica: A }, grant(2, [A]))
+    const step = play(agent, { kind: 'quit' })
+    assert.deepEqual(
+      step.prompts.map(({ kind }) => kind),
+      ['kill']
+    )
+    assert.ok(sent(step).some((frame) => frame.bye !== undefined))
+    assert.deepEqual(kinds(play(agent, { kind: 'acked', seq: 2 })), [])
+    const last = play(agent, { kind: 'ended', replica: A, ended: ENDED })
+    assert.deepEqual(returnedBy(last), [`${A} owner leaving`])
+    assert.deepEqual(kinds(play(agent, { kind: 'acked', seq: 3 })), ['done'])
+  })
+
+  it('says nobody good-bye again after its next start', () => {
+    const before = ready()
+    const { changes } = play(before, { kind: 'quit' })
+    const after = agentWith()
+    for (const { key, value } of changes) if (value !== null) after.restore(key, value, 0)
+    after.restored()
+    play(after, { kind: 'connected' })
+    const frames = sent(play(after, WELCOME))
+    assert.deepEqual(
+      frames.map(({ seq, bye }) => ({ seq, bye })),
+      [{ seq: 1, bye: undefined }]
+    )
+  })
+
+  it('holds a bounded number of replicas', () => {
+    const agent = ready()
+    const many = Array.from({ length: REPLICAS_HELD_MAX }, (_, index) => replicaOf(index))
+    play(agent, assign(1, ...many))
+    const step = play(agent, assign(2, replicaOf(REPLICAS_HELD_MAX)))
+    assert.deepEqual(returnedBy(step), [`${replicaOf(REPLICAS_HELD_MAX)} node full`])
+    assert.equal(agent.view().replicas.length, REPLICAS_HELD_MAX)
+  })
+})
+
+type Act = { readonly act: string; readonly pick: number; readonly crashAt: number }
+
+const acts = fc.array(
+  fc.record({
+    act: fc.oneof(
+      { weight: 60, arbitrary: fc.constantFrom('lease', 'deliver', 'deliver', 'deliver', 'read', 'read', 'prepared', 'prepared', 'end', 'publish') },
+      { weight: 8, arbitrary: fc.constantFrom('release', 'cancel', 'refuse', 'again') },
+      { weight: 8, arbitrary: fc.constantFrom('connect', 'connect', 'disconnect', 'tick') },
+      { weight: 2, arbitrary: fc.constant('crash') }
+    ),
+    pick: fc.nat(7),
+    crashAt: fc.oneof({ weight: 40, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constantFrom(1, 2) })
+  }),
+  { minLength: 60, maxLength: 250 }
+)
+
+function perform(world: World, { act, pick, crashAt }: Act): void {
+  if (act === 'lease') world.lease()
+  else if (act === 'deliver' || act === 'again') world.deliver(act === 'again', crashAt)
+  else if (act === 'read' || act === 'refuse') world.read(act === 'refuse')
+  else if (act === 'prepared') world.prepared(pick, crashAt)
+  else if (act === 'end') world.end(pick, crashAt)
+  else if (act === 'publish') world.publish(pick, crashAt)
+  else if (act === 'release') world.release(pick)
+  else if (act === 'cancel') world.cancel(pick)
+  else if (act === 'connect') world.connect()
+  else if (act === 'disconnect') world.disconnect()
+  else if (act === 'forget') world.forget()
+  else if (act === 'tick') world.tick(pick * 500)
+  else world.crash()
+}
+
+/** What must hold at every moment. */
+function assertSafe(world: World): void {
+  assert.equal(new Set(world.started).size, world.started.length, 'a replica was started twice')
+  for (const id of world.started) {
+    assert.ok(world.granted.has(id), 'ran without a grant')
+    assert.ok(!world.refused.has(id), 'ran although refused')
+  }
+  assert.ok(world.mostRunning <= SLOTS, 'more runs than slots')
+  for (const [id, answers] of world.answers) {
+    assert.ok(answers.length === 1, `${id} was answered ${answers.join(', ')}`)
+    if (answers[0] === 'reported') assert.ok(!world.cancelledInTime.has(id), 'a cancelled replica was reported as run')
+  }
+}
+
+describe('the agent, whatever happens', () => {
+  it('meets the faults it is tested against', () => {
+    const seen = { crashes: 0, recovered: 0, reported: 0, cancelled: 0, refused: 0 }
+    for (const steps of fc.sample(acts, { numRuns: 200, seed: 7 })) {
+      const world = new World()
+      world.connect()
+      for (const step of steps) perform(world, step)
+      seen.crashes += world.crashes
+      seen.recovered += world.recovered
+      seen.reported += [...world.answers.values()].filter(([answer]) => answer === 'reported').length
+      seen.cancelled += world.cancelledInTime.size
+      seen.refused += world.refused.size
+    }
+    for (const [what, count] of Object.entries(seen)) assert.ok(count >= 20, `${what}: ${count} in 200 worlds`)
+  })
+
+  it('starts nothing twice, loses no result, reports nothing that was cancelled, through crashes and broken links', () => {
+    fc.assert(
+      fc.property(acts, (steps) => {
+        const world = new World()
+        world.connect()
+        for (const step of steps) {
+          perform(world, step)
+          assertSafe(world)
+        }
+        world.calm()
+        assertSafe(world)
+        for (const id of world.leased) assert.ok(world.answers.has(id) || world.refused.has(id), `${id} was never answered`)
+        assert.equal(world.runningNow, 0)
+        const kept = world.agent.view().replicas
+        assert.ok(
+          kept.every(({ replica, phase }) => phase === 'reported' && !world.released.has(replica)),
+          'something was left behind'
+        )
+        assert.deepEqual(
+          [...world.folders].filter((id) => world.agent.phaseOf(id) === undefined),
+          [],
+          'a folder was left behind'
+        )
+      }),
+      { numRuns: 300 }
+    )
+  })
+
+  it('keeps its slots and starts nothing twice even when the coordinator forgets it', () => {
+    const forgetful = fc.array(
+      fc.oneof({ weight: 12, arbitrary: acts.map((steps) => steps[0]) }, { weight: 1, arbitrary: fc.constant({ act: 'forget', pick: 0, crashAt: 0 }) }),
+      { minLength: 20, maxLength: 120 }
+    )
+    fc.assert(
+      fc.property(forgetful, (steps) => {
+        const world = new World()
+        world.connect()
+        for (const step of steps) {
+          if (step !== undefined) perform(world, step)
+          assert.equal(new Set(world.started).size, world.started.length)
+          assert.ok(world.mostRunning <= SLOTS)
+        }
+        world.calm()
+        assert.equal(world.runningNow, 0)
+      }),
+      { numRuns: 150 }
+    )
+  })
+})
