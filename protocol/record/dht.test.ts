@@ -59,6 +59,10 @@ it('five nodes that know one bootstrap peer find the project and connect to it; 
     assert.equal(bytes === undefined ? 0 : verifyRecord(bytes, { nowMs: Date.now() }).sequence, 2)
   }
 
+  // An old record, still valid, offered again, does not bring the old addresses back.
+  await nodes[0]?.publishRecord(recordOf(project, server, 1)).catch(() => {})
+  assert.equal(verifyRecord((await nodes[4]?.findRecord(project.peerId)) ?? new Uint8Array(0), { nowMs: Date.now() }).sequence, 2)
+
   const unknown = await generateIdentity()
   assert.equal(await nodes[0]?.findRecord(unknown.peerId), undefined)
 })

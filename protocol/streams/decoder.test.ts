@@ -21,6 +21,15 @@ function decode(pieces: readonly Uint8Array[], limit = LIMIT): Uint8Array[] {
   return frames
 }
 
+/** Pushes all the pieces before it takes anything out. */
+function decodeLate(pieces: readonly Uint8Array[]): Uint8Array[] {
+  const decoder = frameDecoder(LIMIT)
+  for (const piece of pieces) decoder.push(piece)
+  const frames: Uint8Array[] = []
+  for (let frame = decoder.next(); frame !== undefined; frame = decoder.next()) frames.push(frame)
+  return frames
+}
+
 function cut(bytes: Uint8Array, at: readonly number[]): Uint8Array[] {
   const ends = [...new Set(at.map((n) => n % (bytes.length + 1)))].sort((a, b) => a - b)
   return [...ends, bytes.length].map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end))
@@ -40,6 +49,7 @@ describe('frameDecoder', () => {
         const bytes = encode(frames)
         assert.deepEqual(decode(cut(bytes, at)), frames)
         assert.deepEqual(decode([bytes]), frames)
+        assert.deepEqual(decodeLate(cut(bytes, at)), frames)
       })
     )
   })
@@ -49,6 +59,7 @@ describe('frameDecoder', () => {
       fc.property(fc.array(small, { maxLength: 10 }), (frames) => {
         const bytes = encode(frames)
         assert.deepEqual(decode(Array.from(bytes, (byte) => Uint8Array.of(byte))), frames)
+        assert.deepEqual(decodeLate(Array.from(bytes, (byte) => Uint8Array.of(byte))), frames)
       })
     )
   })
@@ -99,6 +110,18 @@ describe('frameDecoder', () => {
     // 4 GB were announced; 64 KiB for each is set aside.
     assert.ok(process.memoryUsage().arrayBuffers < 200 * 1024 * 1024)
     assert.equal(decoders.length, 1000)
+  })
+
+  it('does not keep an object for each of many tiny pieces', () => {
+    const decoder = frameDecoder(10)
+    const before = process.memoryUsage().heapUsed
+    for (let i = 0; i < 1_000_000; i += 1) decoder.push(Uint8Array.of(0))
+    globalThis.gc?.()
+    assert.equal(decoder.bytesAhead, 1_000_000)
+    assert.ok(process.memoryUsage().heapUsed - before < 60 * 1024 * 1024)
+    let count = 0
+    while (decoder.next() !== undefined) count += 1
+    assert.equal(count, 1_000_000)
   })
 
   it('knows whether the bytes end where a frame ends', () => {

@@ -11,8 +11,12 @@ export const FRAME_BYTES_LIMIT = 2 ** 28 - 1
 /** A frame's buffer starts no larger than this, and becomes as large as announced once so much of it has arrived. */
 const FIRST_BYTES = 64 * 1024
 
+/** Pieces below this size that must wait are copied together, so that a sender of single bytes does not cost an object for each. */
+const PIECE_BYTES_MIN = 1024
+const JOINED_BYTES = 16 * 1024
+
 export interface FrameDecoder {
-  /** Takes the next piece. The decoder keeps a reference, so its bytes must not change. */
+  /** Takes the next piece. The decoder may keep a reference, so its bytes must not change. */
   push(chunk: Uint8Array): void
   /**
    * The next whole frame, undefined when more bytes are needed. A frame that lies within one piece is a view of it: copy
@@ -39,6 +43,9 @@ export function frameDecoder(frameBytesMax: number): FrameDecoder {
   let partial: Uint8Array | undefined
   let filled = 0
   let failure: StreamError | undefined
+  /** The last chunk when it is one of ours, and how much of it is filled. */
+  let joined: Uint8Array | undefined
+  let joinedBytes = 0
 
   const fail = (error: StreamError): never => {
     failure = error
@@ -46,6 +53,7 @@ export function frameDecoder(frameBytesMax: number): FrameDecoder {
     first = 0
     bytesAhead = 0
     partial = undefined
+    joined = undefined
     throw error
   }
 
@@ -55,6 +63,7 @@ export function frameDecoder(frameBytesMax: number): FrameDecoder {
     if (offset < (chunks[first] as Uint8Array).length) return
     offset = 0
     first += 1
+    if (first === chunks.length) joined = undefined
     if (first < 64 && first < chunks.length) return
     chunks = chunks.slice(first)
     first = 0
@@ -89,8 +98,20 @@ export function frameDecoder(frameBytesMax: number): FrameDecoder {
   return {
     push: (chunk) => {
       if (failure !== undefined || chunk.length === 0) return
-      chunks.push(chunk)
       bytesAhead += chunk.length
+      if (chunk.length >= PIECE_BYTES_MIN || chunks.length === 0) {
+        chunks.push(chunk)
+        joined = undefined
+        return
+      }
+      if (joined === undefined || joinedBytes + chunk.length > joined.length) {
+        joined = new Uint8Array(JOINED_BYTES)
+        joinedBytes = 0
+        chunks.push(chunk)
+      }
+      joined.set(chunk, joinedBytes)
+      joinedBytes += chunk.length
+      chunks[chunks.length - 1] = joined.subarray(0, joinedBytes)
     },
     next: () => {
       if (failure !== undefined) throw failure

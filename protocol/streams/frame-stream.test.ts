@@ -211,6 +211,16 @@ describe('a hostile peer', { timeout: 60_000 }, () => {
     assert.deepEqual(received, Array(20).fill(frame))
   })
 
+  it('that sends a flood of empty frames does not keep the others from their turn', async () => {
+    const { raw, ended, received } = await hostile()
+    const stream = await raw('/victim')
+    stream.send(new Uint8Array(200_000))
+    await stillServes(raw)
+    await stream.close()
+    assert.equal(await ended, 'end')
+    assert.equal(received.length, 200_000)
+  })
+
   it('that stops in the middle of a frame keeps nobody else waiting, and has broken the rules when it ends there', async () => {
     const { raw, ended, received } = await hostile()
     const stream = await raw('/victim')

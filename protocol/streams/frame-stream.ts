@@ -7,6 +7,7 @@
  * A paused stream still receives what the sender's window allows: the host keeps the muxer's largest window below its
  * largest read buffer (peer/live/host.ts).
  */
+import { setMaxListeners } from 'node:events'
 import type { Stream, StreamCloseEvent, StreamMessageEvent } from '@libp2p/interface'
 import { Uint8ArrayList } from 'uint8arraylist'
 import type { PeerIdString } from '../ids.ts'
@@ -15,8 +16,6 @@ import { frameDecoder, frameLength } from './decoder.ts'
 
 /** Bytes that wait for the reader before the stream is paused; it goes on at half of it. */
 export const READ_AHEAD_BYTES = 1024 * 1024
-/** Pieces smaller than this are joined on arrival: a sender of single bytes must not cost an object for each. */
-const PIECE_BYTES_MIN = 2 * 1024
 /** `write` waits while this much has not been handed to the muxer. */
 export const WRITE_WAIT_BYTES = 1024 * 1024
 /** Callers that do not wait for `write` may queue this much; then the stream is reset, because the peer does not read. */
@@ -25,23 +24,28 @@ export const WRITE_QUEUE_BYTES_MAX = 64 * 1024 * 1024
 const COALESCE_BYTES_MAX = 16 * 1024
 /** Size of one such joined send. */
 const COALESCED_BYTES = 64 * 1024
+/** After so many frames that were there already, everybody else gets a turn: a peer can send a million empty frames at once. */
+const FRAMES_PER_TURN = 4096
 
 export interface FrameStreamOptions {
   readonly remotePeer: PeerIdString
   readonly remoteAddress: string
   /** Longer frames: an incoming one resets the stream, an outgoing one is refused. */
   readonly frameBytesMax: number
+  /** Resolves when everybody else had a turn of the event loop. */
+  turn(): Promise<void>
 }
 
 /** Takes over `stream`: nothing else may read, write or pause it from now on. */
-export function frameStream(stream: Stream, { remotePeer, remoteAddress, frameBytesMax }: FrameStreamOptions): FrameStream {
+export function frameStream(stream: Stream, { remotePeer, remoteAddress, frameBytesMax, turn }: FrameStreamOptions): FrameStream {
   const gone = new AbortController()
+  setMaxListeners(0, gone.signal)
   let abortReason: Error | undefined
   const abort = (error: Error): void => {
     abortReason ??= error
     stream.abort(error)
   }
-  const reader = frameReader(stream, { frameBytesMax, abort })
+  const reader = frameReader(stream, { frameBytesMax, abort, turn })
   const writer = frameWriter(stream, { frameBytesMax, abort })
 
   stream.addEventListener('close', (event: StreamCloseEvent) => {
@@ -90,7 +94,7 @@ interface Limits {
   abort(error: Error): void
 }
 
-function frameReader(stream: Stream, { frameBytesMax, abort }: Limits): FrameReader {
+function frameReader(stream: Stream, { frameBytesMax, abort, turn }: Limits & Pick<FrameStreamOptions, 'turn'>): FrameReader {
   const decoder = frameDecoder(frameBytesMax)
   let state: 'reading' | 'ended' | 'abandoned' = 'reading'
   let failure: StreamError | undefined
@@ -121,7 +125,7 @@ function frameReader(stream: Stream, { frameBytesMax, abort }: Limits): FrameRea
   stream.addEventListener('message', ({ data }: StreamMessageEvent) => {
     if (state === 'abandoned') return
     if (data instanceof Uint8Array) decoder.push(data)
-    else for (const piece of pieces(data)) decoder.push(piece)
+    else for (const piece of data) decoder.push(piece)
     pauseWhenFull()
     wake?.()
   })
@@ -140,12 +144,15 @@ function frameReader(stream: Stream, { frameBytesMax, abort }: Limits): FrameRea
       wake?.()
     },
     async *frames() {
+      let taken = 0
       try {
         while (true) {
           const frame = decoder.next()
           resumeWhenLow()
           if (frame !== undefined) {
             yield frame
+            taken += 1
+            if (taken % FRAMES_PER_TURN === 0) await turn()
           } else if (decoder.bytesAhead > 0) {
             // Resuming delivered what the stream had kept.
           } else if (state === 'ended' && peerClosed) {
@@ -169,13 +176,6 @@ function frameReader(stream: Stream, { frameBytesMax, abort }: Limits): FrameRea
       }
     }
   }
-}
-
-/** The parts of what arrived at once, joined when they are mostly tiny. */
-function pieces(list: Uint8ArrayList): Iterable<Uint8Array> {
-  let count = 0
-  for (const _ of list) count += 1
-  return count > 1 && list.byteLength / count < PIECE_BYTES_MIN ? [list.subarray()] : list
 }
 
 interface FrameWriter {
