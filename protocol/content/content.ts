@@ -50,7 +50,7 @@ export interface ContentStore {
   /** Whole content of a file in order, verified. */
   read(root: CID, path?: string, range?: { from: number; to: number }): AsyncGenerator<Uint8Array, void, undefined>
   /** Fetches a DAG (or only what `path` needs) from any of these peers, verified block by block, resumable: what arrived before a failure is kept. Concurrent calls for one root share one transfer; one caller's abort does not stop the others. Throws ContentError. */
-  fetch(root: CID, options: FetchOptions): Promise<{ readonly bytes: number }>
+  fetch(root: CID, options: FetchOptions): Promise<{ /** Received from peers; 0 when all was here. */ readonly bytes: number }>
   /** Copies a complete tree to a new path (`talko get`): refuses to overwrite, marks `executables`. */
   restore(
     root: CID,
@@ -69,8 +69,10 @@ export interface FetchOptions {
   /** Connected peers that may hold it, tried in order. */
   readonly from: readonly PeerIdString[]
   readonly path?: string
+  /** Paths below `root` of files to be marked executable where they are restored. */
   readonly executables?: readonly string[]
   readonly pin?: boolean
+  /** Bound on all blocks of the DAG together; ContentError `too_large` beyond. */
   readonly bytesMax?: number
   readonly signal?: AbortSignal
   readonly onProgress?: (progress: TransferProgress) => void
@@ -93,6 +95,8 @@ export type ContentErrorCode =
   | 'unreachable'
   | 'disk_full'
   | 'exists'
+  /** Another process has this store open. */
+  | 'in_use'
 
 export class ContentError extends Error {
   override readonly name = 'ContentError'

@@ -1,0 +1,270 @@
+/**
+ * The index of a content store: which block lies in which file, in LevelDB. Writes gather in memory (bounded) and go out in
+ * atomic batches in the order they were made, so a killed process leaves a prefix of them; reads see what is still gathered.
+ */
+import { type BatchOperation, Level } from 'level'
+import type { CID } from 'multiformats/cid'
+import { ContentError } from '../content.ts'
+import type { BlockRow, FileRow, RootRow, TreeNumber, TreeRow } from './rows.ts'
+import * as rows from './rows.ts'
+
+/** Rows that may wait in memory; whoever adds beyond waits for a batch to be written. */
+const GATHERED_ROWS_MAX = 8192
+/** Bytes of inline nodes that may wait in memory. */
+const GATHERED_BYTES_MAX = 16 * 1024 * 1024
+/** Trees whose row is kept decoded. */
+const TREES_CACHED_MAX = 4096
+/** Other places of one block that are tried when the first has changed. */
+const ALTERNATES_TRIED_MAX = 16
+const FORMAT = '1'
+
+type Database = Level<Buffer, Buffer>
+interface Write {
+  readonly key: Buffer
+  readonly value: Buffer | undefined
+}
+
+export class BlockIndex {
+  readonly #db: Database
+  #gathered = new Map<string, Write>()
+  #gatheredBytes = 0
+  #leaving: ReadonlyMap<string, Write> = new Map()
+  #flushing: Promise<void> = Promise.resolve()
+  /** Whether a further place is among what is gathered or being written. */
+  #alternatesWait = false
+  readonly #trees = new Map<TreeNumber, TreeRow | undefined>()
+  /** Digests that got another place while a removal looks for other places. */
+  #added: Set<string> | undefined
+  #nextTree: number
+
+  private constructor(db: Database, nextTree: number) {
+    this.#db = db
+    this.#nextTree = nextTree
+  }
+
+  /** Throws ContentError `in_use` when another process has it open. */
+  static async open(folder: string): Promise<BlockIndex> {
+    const db: Database = new Level<Buffer, Buffer>(folder, {
+      keyEncoding: 'buffer',
+      valueEncoding: 'buffer',
+      writeBufferSize: 16 * 1024 * 1024,
+      compression: false
+    })
+    try {
+      await db.open()
+    } catch (error) {
+      const cause = error instanceof Error ? error.cause : undefined
+      if (cause instanceof Error && 'code' in cause && cause.code === 'LEVEL_LOCKED') {
+        throw new ContentError('in_use', `${folder} is open in another process; stop it first`, { cause: error })
+      }
+      throw error
+    }
+    const version = db.getSync(rows.VERSION_KEY)?.toString()
+    if (version !== undefined && version !== FORMAT)
+      throw new ContentError('bad_tree', `${folder} was made by another version of talko (format ${version}); move it away and fetch again`)
+    if (version === undefined) await db.put(rows.VERSION_KEY, Buffer.from(FORMAT))
+    return new BlockIndex(db, Number(db.getSync(rows.NEXT_TREE_KEY)?.toString() ?? '1'))
+  }
+
+  async close(): Promise<void> {
+    await this.flush(true)
+    await this.#db.close()
+  }
+
+  /** A number for a new tree; durable with the first row written after it. */
+  newTree(): TreeNumber {
+    const tree = this.#nextTree++
+    this.#write(rows.NEXT_TREE_KEY, Buffer.from(String(this.#nextTree)))
+    return tree
+  }
+
+  tree(number: TreeNumber): TreeRow | undefined {
+    const known = this.#trees.get(number)
+    if (known !== undefined) return known
+    const value = this.#read(rows.treeKey(number))
+    const row = value === undefined ? undefined : rows.decodeTree(value)
+    if (this.#trees.size >= TREES_CACHED_MAX) this.#trees.clear()
+    this.#trees.set(number, row)
+    return row
+  }
+
+  putTree(number: TreeNumber, row: TreeRow | undefined): void {
+    this.#trees.delete(number)
+    this.#write(rows.treeKey(number), row === undefined ? undefined : rows.encodeRecord(row))
+  }
+
+  root(cid: CID): RootRow | undefined {
+    const value = this.#read(rows.rootKey(cid))
+    return value === undefined ? undefined : rows.decodeRoot(value)
+  }
+
+  putRoot(cid: CID, row: RootRow | undefined): void {
+    this.#write(rows.rootKey(cid), row === undefined ? undefined : rows.encodeRecord(row))
+  }
+
+  block(digest: Uint8Array): BlockRow | undefined {
+    const value = this.#read(rows.blockKey(digest))
+    return value === undefined ? undefined : rows.decodeBlock(value)
+  }
+
+  /** Notes a place of a block; a block that already has one in another living tree gets this as a further one. */
+  putBlock(digest: Uint8Array, row: BlockRow): void {
+    const present = this.block(digest)
+    if (present === undefined || present.tree === row.tree || !this.#lives(present.tree)) {
+      if (present?.kind === 'node' && present.tree === row.tree && (row.kind !== 'node' || row.place === undefined || present.place !== undefined)) return
+      this.#write(rows.blockKey(digest), rows.encodeBlock(row))
+      return
+    }
+    this.#added?.add(latin(digest))
+    this.#alternatesWait = true
+    this.#write(rows.alternateKey(digest, row.tree), rows.encodeBlock(row.kind === 'node' ? { ...row, bytes: new Uint8Array(0) } : row))
+  }
+
+  /** Says where the file or folder with this root node lies, when the node was put without a place. */
+  markPlace(digest: Uint8Array, tree: TreeNumber, place: string): void {
+    const present = this.block(digest)
+    if (present?.kind === 'node' && present.tree === tree && present.place === undefined)
+      this.#write(rows.blockKey(digest), rows.encodeBlock({ ...present, place }))
+  }
+
+  /** Further places of a block, nodes without their bytes. */
+  async alternates(digest: Uint8Array): Promise<BlockRow[]> {
+    if (this.#alternatesWait) await this.flush()
+    else await this.#flushing
+    const range = { gte: rows.alternateKey(digest, 0), lte: rows.alternateKey(digest, 2 ** 48 - 1), limit: ALTERNATES_TRIED_MAX }
+    return (await this.#db.values(range).all()).map((value) => rows.decodeBlock(value))
+  }
+
+  /** Forgets the place a block has in `tree`; another place, when there is one, takes over. */
+  async dropBlock(digest: Uint8Array, tree: TreeNumber): Promise<void> {
+    const present = this.block(digest)
+    if (present === undefined) return
+    if (present.tree !== tree && this.#lives(present.tree)) {
+      this.#write(rows.alternateKey(digest, tree), undefined)
+      return
+    }
+    for (;;) {
+      this.#added?.delete(latin(digest))
+      const other = (await this.alternates(digest)).find((row) => row.tree !== tree && this.#lives(row.tree))
+      if (other === undefined && this.#added?.has(latin(digest)) === true) continue
+      if (other === undefined) this.#write(rows.blockKey(digest), undefined)
+      else {
+        const bytes = present.kind === 'node' ? present.bytes : new Uint8Array(0)
+        this.#write(rows.blockKey(digest), rows.encodeBlock(other.kind === 'node' ? { ...other, bytes } : other))
+        this.#write(rows.alternateKey(digest, other.tree), undefined)
+      }
+      this.#write(rows.alternateKey(digest, tree), undefined)
+      return
+    }
+  }
+
+  /** Runs a removal: what gets another place meanwhile is noticed. One at a time. */
+  async removing(call: () => Promise<void>): Promise<void> {
+    this.#added = new Set()
+    try {
+      await call()
+    } finally {
+      this.#added = undefined
+    }
+  }
+
+  file(tree: TreeNumber, file: number): FileRow | undefined {
+    const value = this.#read(rows.fileKey(tree, file))
+    return value === undefined ? undefined : rows.decodeFile(value)
+  }
+
+  putFile(tree: TreeNumber, file: number, row: FileRow): void {
+    this.#write(rows.fileKey(tree, file), rows.encodeFile(row))
+  }
+
+  /** Forgets all files of a tree. */
+  async clearFiles(tree: TreeNumber): Promise<void> {
+    await this.flush()
+    await this.#db.clear({ gte: rows.fileKey(tree, 0), lte: rows.fileKey(tree, 2 ** 32 - 1) })
+  }
+
+  /** All trees whose row has this status. */
+  async treesThatAre(status: TreeRow['status']): Promise<{ number: TreeNumber; row: TreeRow }[]> {
+    await this.flush()
+    const found: { number: TreeNumber; row: TreeRow }[] = []
+    for await (const [key, value] of this.#db.iterator({ gte: rows.treeKey(0), lte: rows.treeKey(2 ** 48 - 1) })) {
+      const row = rows.decodeTree(value)
+      if (row.status === status) found.push({ number: key.readUIntBE(1, 6), row })
+    }
+    return found
+  }
+
+  /** Whether so much waits that `flush` should be awaited before more is added. */
+  get full(): boolean {
+    return this.#gathered.size >= GATHERED_ROWS_MAX || this.#gatheredBytes >= GATHERED_BYTES_MAX
+  }
+
+  /** Starts writing what is gathered; waits only for the batch before it, so that adding and writing go on side by side. */
+  async room(): Promise<void> {
+    const before = this.#flushing
+    const now = this.flush()
+    now.catch(() => undefined)
+    await before
+    if (this.full) await now
+  }
+
+  /** Writes what is gathered; at most one batch is being written while the next gathers. `sync` also waits for the disk. */
+  async flush(sync = false): Promise<void> {
+    const before = this.#flushing
+    const turn = before.then(() => this.#writeBatch(sync))
+    this.#flushing = turn.catch(() => undefined)
+    await turn
+  }
+
+  async #writeBatch(sync: boolean): Promise<void> {
+    if (this.#gathered.size === 0 && !sync) return
+    const leaving = this.#gathered
+    this.#leaving = leaving
+    this.#gathered = new Map()
+    this.#alternatesWait = false
+    this.#gatheredBytes = 0
+    const operations: BatchOperation<Database, Buffer, Buffer>[] = []
+    for (const { key, value } of leaving.values()) operations.push(value === undefined ? { type: 'del', key } : { type: 'put', key, value })
+    try {
+      await this.#db.batch(operations, { sync })
+    } catch (error) {
+      // nothing was written: keep it, newer writes of the same keys win
+      this.#gathered = new Map([...leaving, ...this.#gathered])
+      this.#alternatesWait = true
+      throw asContentError(error, 'the index')
+    } finally {
+      this.#leaving = new Map()
+    }
+  }
+
+  #lives(tree: TreeNumber): boolean {
+    if (tree === rows.LOOSE) return true
+    const row = this.tree(tree)
+    return row !== undefined && row.status !== 'removing'
+  }
+
+  #write(key: Buffer, value: Buffer | undefined): void {
+    this.#gathered.set(latin(key), { key, value })
+    this.#gatheredBytes += value?.length ?? 0
+  }
+
+  #read(key: Buffer): Buffer | undefined {
+    const id = latin(key)
+    const waiting = this.#gathered.get(id) ?? this.#leaving.get(id)
+    return waiting === undefined ? this.#db.getSync(key) : waiting.value
+  }
+}
+
+function latin(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+}
+
+/** Operating failures as the store reports them. */
+export function asContentError(error: unknown, what: string): Error {
+  if (error instanceof ContentError) return error
+  if (!(error instanceof Error)) return new Error(String(error))
+  const text = `${'code' in error ? String(error.code) : ''} ${error.message} ${error.cause instanceof Error ? error.cause.message : ''}`
+  if (/ENOSPC|EDQUOT|No space left|quota exceeded/i.test(text))
+    return new ContentError('disk_full', `no space left on the disk of ${what}; free some and try again: nothing that had arrived is lost`, { cause: error })
+  return error
+}

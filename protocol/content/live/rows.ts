@@ -1,0 +1,160 @@
+/**
+ * Rows of the index. Keys are one letter and fixed-width fields, so that everything of one tree or one digest lies together:
+ * `d <digest>` where a block is; `a <digest> <tree>` where else it is; `f <tree> <file>` a file's path and the marks that show a change;
+ * `t <tree>` one tree on disk; `r <codec> <digest>` what is known of a root; `m <name>` the store's own.
+ */
+import { CID } from 'multiformats/cid'
+import * as Digest from 'multiformats/hashes/digest'
+import { SHA2_256 } from '../cid.ts'
+
+/** Counts up from 1; 0 holds the blocks that belong to no tree on disk. */
+export type TreeNumber = number
+export const LOOSE: TreeNumber = 0
+/** Holds nodes read on the way to a path below them: they can be served, but whatever else has them takes them over. */
+export const PASSING: TreeNumber = 2 ** 47
+
+export type BlockRow =
+  | {
+      readonly kind: 'node'
+      readonly tree: TreeNumber /** Where this file or folder lies below its tree's root; undefined for nodes within a file or a sharded folder. */
+      readonly place: string | undefined
+      readonly bytes: Uint8Array
+    }
+  | { readonly kind: 'leaf'; readonly tree: TreeNumber; readonly file: number; readonly offset: number; readonly length: number }
+
+/** Size, time and inode as they were when the file was read or written. */
+export interface FileRow {
+  readonly size: number
+  readonly mtimeMs: number
+  readonly ino: number
+  /** Below the tree's root; '' when the tree is this one file. */
+  readonly path: string
+}
+
+export interface TreeRow {
+  readonly root: string
+  readonly status: 'partial' | 'complete' | 'removing'
+  /** Where a published tree lies; null for one in the store's own `trees/`. */
+  readonly path: string | null
+  readonly bytes: number
+}
+
+export interface RootRow {
+  /** Oldest first. */
+  readonly trees: readonly TreeNumber[]
+  readonly pinned: boolean
+  /** Asked for by itself, not only as a part of `parents`. */
+  readonly direct: boolean
+  /** dag-cbor roots that were fetched with this one as a link. */
+  readonly parents: readonly string[]
+}
+
+export const NO_ROOT: RootRow = { trees: [], pinned: false, direct: false, parents: [] }
+
+const NODE = 1
+const NODE_WITHOUT_PLACE = 2
+const LEAF = 3
+const LEAF_BYTES = 21
+const NODE_HEAD_BYTES = 9
+
+export function blockKey(digest: Uint8Array): Buffer {
+  const key = Buffer.allocUnsafe(1 + digest.length)
+  key[0] = 0x64
+  key.set(digest, 1)
+  return key
+}
+
+/** Without a tree: where the keys of all trees begin. */
+export function alternateKey(digest: Uint8Array, tree: TreeNumber): Buffer {
+  const key = Buffer.allocUnsafe(39)
+  key[0] = 0x61
+  key.set(digest, 1)
+  key.writeUIntBE(tree, 33, 6)
+  return key
+}
+
+export function fileKey(tree: TreeNumber, file: number): Buffer {
+  const key = Buffer.allocUnsafe(11)
+  key[0] = 0x66
+  key.writeUIntBE(tree, 1, 6)
+  key.writeUInt32BE(file, 7)
+  return key
+}
+
+export function treeKey(tree: TreeNumber): Buffer {
+  const key = Buffer.allocUnsafe(7)
+  key[0] = 0x74
+  key.writeUIntBE(tree, 1, 6)
+  return key
+}
+
+export function rootKey(cid: CID): Buffer {
+  const key = Buffer.allocUnsafe(34)
+  key[0] = 0x72
+  key[1] = cid.code
+  key.set(cid.multihash.digest, 2)
+  return key
+}
+
+export function rootOfKey(key: Uint8Array): CID {
+  return CID.createV1(key[1] ?? 0, Digest.create(SHA2_256, key.slice(2)))
+}
+
+export const NEXT_TREE_KEY = Buffer.from('mnext-tree')
+export const VERSION_KEY = Buffer.from('mversion')
+
+export function encodeBlock(row: BlockRow): Buffer {
+  if (row.kind === 'leaf') {
+    const value = Buffer.allocUnsafe(LEAF_BYTES)
+    value[0] = LEAF
+    value.writeUIntBE(row.tree, 1, 6)
+    value.writeUInt32BE(row.file, 7)
+    value.writeUIntBE(row.offset, 11, 6)
+    value.writeUInt32BE(row.length, 17)
+    return value
+  }
+  const place = Buffer.from(row.place ?? '')
+  const value = Buffer.allocUnsafe(NODE_HEAD_BYTES + place.length + row.bytes.length)
+  value[0] = row.place === undefined ? NODE_WITHOUT_PLACE : NODE
+  value.writeUIntBE(row.tree, 1, 6)
+  value.writeUInt16BE(place.length, 7)
+  value.set(place, NODE_HEAD_BYTES)
+  value.set(row.bytes, NODE_HEAD_BYTES + place.length)
+  return value
+}
+
+export function decodeBlock(value: Buffer): BlockRow {
+  const tree = value.readUIntBE(1, 6)
+  if (value[0] === LEAF) {
+    return { kind: 'leaf', tree, file: value.readUInt32BE(7), offset: value.readUIntBE(11, 6), length: value.readUInt32BE(17) }
+  }
+  const end = NODE_HEAD_BYTES + value.readUInt16BE(7)
+  return { kind: 'node', tree, place: value[0] === NODE ? value.toString('utf8', NODE_HEAD_BYTES, end) : undefined, bytes: value.subarray(end) }
+}
+
+export function encodeFile(row: FileRow): Buffer {
+  const path = Buffer.from(row.path)
+  const value = Buffer.allocUnsafe(24 + path.length)
+  value.writeDoubleBE(row.size, 0)
+  value.writeDoubleBE(row.mtimeMs, 8)
+  value.writeDoubleBE(row.ino, 16)
+  value.set(path, 24)
+  return value
+}
+
+export function decodeFile(value: Buffer): FileRow {
+  return { size: value.readDoubleBE(0), mtimeMs: value.readDoubleBE(8), ino: value.readDoubleBE(16), path: value.toString('utf8', 24) }
+}
+
+export function encodeRecord(row: TreeRow | RootRow): Buffer {
+  return Buffer.from(JSON.stringify(row))
+}
+
+/** Our own rows, written by `encodeRecord`. */
+export function decodeTree(value: Buffer): TreeRow {
+  return JSON.parse(value.toString()) as TreeRow
+}
+
+export function decodeRoot(value: Buffer): RootRow {
+  return JSON.parse(value.toString()) as RootRow
+}

@@ -1,0 +1,268 @@
+/**
+ * Writes one tree of checked names into a folder of its own. Every file is opened anew (`wx`) in a folder just made, so nothing
+ * that was planted can be followed; after an interruption the same tree is taken up where it was, each leaf compared by its id.
+ */
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  ftruncateSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  rmSync,
+  type Stats,
+  write,
+  writeSync
+} from 'node:fs'
+import { promisify } from 'node:util'
+import type { CID } from 'multiformats/cid'
+import { sha256 } from '../cid.ts'
+import { ContentError } from '../content.ts'
+import type { PlannedFile, Want } from '../plan.ts'
+import { LEAF_BYTES } from '../policy.ts'
+import type { TreeSink } from '../tree-work.ts'
+import { asContentError, type BlockIndex } from './index.ts'
+import type { TreeNumber } from './rows.ts'
+import { errno } from './safe-open.ts'
+
+const writeAsync = promisify(write)
+const { O_RDWR, O_RDONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
+/** Files and leaves handled before others get a turn. */
+const STEPS_PER_TURN = 64
+const STEPS_OF_A_LEAF = 8
+
+export interface TreeWriterOptions {
+  /** Where the tree's root comes to lie; its parent folder exists. */
+  readonly path: string
+  /** Take up what an earlier attempt left at `path`. */
+  readonly resume: boolean
+  /** Mode of files: 0444 in the store, 0644 for a user's copy. */
+  readonly mode: number
+  /** Where the files are noted; a user's copy is not. */
+  readonly index?: { readonly rows: BlockIndex; readonly tree: TreeNumber }
+}
+
+interface OpenFile {
+  readonly fd: number
+  readonly number: number
+  /** Bytes an earlier attempt left. */
+  readonly before: number
+}
+
+export class TreeWriter implements TreeSink {
+  readonly #options: TreeWriterOptions
+  readonly #open = new Map<PlannedFile, OpenFile>()
+  #files = 0
+  #steps = 0
+  /** Bytes of all files noted so far. */
+  contentBytes = 0
+
+  constructor(options: TreeWriterOptions) {
+    this.#options = options
+  }
+
+  /** Closes what an interrupted pull left open. */
+  close(): void {
+    for (const { fd } of this.#open.values()) closeSync(fd)
+    this.#open.clear()
+  }
+
+  turn(): Promise<void> | undefined {
+    const rows = this.#options.index?.rows
+    if (rows?.full === true) return rows.room()
+    if (++this.#steps < STEPS_PER_TURN) return undefined
+    this.#steps = 0
+    return new Promise((resolve) => setImmediate(resolve))
+  }
+
+  directory(path: string): void {
+    const full = this.#at(path)
+    this.#guard(path, () => {
+      try {
+        mkdirSync(full, 0o755)
+      } catch (error) {
+        if (errno(error) !== 'EEXIST' || !this.#options.resume || !lstatSync(full).isDirectory()) throw error
+      }
+    })
+  }
+
+  file(path: string, cid: CID, data: Uint8Array): void {
+    this.#guard(path, () => {
+      const fd = this.#create(this.#at(path), this.#options.mode)
+      try {
+        for (let at = 0; at < data.length; ) at += writeSync(fd, data, at)
+        this.#note(this.#files++, path, this.#settleMode(fd), cid, data.length)
+      } finally {
+        closeSync(fd)
+      }
+    })
+  }
+
+  open(file: PlannedFile): void {
+    this.#guard(file.path, () => {
+      const full = this.#at(file.path)
+      const left = this.#options.resume ? this.#reopen(full, file.bytes) : undefined
+      const fd = left?.fd ?? this.#create(full, 0o600)
+      this.#open.set(file, { fd, number: this.#files++, before: left?.before ?? 0 })
+    })
+  }
+
+  async write(file: PlannedFile, offset: number, cid: CID | undefined, data: Uint8Array): Promise<void> {
+    const open = this.#opened(file)
+    try {
+      for (let at = 0; at < data.length; ) at += (await writeAsync(open.fd, data, at, data.length - at, offset + at)).bytesWritten
+    } catch (error) {
+      throw asContentError(error, this.#options.path)
+    }
+    if (cid !== undefined) this.#noteLeaf(cid, open.number, offset, data.length)
+    const rows = this.#options.index?.rows
+    if (rows?.full === true) await rows.room()
+  }
+
+  finish(file: PlannedFile): void {
+    const { fd, number, before } = this.#opened(file)
+    this.#open.delete(file)
+    this.#guard(file.path, () => {
+      try {
+        if (before > file.bytes) ftruncateSync(fd, file.bytes)
+        const stats = this.#settleMode(fd)
+        if (stats.size !== file.bytes) throw new ContentError('bad_tree', `${file.path} has ${stats.size} bytes where its node says ${file.bytes}`)
+        this.#note(number, file.path, stats, undefined, 0)
+      } finally {
+        closeSync(fd)
+      }
+    })
+  }
+
+  node(cid: CID, bytes: Uint8Array, path: string | undefined): void {
+    const { index } = this.#options
+    index?.rows.putBlock(cid.multihash.digest, { kind: 'node', tree: index.tree, place: path, bytes: new Uint8Array(bytes) })
+  }
+
+  kept(want: Want): number | undefined {
+    if (!this.#options.resume) return undefined
+    const { cid, place } = want
+    if (place.kind === 'entry') return this.#keptFile(place.path, cid)
+    if (place.kind !== 'part' || place.bytes > LEAF_BYTES * 2) return undefined
+    const open = this.#opened(place.file)
+    if (place.offset + place.bytes > open.before) return undefined
+    const data = Buffer.allocUnsafe(place.bytes)
+    if (!readAll(open.fd, data, place.offset) || !matches(cid, data)) return undefined
+    this.#steps += STEPS_OF_A_LEAF
+    this.#noteLeaf(cid, open.number, place.offset, place.bytes)
+    return place.bytes
+  }
+
+  #keptFile(path: string, cid: CID): number | undefined {
+    let fd: number
+    try {
+      fd = openSync(this.#at(path), O_RDONLY | O_NOFOLLOW)
+    } catch {
+      return undefined
+    }
+    try {
+      const stats = fstatSync(fd)
+      if (!stats.isFile() || stats.size > LEAF_BYTES * 2) return undefined
+      const data = Buffer.allocUnsafe(stats.size)
+      if (!readAll(fd, data, 0) || !matches(cid, data)) return undefined
+      this.#note(this.#files++, path, this.#settleMode(fd), cid, stats.size)
+      return stats.size
+    } finally {
+      closeSync(fd)
+    }
+  }
+
+  /** A new file; what an earlier attempt left under its name gives way. */
+  #create(full: string, mode: number): number {
+    try {
+      return openSync(full, 'wx+', mode)
+    } catch (error) {
+      if (errno(error) !== 'EEXIST' || !this.#options.resume || lstatSync(full).isDirectory()) throw error
+      rmSync(full)
+      return openSync(full, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
+    }
+  }
+
+  /** A large file that an earlier attempt began, or finished, in place. */
+  #reopen(full: string, bytes: number): { fd: number; before: number } | undefined {
+    try {
+      const stats = lstatSync(full)
+      if (!stats.isFile()) return undefined
+      let fd: number
+      try {
+        fd = openSync(full, O_RDWR | O_NOFOLLOW)
+      } catch (error) {
+        if (errno(error) !== 'EACCES') throw error
+        const own = openSync(full, O_RDONLY | O_NOFOLLOW)
+        fchmodSync(own, 0o600)
+        closeSync(own)
+        fd = openSync(full, O_RDWR | O_NOFOLLOW)
+      }
+      if (stats.size > bytes) ftruncateSync(fd, bytes)
+      return { fd, before: Math.min(stats.size, bytes) }
+    } catch (error) {
+      if (errno(error) === 'ENOENT') return undefined
+      throw error
+    }
+  }
+
+  /** The user's mask may have taken bits away. */
+  #settleMode(fd: number): Stats {
+    const { mode } = this.#options
+    const stats = fstatSync(fd)
+    if ((stats.mode & 0o777) !== mode) fchmodSync(fd, mode)
+    return stats
+  }
+
+  #note(number: number, path: string, stats: Stats, cid: CID | undefined, length: number): void {
+    const { index } = this.#options
+    this.contentBytes += stats.size
+    if (index === undefined) return
+    index.rows.putFile(index.tree, number, { size: stats.size, mtimeMs: stats.mtimeMs, ino: stats.ino, path })
+    if (cid !== undefined && length > 0) this.#noteLeaf(cid, number, 0, length)
+  }
+
+  #noteLeaf(cid: CID, file: number, offset: number, length: number): void {
+    const { index } = this.#options
+    index?.rows.putBlock(cid.multihash.digest, { kind: 'leaf', tree: index.tree, file, offset, length })
+  }
+
+  #opened(file: PlannedFile): OpenFile {
+    const open = this.#open.get(file)
+    if (open === undefined) throw new Error(`${file.path} is not open`)
+    return open
+  }
+
+  #at(path: string): string {
+    return path === '' ? this.#options.path : `${this.#options.path}/${path}`
+  }
+
+  #guard(path: string, call: () => void): void {
+    try {
+      call()
+    } catch (error) {
+      const code = errno(error)
+      if (code === 'EEXIST') throw new ContentError('bad_tree', `${path} is in the tree twice`, { cause: error })
+      if (code === 'ENAMETOOLONG' || code === 'ENOTDIR' || code === 'EINVAL' || code === 'EILSEQ')
+        throw new ContentError('bad_tree', `${path} cannot be a file here (${code})`, { cause: error })
+      throw asContentError(error, this.#options.path)
+    }
+  }
+}
+
+function readAll(fd: number, data: Buffer, position: number): boolean {
+  let got = 0
+  while (got < data.length) {
+    const count = readSync(fd, data, got, data.length - got, position + got)
+    if (count <= 0) return false
+    got += count
+  }
+  return true
+}
+
+function matches(cid: CID, data: Uint8Array): boolean {
+  return Buffer.compare(sha256(data), cid.multihash.digest) === 0
+}

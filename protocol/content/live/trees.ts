@@ -1,0 +1,240 @@
+/** What the store knows of roots and of the trees on disk that hold them: complete or not, where, and how they are forgotten. */
+import { lstatSync } from 'node:fs'
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { CID } from 'multiformats/cid'
+import { acceptCid, DAG_CBOR, RAW } from '../cid.ts'
+import { ContentError } from '../content.ts'
+import { decodeNode } from '../dag.ts'
+import { NODE_DEPTH_MAX, TREE_ENTRIES_MAX } from '../policy.ts'
+import { linksOf, resolvePath } from '../reader.ts'
+import type { Blocks } from './blocks.ts'
+import type { BlockIndex } from './index.ts'
+import { LOOSE, NO_ROOT, PASSING, type RootRow, type TreeNumber, type TreeRow } from './rows.ts'
+import { errno } from './safe-open.ts'
+
+/** Places that one root is remembered at; publishing it from yet another folder forgets the oldest. */
+const TREES_PER_ROOT_MAX = 4
+
+export class Trees {
+  readonly #index: BlockIndex
+  readonly #blocks: Blocks
+  readonly #folder: string
+  #removals: Promise<void> = Promise.resolve()
+
+  constructor(index: BlockIndex, blocks: Blocks, folder: string) {
+    this.#index = index
+    this.#blocks = blocks
+    this.#folder = folder
+  }
+
+  /** Makes the folders and ends what a killed process left half done. */
+  async recover(): Promise<void> {
+    await mkdir(join(this.#folder, 'trees'), { recursive: true })
+    await rm(join(this.#folder, 'trash'), { recursive: true, force: true })
+    await mkdir(join(this.#folder, 'trash'))
+    for (const { number } of await this.#index.treesThatAre('removing')) await this.#forget(number)
+    for (const { number, row } of await this.#index.treesThatAre('partial')) {
+      // an interrupted publication: its files are the user's, and adding them again is as quick
+      if (row.path !== null) await this.forgetFiles(number)
+    }
+  }
+
+  /** True when every block of the DAG is here. */
+  has(cid: CID): boolean {
+    if (this.treeOf(cid) !== undefined) return true
+    const seen = new Set<string>()
+    const waiting: { cid: CID; depth: number }[] = [{ cid, depth: 0 }]
+    for (let item = waiting.pop(); item !== undefined; item = waiting.pop()) {
+      const id = item.cid.toString()
+      if (seen.has(id)) continue
+      seen.add(id)
+      if (seen.size > TREE_ENTRIES_MAX || item.depth > NODE_DEPTH_MAX * 2) return false
+      if (this.treeOf(item.cid) !== undefined) continue
+      const row = this.#index.block(item.cid.multihash.digest)
+      if (row === undefined) return false
+      if (row.tree !== LOOSE) {
+        if (this.#index.tree(row.tree)?.status === 'complete') continue
+        return false
+      }
+      if (item.cid.code === RAW || row.kind === 'leaf') continue
+      for (const link of linksOf(decodeNode(item.cid, row.bytes))) waiting.push({ cid: link, depth: item.depth + 1 })
+    }
+    return true
+  }
+
+  /** The complete tree that is this root, the store's own before published ones, the newest first. */
+  treeOf(cid: CID): TreeRow | undefined {
+    const complete = (this.#index.root(cid)?.trees ?? []).map((number) => this.#index.tree(number)).filter((row) => row?.status === 'complete')
+    return complete.findLast((row) => row?.path === null) ?? complete.at(-1)
+  }
+
+  /** Where the file or folder lies on disk; undefined when it does not, or not any more. */
+  locate(root: CID, path: string | undefined): string | undefined {
+    const trees = (this.#index.root(root)?.trees ?? []).map((number) => this.#index.tree(number)).filter((row) => row?.status === 'complete')
+    const found = this.#resolve(root, path)
+    if (found === undefined) return undefined
+    for (const row of [...trees.filter((tree) => tree?.path === null), ...trees.filter((tree) => tree?.path !== null).reverse()]) {
+      const base = row === undefined ? undefined : this.#blocks.pathOf(row)
+      const at = base === undefined ? undefined : path === undefined || path === '' ? base : join(base, path)
+      if (at !== undefined && exists(at)) return at
+    }
+    return found.equals(root) ? this.#place(found) : (this.locate(found, undefined) ?? this.#place(found))
+  }
+
+  /** Where a file or folder within a tree lies, by its own id. */
+  #place(cid: CID): string | undefined {
+    const row = this.#index.block(cid.multihash.digest)
+    const tree = row === undefined ? undefined : this.#index.tree(row.tree)
+    if (row === undefined || tree?.status !== 'complete') return undefined
+    let place: string | undefined
+    if (row.kind === 'node') place = row.place
+    else {
+      const file = this.#index.file(row.tree, row.file)
+      if (row.offset === 0 && row.length === file?.size) place = file.path
+    }
+    if (place === undefined) return undefined
+    const at = place === '' ? this.#blocks.pathOf(tree) : join(this.#blocks.pathOf(tree), place)
+    return exists(at) ? at : undefined
+  }
+
+  #resolve(root: CID, path: string | undefined): CID | undefined {
+    try {
+      const found = resolvePath(root, path, (cid) => this.nodeBytes(cid))
+      return 'cid' in found ? found.cid : undefined
+    } catch (error) {
+      if (error instanceof ContentError) return undefined
+      throw error
+    }
+  }
+
+  /** A node (not a leaf) that is in the index. */
+  nodeBytes(cid: CID): Uint8Array | undefined {
+    const row = this.#index.block(cid.multihash.digest)
+    return row?.kind === 'node' ? row.bytes : undefined
+  }
+
+  /** Bytes of the files of a complete DAG. */
+  sizeOf(cid: CID): number | undefined {
+    const tree = this.treeOf(cid)
+    if (tree !== undefined) return tree.bytes
+    if (!this.has(cid)) return undefined
+    const row = this.#index.block(cid.multihash.digest)
+    if (row === undefined) return undefined
+    if (row.kind === 'leaf') return row.length
+    if (cid.code === RAW) return row.bytes.length
+    const node = decodeNode(cid, row.bytes)
+    if (node.kind === 'file') return node.bytes
+    return linksOf(node).reduce((total, link) => total + (this.sizeOf(link) ?? 0), cid.code === DAG_CBOR ? row.bytes.length : 0)
+  }
+
+  /** Notes a new tree for a root; what it replaces (the same place, or the oldest of too many) is forgotten. */
+  attach(cid: CID, number: TreeNumber, change: Partial<RootRow>): void {
+    const path = this.#index.tree(number)?.path
+    const before = this.#index.root(cid) ?? NO_ROOT
+    const replaced = before.trees.filter((other) => {
+      const row = this.#index.tree(other)
+      return other !== number && (row === undefined || row.path === path)
+    })
+    const kept = before.trees.filter((other) => !replaced.includes(other) && other !== number)
+    const dropped = kept.splice(0, Math.max(0, kept.length + 1 - TREES_PER_ROOT_MAX))
+    this.#index.putRoot(cid, { ...before, ...change, trees: [...kept, number] })
+    for (const other of [...replaced, ...dropped]) this.#forgetAside(other).catch(() => undefined)
+  }
+
+  /** Ends the removals that go on in the background. */
+  async settled(): Promise<void> {
+    await this.#removals
+  }
+
+  change(cid: CID, change: Partial<RootRow>): void {
+    this.#index.putRoot(cid, { ...(this.#index.root(cid) ?? NO_ROOT), ...change })
+  }
+
+  /** Drops a tree's own rows; its blocks' rows are dead from then on and are written over by the next tree that has them. */
+  async forgetFiles(number: TreeNumber): Promise<void> {
+    this.#index.putTree(number, undefined)
+    await this.#index.clearFiles(number)
+  }
+
+  /** Forgets a root: the store's own files are deleted, a user's stay; parts that were only fetched for it go with it. */
+  async remove(cid: CID): Promise<void> {
+    const row = this.#index.root(cid)
+    const links = cid.code === DAG_CBOR ? this.#linksOf(cid) : []
+    this.#index.putRoot(cid, undefined)
+    for (const number of row?.trees ?? []) await this.#forgetAside(number)
+    for (const loose of [LOOSE, PASSING]) if (this.#index.block(cid.multihash.digest)?.tree === loose) await this.#index.dropBlock(cid.multihash.digest, loose)
+    for (const link of links) {
+      const part = this.#index.root(link)
+      if (part === undefined) continue
+      const parents = part.parents.filter((parent) => parent !== cid.toString())
+      this.change(link, { parents })
+      if (parents.length === 0 && part.parents.length > 0 && !part.direct && !part.pinned) await this.remove(link)
+    }
+    await this.#index.flush(true)
+  }
+
+  #linksOf(cid: CID): CID[] {
+    const bytes = this.nodeBytes(cid)
+    return bytes === undefined ? [] : linksOf(decodeNode(cid, bytes))
+  }
+
+  /** Nothing sees the tree from now on; its rows and files go one tree after the other. What fails is taken up at the next start. */
+  #forgetAside(number: TreeNumber): Promise<void> {
+    const row = this.#index.tree(number)
+    if (row === undefined) return Promise.resolve()
+    this.#index.putTree(number, { ...row, status: 'removing' })
+    const turn = this.#removals.then(async () => {
+      await this.#index.flush(true)
+      await this.#forget(number)
+    })
+    this.#removals = turn.catch(() => undefined)
+    return turn
+  }
+
+  async #forget(number: TreeNumber): Promise<void> {
+    const row = this.#index.tree(number)
+    if (row === undefined) return
+    const root = acceptCid(row.root)
+    const trash = join(this.#folder, 'trash', String(number))
+    if (row.path === null && root !== undefined && !this.#heldByOther(root, number)) {
+      await rename(this.#blocks.pathOf(row), trash).catch((error: unknown) => {
+        if (errno(error) !== 'ENOENT') throw error
+      })
+    }
+    if (root !== undefined) await this.#index.removing(() => this.#dropBlocks(root, number))
+    await this.forgetFiles(number)
+    await rm(trash, { recursive: true, force: true })
+  }
+
+  /** Whether a later fetch of the same root owns the folder by now. */
+  #heldByOther(root: CID, number: TreeNumber): boolean {
+    return (this.#index.root(root)?.trees ?? []).some((other) => other !== number && this.#index.tree(other)?.path === null)
+  }
+
+  /** Children before parents, so that an interrupted removal finds its way again. */
+  async #dropBlocks(root: CID, number: TreeNumber): Promise<void> {
+    const seen = new Set<string>()
+    const stack: { cid: CID; entered: boolean }[] = [{ cid: root, entered: false }]
+    for (let item = stack.at(-1); item !== undefined; item = stack.at(-1)) {
+      const id = item.cid.toString()
+      if (!item.entered && seen.has(id)) {
+        stack.pop()
+        continue
+      }
+      seen.add(id)
+      const bytes = item.cid.code === RAW || item.entered ? undefined : this.nodeBytes(item.cid)
+      if (bytes === undefined) {
+        stack.pop()
+        await this.#index.dropBlock(item.cid.multihash.digest, number)
+        continue
+      }
+      item.entered = true
+      for (const link of linksOf(decodeNode(item.cid, bytes))) stack.push({ cid: link, entered: false })
+    }
+  }
+}
+
+function exists(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+}

@@ -1,0 +1,99 @@
+/** Turns the blocks of one tree into files: the plan says what a block means, the sink puts it on disk. */
+import type { CID } from 'multiformats/cid'
+import { RAW } from './cid.ts'
+import type { PlannedFile, TreePlan, Want } from './plan.ts'
+import type { Work } from './pull.ts'
+
+/** Where a tree is being written. Paths are below its root, '' for the root itself. Throws ContentError. */
+export interface TreeSink {
+  directory(path: string): void
+  /** A file of one block. */
+  file(path: string, cid: CID, data: Uint8Array): void
+  /** A file of many blocks begins. */
+  open(file: PlannedFile): void
+  /** `cid` is undefined for bytes that stood within a node. */
+  write(file: PlannedFile, offset: number, cid: CID | undefined, data: Uint8Array): Promise<void>
+  /** All of the file is written. */
+  finish(file: PlannedFile): void
+  /** A node of the DAG, with the path of the file or folder it is the root of. */
+  node(cid: CID, bytes: Uint8Array, path: string | undefined): void
+  /** How many bytes of exactly this leaf an earlier attempt left in place; undefined when it must be written. */
+  kept(want: Want): number | undefined
+  /** Lets others have a turn and keeps what waits for the index bounded. */
+  turn(): Promise<void> | undefined
+}
+
+export class TreeWork implements Work<Want> {
+  readonly #plan: TreePlan
+  readonly #sink: TreeSink
+  readonly #local: (cid: CID) => Promise<Uint8Array | undefined>
+  readonly #onBlock: (bytes: number) => void
+
+  /** `local` finds verified blocks that are here already; `onBlock` counts what was accepted. */
+  constructor(plan: TreePlan, sink: TreeSink, local: (cid: CID) => Promise<Uint8Array | undefined>, onBlock: (bytes: number) => void) {
+    this.#plan = plan
+    this.#sink = sink
+    this.#local = local
+    this.#onBlock = onBlock
+  }
+
+  next(): Want | undefined {
+    return this.#plan.next()
+  }
+
+  again(want: Want): void {
+    this.#plan.again(want)
+  }
+
+  async present(want: Want): Promise<boolean> {
+    const turn = this.#sink.turn()
+    if (turn !== undefined) await turn
+    const kept = want.cid.code === RAW ? this.#sink.kept(want) : undefined
+    if (kept !== undefined) {
+      this.#plan.skip(kept)
+      this.#onBlock(kept)
+      if (want.place.kind === 'part') this.#partDone(want.place.file)
+      return true
+    }
+    const bytes = await this.#local(want.cid)
+    if (bytes === undefined) return false
+    await this.accept(want, bytes)
+    return true
+  }
+
+  accept(want: Want, bytes: Uint8Array): Promise<void> | undefined {
+    const { cid, place } = want
+    const step = this.#plan.accept(want, bytes)
+    this.#onBlock(bytes.length)
+    const leaf = cid.code === RAW ? cid : undefined
+    if (leaf === undefined) this.#sink.node(cid, bytes, place.kind === 'entry' ? place.path : undefined)
+    switch (step.kind) {
+      case 'nothing':
+        return undefined
+      case 'directory':
+        this.#sink.directory(step.path)
+        return undefined
+      case 'file':
+        this.#sink.file(step.path, cid, step.data)
+        return this.#sink.turn()
+      case 'open': {
+        const { file, data } = step
+        this.#sink.open(file)
+        file.left++
+        if (data.length > 0) return this.#sink.write(file, 0, undefined, data).then(() => this.#partDone(file))
+        this.#partDone(file)
+        return undefined
+      }
+      case 'part': {
+        const { file, offset, data } = step
+        if (data.length > 0) return this.#sink.write(file, offset, leaf, data).then(() => this.#partDone(file))
+        this.#partDone(file)
+        return undefined
+      }
+    }
+  }
+
+  #partDone(file: PlannedFile): void {
+    if (--file.left === 0) this.#sink.finish(file)
+  }
+}
