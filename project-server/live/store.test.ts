@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { storeContract } from '#test/contract/store'
+import { type Store, StoreError } from '../ports.ts'
+import { openStore } from './store.ts'
+
+async function inFolder<T>(body: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'talko-store-'))
+  try {
+    return await body(folder)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+function hasCode(code: StoreError['code'], words: RegExp) {
+  return (error: unknown): boolean => error instanceof StoreError && error.code === code && words.test(error.message)
+}
+
+storeContract('on disk', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'talko-store-'))
+  let store = await openStore(folder)
+  return {
+    store,
+    reopen: async () => {
+      store = await openStore(folder)
+      return store
+    },
+    dispose: async () => {
+      await store.close()
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
+})
+
+describe('the store on disk', () => {
+  it('has one owner: the second is told what to do', () =>
+    inFolder(async (folder) => {
+      const first = await openStore(folder)
+      await assert.rejects(openStore(folder), hasCode('locked', /another project server: stop that one/))
+      await first.close()
+      await (await openStore(folder)).close()
+    }))
+
+  it('writes nothing on a full disk, and goes on when there is room', () =>
+    inFolder(async (folder) => {
+      let free = 2 ** 40
+      const store = await openStore(folder, { freeBytes: async () => free, now: () => 0 })
+      const epoch = await store.beginEpoch()
+      free = 1024
+      const big = new Uint8Array(8 * 1024 * 1024)
+      await assert.rejects(store.batch(epoch, [{ key: 'a', value: big }]), hasCode('disk_full', /free some space/))
+      await assert.rejects(store.batch(epoch, [{ key: 'b', value: new Uint8Array(1) }]), hasCode('disk_full', /nothing was written/))
+      assert.equal(await store.get('a'), undefined)
+      free = 2 ** 40
+      await store.batch(epoch, [{ key: 'a', value: big }])
+      assert.equal((await store.get('a'))?.length, big.length)
+      await store.close()
+    }))
+
+  it('has every batch it promised, and none in part, after kill -9 at any moment', () =>
+    inFolder(async (folder) => {
+      const random = mulberry(11)
+      let promised = 0
+      for (let round = 0; round < 5; round++) {
+        promised = Math.max(promised, await writeUntilKilled(folder, promised + 1 + Math.floor(random() * 60)))
+        const store = await openStore(folder)
+        const [a, b, c] = await Promise.all(['a', 'b', 'c'].map((part) => keysOf(store, part)))
+        assert.deepEqual(a, b)
+        assert.deepEqual(a, c)
+        assert.deepEqual(
+          a,
+          a?.map((_, index) => String(index + 1).padStart(9, '0'))
+        )
+        assert.ok((a?.length ?? 0) >= promised, `${a?.length} batches are there, ${promised} were promised`)
+        await store.close()
+      }
+    }))
+})
+
+/** Kills the writer as soon as it has promised this number; answers the last number that it promised. */
+async function writeUntilKilled(folder: string, until: number): Promise<number> {
+  const writer = spawn(process.execPath, [join(import.meta.dirname, '../../test/support/store-writer.ts'), folder], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let promised = 0
+  let rest = ''
+  writer.stdout.on('data', (data: Buffer) => {
+    const lines = (rest + data.toString()).split('\n')
+    rest = lines.pop() ?? ''
+    promised = Number(lines.at(-1) ?? promised)
+    if (promised >= until) writer.kill('SIGKILL')
+  })
+  await once(writer, 'close')
+  return promised
+}
+
+async function keysOf(store: Store, part: string): Promise<string[]> {
+  const keys: string[] = []
+  for await (const [key] of store.range(`${part}/`, `${part}0`)) keys.push(key.slice(2))
+  return keys
+}
+
+function mulberry(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}

@@ -1,0 +1,259 @@
+/** A coordinator with its store in memory and scripted nodes around it, for tests of the core: messages go both ways at once and in order, unless a test says otherwise. */
+
+import { CID } from 'multiformats/cid'
+import { Coordinator } from '#project-server/coordinator/coordinator'
+import type { AcceptedBundle, Effect, Event, NodeOffer, Unsigned } from '#project-server/coordinator/events'
+import { type CoordinatorPolicy, DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
+import { receiptKey } from '#project-server/coordinator/records'
+import { encodeManifest, manifestCid, type RunManifest } from '#protocol/bundle/manifest'
+import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
+import { cidOfBytes, RAW } from '#protocol/content/cid'
+import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
+import { decodeFrame, type Frame } from '#protocol/control/messages'
+import { batchIdFrom, type ReplicaId } from '#protocol/ids'
+import { type EndReason, encodeResult, type Result } from '#protocol/result/result'
+import { MemoryStore } from '../../sim/store.ts'
+
+export const PROJECT = 'the-project'
+
+export function batchId(number: number): string {
+  const bytes = new Uint8Array(16)
+  new DataView(bytes.buffer).setUint32(12, number)
+  return batchIdFrom(bytes)
+}
+
+/** A bundle told apart by its argument. */
+export function bundle(
+  argument: string,
+  overrides: Partial<Omit<RunManifest, 'resources'>> & { resources?: Partial<RunManifest['resources']> } = {}
+): AcceptedBundle {
+  const { resources, ...rest } = overrides
+  const manifest: RunManifest = {
+    kind: 'run',
+    v: 1,
+    engine: 'process',
+    image: null,
+    command: ['work', argument],
+    dependencies: [],
+    environment: {},
+    network: 'none',
+    compareStdout: false,
+    ...rest,
+    resources: { cpuMillis: 1000, memoryBytes: 1024 ** 3, timeMs: 60_000, diskBytes: 0, pids: 16, ...resources }
+  }
+  const bytes = encodeManifest(manifest)
+  return { cid: manifestCid(bytes).toString(), bytes, signature: Uint8Array.of(1), manifest }
+}
+
+export function offer(slots: number, overrides: Partial<NodeOffer> = {}): NodeOffer {
+  return {
+    name: 'a node',
+    agent: 'test',
+    platform: 'linux/amd64',
+    engines: ['process', 'docker'],
+    cpuMillis: 1_000_000,
+    memoryBytes: 2 ** 50,
+    diskBytes: 2 ** 50,
+    slots,
+    tags: [],
+    ...overrides
+  }
+}
+
+/** The id of an output that holds this text. */
+export function outputOf(text: string): CID {
+  return cidOfBytes(RAW, new TextEncoder().encode(text))
+}
+
+export interface Outcome {
+  /** Text of the output; '' for none. */
+  readonly output?: string
+  readonly stdout?: string
+  readonly exitCode?: number
+  readonly reason?: EndReason
+}
+
+const EMPTY_TREE = CID.parse(EMPTY_DIRECTORY)
+const EMPTY = CID.parse(EMPTY_FILE)
+
+export function result(node: string, replica: ReplicaId, bundleId: CID, outcome: Outcome): Result {
+  const { output = '', stdout = '', exitCode = 0, reason = 'exit' } = outcome
+  return {
+    v: 1,
+    project: PROJECT,
+    replica,
+    bundle: bundleId,
+    node,
+    reason,
+    exitCode,
+    output: output === '' ? EMPTY_TREE : outputOf(output),
+    stdout: stdout === '' ? EMPTY : outputOf(stdout),
+    stderr: EMPTY,
+    bytes: output.length,
+    startedAtMs: 0,
+    endedAtMs: 1,
+    cpuMs: 1,
+    memoryPeakBytes: 1
+  }
+}
+
+/** Pretends to be signed: the core trusts the shell with signatures. */
+export function signedResult(one: Result): {
+  result: Result
+  signed: { body: Uint8Array; proof: { index: number; count: number; path: []; signature: Uint8Array } }
+} {
+  return { result: one, signed: { body: encodeResult(one), proof: { index: 0, count: 1, path: [], signature: Uint8Array.of(1) } } }
+}
+
+/** A node that does as it is told by the test, and remembers what it was told. */
+export class ScriptedNode {
+  readonly id: string
+  link: string
+  sent = 0
+  received = 0
+  /** Leases it has: replica to the epoch and the bundle. */
+  readonly leases = new Map<ReplicaId, { epoch: number; bundle: CID }>()
+  readonly granted = new Set<ReplicaId>()
+  readonly refused: ReplicaId[] = []
+  readonly cancelled: ReplicaId[] = []
+  readonly released: ReplicaId[] = []
+  readonly welcomes: Extract<Effect, { kind: 'welcome' }>[] = []
+  readonly disconnects: string[] = []
+
+  constructor(id: string) {
+    this.id = id
+    this.link = `link of ${id}`
+  }
+
+  take(frame: Frame): void {
+    if (frame.seq <= this.received) return
+    if (frame.seq !== this.received + 1) throw new Error(`node ${this.id} has message ${this.received} and got ${frame.seq}`)
+    this.received = frame.seq
+    for (const { replica, epoch, manifest } of frame.assign?.leases ?? []) this.leases.set(replica, { epoch, bundle: manifestCid(manifest) })
+    for (const replica of frame.grant?.granted ?? []) this.granted.add(replica)
+    this.refused.push(...(frame.grant?.refused ?? []))
+    this.cancelled.push(...(frame.cancel?.replicas ?? []))
+    this.released.push(...(frame.release?.replicas ?? []))
+    for (const replica of [...(frame.cancel?.replicas ?? []), ...(frame.release?.replicas ?? []), ...(frame.grant?.refused ?? [])]) this.leases.delete(replica)
+  }
+}
+
+export class CoordinatorWorld {
+  readonly store = new MemoryStore()
+  readonly nodes = new Map<string, ScriptedNode>()
+  readonly effects: Effect[] = []
+  readonly receipts = new Map<string, Unsigned['receipt']>()
+  /** Outputs arrive by themselves unless a test takes that over. */
+  pulls = true
+  nowMs = 1_000_000
+  epoch = 0
+  readonly #policy: CoordinatorPolicy
+  #coordinator: Coordinator | undefined
+
+  constructor(policy: CoordinatorPolicy = DEFAULT_COORDINATOR_POLICY) {
+    this.#policy = policy
+  }
+
+  get coordinator(): Coordinator {
+    if (this.#coordinator === undefined) throw new Error('not started')
+    return this.#coordinator
+  }
+
+  /** Starts, or starts again after a crash: only what was committed is left. */
+  async start(): Promise<this> {
+    this.epoch = await this.store.beginEpoch()
+    this.#coordinator = new Coordinator({ project: PROJECT, epoch: this.epoch, policy: this.#policy })
+    await this.#coordinator.load(this.store, this.nowMs)
+    this.commit()
+    return this
+  }
+
+  apply(...events: readonly Event[]): void {
+    for (const event of events) this.coordinator.apply(event, this.nowMs)
+    this.commit()
+  }
+
+  /** One group commit, then its effects. */
+  commit(): void {
+    const { changes, effects, unsigned } = this.coordinator.take()
+    this.store.write(this.epoch, [...changes, ...unsigned.map(({ key }) => ({ key, value: Uint8Array.of(1) }))])
+    for (const { key, receipt } of unsigned) {
+      if (key !== receiptKey(receipt.task) || this.receipts.has(key)) throw new Error(`a second receipt for ${key}`)
+      this.receipts.set(receipt.task, receipt)
+    }
+    this.effects.push(...effects)
+    for (const effect of effects) this.#carryOut(effect)
+  }
+
+  #carryOut(effect: Effect): void {
+    if (effect.kind === 'pull') {
+      const [node = ''] = effect.nodes
+      if (this.pulls) this.apply({ kind: 'pulled', task: effect.task, node, ok: true, message: '' })
+      return
+    }
+    if (effect.kind === 'changed') return
+    const node = this.nodes.get(effect.node)
+    if (node === undefined) return
+    if (effect.kind === 'welcome') {
+      node.welcomes.push(effect)
+      for (const replica of effect.unknown) node.leases.delete(replica)
+    } else if (effect.kind === 'disconnect') node.disconnects.push(effect.code)
+    else if (effect.kind === 'send') {
+      const frame = decodeFrame(effect.frame)
+      if (frame === undefined || frame.seq !== effect.seq) throw new Error('a sent frame does not decode')
+      node.take(frame)
+      this.coordinator.apply({ kind: 'ack', node: node.id, seq: effect.seq }, this.nowMs)
+    }
+  }
+
+  /** A node says hello: new, or back with what it holds. */
+  join(id: string, offered: NodeOffer = offer(1)): ScriptedNode {
+    const node = this.nodes.get(id) ?? new ScriptedNode(id)
+    this.nodes.set(id, node)
+    this.apply({ kind: 'hello', node: id, link: node.link, received: node.received, offer: offered, replicas: [...node.leases.keys()] })
+    return node
+  }
+
+  submit(batch: string, bundles: readonly AcceptedBundle[], policy: Partial<TaskPolicy> = {}): void {
+    this.apply({ kind: 'submit', batch, name: 'a batch', by: 'owner', bundles, policy: { ...DEFAULT_POLICY, ...policy }, more: false, seed: 7 })
+  }
+
+  begin(node: ScriptedNode, ...replicas: readonly ReplicaId[]): void {
+    this.apply({
+      kind: 'start',
+      node: node.id,
+      seq: ++node.sent,
+      replicas: replicas.map((replica) => ({ replica, epoch: node.leases.get(replica)?.epoch ?? 0 }))
+    })
+  }
+
+  report(node: ScriptedNode, replica: ReplicaId, outcome: Outcome = {}): void {
+    const id = node.leases.get(replica)?.bundle
+    if (id === undefined) throw new Error(`node ${node.id} has no lease ${replica}`)
+    node.leases.delete(replica)
+    this.apply({ kind: 'reports', node: node.id, seq: ++node.sent, results: [signedResult(result(node.id, replica, id, outcome))] })
+  }
+
+  giveBack(node: ScriptedNode, replica: ReplicaId, kind: string, message = 'no'): void {
+    node.leases.delete(replica)
+    this.apply({ kind: 'returned', node: node.id, seq: ++node.sent, replicas: [{ replica, class: kind, code: '', message }] })
+  }
+
+  /** Starts and reports everything that the node was leased. */
+  work(node: ScriptedNode, outcome: Outcome = {}): void {
+    for (const replica of [...node.leases.keys()]) {
+      this.begin(node, replica)
+      if (node.granted.has(replica)) this.report(node, replica, outcome)
+    }
+  }
+
+  /** Time passes; all but the silent ones are heard of. */
+  pass(ms: number, silent: readonly ScriptedNode[] = []): void {
+    for (let left = ms; left > 0; left -= 500) {
+      this.nowMs += Math.min(500, left)
+      for (const node of this.nodes.values())
+        if (!silent.includes(node) && node.welcomes.length > 0) this.coordinator.apply({ kind: 'heartbeat', node: node.id }, this.nowMs)
+      this.apply({ kind: 'tick' })
+    }
+  }
+}
