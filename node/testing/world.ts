@@ -7,6 +7,7 @@ import type { ReplicaId } from '#protocol/ids'
 import { decodeResult } from '#protocol/result/result'
 import { Agent } from '../agent/agent.ts'
 import type { AgentEvent, Effect, Prompt } from '../agent/events.ts'
+import type { Ended } from '../ports.ts'
 import { ENDED, leaseOf, PROJECT, PUBLISHED, replicaOf } from './samples.ts'
 
 type Numbered =
@@ -41,7 +42,7 @@ export class World {
   #publishing = new Set<ReplicaId>()
   /** Containers: they outlive the node. */
   #running = new Set<ReplicaId>()
-  #ended = new Set<ReplicaId>()
+  #ended = new Map<ReplicaId, Ended>()
   #killed = new Set<ReplicaId>()
   #connected = false
   #link: string | undefined
@@ -137,8 +138,10 @@ export class World {
     const replica = pickFrom([...this.#running], pick)
     if (replica === undefined) return
     this.#running.delete(replica)
-    this.#ended.add(replica)
-    this.#settle([{ kind: 'ended', replica, ended: this.#killed.has(replica) ? { ...ENDED, reason: 'killed' } : ENDED }], crashAt)
+    // A kill may come too late to be what ended the run.
+    const ended: Ended = this.#killed.has(replica) && pick % 2 === 0 ? { ...ENDED, reason: 'killed' } : ENDED
+    this.#ended.set(replica, ended)
+    this.#settle([{ kind: 'ended', replica, ended }], crashAt)
   }
 
   publish(pick: number, crashAt = 0): void {
@@ -163,16 +166,14 @@ export class World {
     this.#agent = this.#born()
     for (const id of this.folders) if (this.#agent.phaseOf(id) === undefined) this.folders.delete(id)
     const wanted = new Set(this.#agent.unrecovered().map(({ replica }) => replica))
-    for (const id of [...this.#running, ...this.#ended]) {
+    for (const id of [...this.#running, ...this.#ended.keys()]) {
       if (wanted.has(id)) continue
       this.#running.delete(id)
       this.#ended.delete(id)
     }
-    const found = new Set([...this.#running, ...this.#ended].filter((id) => wanted.has(id)))
+    const found = new Set([...this.#running, ...this.#ended.keys()].filter((id) => wanted.has(id)))
     this.recovered += found.size
-    const endings = [...this.#ended].map(
-      (replica): AgentEvent => ({ kind: 'ended', replica, ended: this.#killed.has(replica) ? { ...ENDED, reason: 'killed' } : ENDED })
-    )
+    const endings = [...this.#ended].map(([replica, ended]): AgentEvent => ({ kind: 'ended', replica, ended }))
     this.#settle([{ kind: 'recovered', found }, ...endings, { kind: 'engine', up: true }])
   }
 
