@@ -51,11 +51,22 @@ describe('a task in its container', { skip }, () => {
   })
 
   it('is nobody, stays nobody, and holds no capability', async () => {
-    const { stdout } = await shell('id -u; id -G; grep -E "^(Cap|NoNewPrivs|Seccomp:)" /proc/self/status | tr -d "\\t"; su -c id 2>/dev/null; chroot / id 2>/dev/null; mknod /tmp/d b 8 0 2>/dev/null && echo mknod; hostname x 2>/dev/null && echo hostname; kill -9 1; echo $?')
+    const { stdout } = await shell(
+      'id -u; id -G; grep -E "^(Cap|NoNewPrivs|Seccomp:)" /proc/self/status | tr -d "\\t"; su -c id 2>/dev/null; chroot / id 2>/dev/null; mknod /tmp/d b 8 0 2>/dev/null && echo mknod; hostname x 2>/dev/null && echo hostname; kill -9 1; echo $?'
+    )
     const [uid = '', groups = '', ...rest] = stdout.trim().split('\n')
     assert.notEqual(uid, '0')
     assert.equal(groups, uid)
-    assert.deepEqual(rest, ['CapInh:0000000000000000', 'CapPrm:0000000000000000', 'CapEff:0000000000000000', 'CapBnd:0000000000000000', 'CapAmb:0000000000000000', 'NoNewPrivs:1', 'Seccomp:2', '0'])
+    assert.deepEqual(rest, [
+      'CapInh:0000000000000000',
+      'CapPrm:0000000000000000',
+      'CapEff:0000000000000000',
+      'CapBnd:0000000000000000',
+      'CapAmb:0000000000000000',
+      'NoNewPrivs:1',
+      'Seccomp:2',
+      '0'
+    ])
   })
 
   it('gains nothing from a set-uid program', async () => {
@@ -99,7 +110,9 @@ describe('a task in its container', { skip }, () => {
     await mkdir(path)
     for (const [index, [, call]] of calls.entries()) await writeFile(join(path, String(index)), programOf(call), { mode: 0o755 })
     await writeFile(join(path, 'control'), programOf([41, 1, 1, 0]), { mode: 0o755 }) // a Unix socket is allowed
-    const execution = await fixture.execution(['sh', '-c', 'for i in $(seq 0 15) control; do /in/calls/$i; echo $?; done'], { inputs: [{ name: 'calls', path }] })
+    const execution = await fixture.execution(['sh', '-c', 'for i in $(seq 0 15) control; do /in/calls/$i; echo $?; done'], {
+      inputs: [{ name: 'calls', path }]
+    })
     const exits = (await runToEnd(executor, execution)).stdout.trim().split('\n').map(Number)
     assert.deepEqual(
       calls.map(([name], index) => [name, exits[index]]),
