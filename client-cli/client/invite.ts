@@ -47,3 +47,10 @@ export function isPeerId(text: string): boolean {
 function encode(address: string): string {
   return encodeURIComponent(address).replaceAll('%2F', '/').replaceAll('%3A', ':')
 }
+
+/** Addresses as they are worth giving to others: without the machine's own when there are any better. */
+export function shareable(addresses: readonly string[]): string[] {
+  const bare = addresses.map((address) => address.replace(/\/p2p\/[A-Za-z0-9]+$/, ''))
+  const outer = bare.filter((address) => !/^\/(ip4\/127\.|ip6\/::1\/|dns[46]?\/localhost\/)/.test(address))
+  return (outer.length > 0 ? outer : bare).slice(0, INVITE_ADDRESSES_MAX)
+}

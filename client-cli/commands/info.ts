@@ -1,0 +1,115 @@
+import type { Command } from 'commander'
+import type { BatchView, ProjectView, TaskView } from '#protocol/owner/messages'
+import { type Context, examples, type Verb } from '../command.ts'
+import { formatBytes, formatCommand, formatDuration, formatTable, printable } from '../output/text.ts'
+import { outcome } from '../tasks/waiting.ts'
+
+export function define(command: Command, run: (verb: Verb) => void): void {
+  command
+    .argument('[id]', 'a task or batch (default: the project itself)')
+    .addHelpText('after', examples('talko info', 'talko info k3vq.0', 'talko info k3vq -o json'))
+  run(info)
+}
+
+async function info(context: Context, [of]: readonly string[]): Promise<undefined> {
+  const { io, signal } = context
+  const client = await context.client()
+  if (of === undefined) {
+    const project = await client.info({ signal })
+    if (io.json) io.outJson({ ...project, you: client.peerId })
+    else for (const line of projectLines(project, client.peerId)) io.out(line)
+    return
+  }
+  const resolved = await client.resolve(of, { signal })
+  if (resolved.kind === 'data') {
+    if (io.json) io.outJson(resolved)
+    else
+      for (const line of fields([
+        ['data', resolved.id],
+        ['name', resolved.name]
+      ]))
+        io.out(line)
+    return
+  }
+  if (resolved.kind === 'batch') {
+    const batch = await oneBatch(client, resolved.id, signal)
+    if (batch.tasks !== 1) {
+      if (io.json) io.outJson(batch)
+      else for (const line of batchLines(batch, io.nowMs)) io.out(line)
+      return
+    }
+  }
+  const task = await client.task(resolved.id, { signal })
+  if (io.json) io.outJson(task)
+  else for (const line of taskLines(task, io.nowMs)) io.out(line)
+}
+
+async function oneBatch(client: Awaited<ReturnType<Context['client']>>, batch: string, signal: AbortSignal): Promise<BatchView> {
+  // The first state of a watch is the present one.
+  for await (const view of client.watch(batch, { signal })) return view
+  return client.wait(batch, { signal })
+}
+
+function fields(rows: readonly (readonly [name: string, value: string | undefined])[]): string[] {
+  const shown = rows.filter((row): row is readonly [string, string] => row[1] !== undefined && row[1] !== '')
+  const width = Math.max(...shown.map(([name]) => name.length)) + 2
+  return shown.map(([name, value]) => `${name.padEnd(width)}${printable(value)}`)
+}
+
+export function projectLines(project: ProjectView, you: string): string[] {
+  return fields([
+    ['project', project.id],
+    ['name', project.name],
+    ['nodes', String(project.nodes)],
+    ['epoch', String(project.epoch)],
+    ['version', project.version],
+    ['you', you],
+    ...project.addresses.map((address, index) => [index === 0 ? 'addresses' : '', address] as const)
+  ])
+}
+
+export function batchLines(batch: BatchView, nowMs: number): string[] {
+  const count = (name: keyof BatchView): readonly [string, string] => [name, String(batch[name])]
+  return fields([
+    ['batch', batch.id],
+    ['name', batch.name],
+    ['age', formatDuration(nowMs - batch.createdAtMs)],
+    count('tasks'),
+    ['waiting', String(batch.created)],
+    count('running'),
+    count('validating'),
+    count('ready'),
+    count('failed'),
+    count('killed')
+  ])
+}
+
+export function taskLines(task: TaskView, nowMs: number): string[] {
+  const { failure, replicas = [] } = task
+  const lines = fields([
+    ['task', task.id],
+    ['name', task.name],
+    ['state', outcome(task)],
+    ['why', failure?.message],
+    ['bundle', task.bundle],
+    ['command', formatCommand(task.command)],
+    ['age', formatDuration(nowMs - task.createdAtMs)],
+    ['took', task.decidedAtMs === undefined ? undefined : formatDuration(task.decidedAtMs - task.createdAtMs)],
+    ['agreeing', `${task.agreeing} of ${task.quorum}`],
+    ['failures', task.numFailures === 0 ? undefined : String(task.numFailures)],
+    ['exit', task.exitCode === undefined ? undefined : String(task.exitCode)],
+    ['output', task.output === undefined ? undefined : `${task.output}${task.outputBytes === undefined ? '' : ` (${formatBytes(task.outputBytes)})`}`],
+    ['stdout', task.stdout],
+    ['stderr', task.stderr]
+  ])
+  if (replicas.length === 0) return lines
+  const rows = replicas.map((replica) => [
+    String(replica.attempt),
+    replica.state,
+    replica.verdict ?? '',
+    replica.exitCode === undefined ? '' : String(replica.exitCode),
+    replica.node,
+    [replica.reason ?? '', replica.message ?? ''].filter((part) => part !== '').join(': ')
+  ])
+  return [...lines, '', ...formatTable(['ATTEMPT', 'STATE', 'VERDICT', 'EXIT', 'NODE', 'NOTE'], rows)]
+}

@@ -1,0 +1,127 @@
+import type { Command } from 'commander'
+import type { TaskPolicy } from '#protocol/bundle/policy'
+import type { TaskView } from '#protocol/owner/messages'
+import type { Client } from '../client/client.ts'
+import type { TaskSpec } from '../client/spec.ts'
+import { type Context, examples, flag, text, type Verb } from '../command.ts'
+import { ClientError, EXIT } from '../errors.ts'
+import { mapName, parseSplit, REDUCE_MAPS_MAX } from '../split/split.ts'
+import { uploadParts } from '../tasks/map-input.ts'
+import { describePlan } from '../tasks/plan.ts'
+import { imageRoot, readTaskOptions, taskOptions, withNodes } from '../tasks/task-options.ts'
+import { allTasks, exitOf, showResults, waitFor } from '../tasks/waiting.ts'
+
+export function define(command: Command, run: (verb: Verb) => void): void {
+  taskOptions(command)
+  command
+    .usage('[options] INPUT -- COMMAND…')
+    .argument('[words...]', 'the input (a file here, or ID[/path]), then the command that maps one part')
+    .requiredOption('--split <how>', 'lines=N (parts of N lines) or parts=N (N parts of about equal size, cut at ends of lines)')
+    .option('--image <image>', 'the image the commands run in')
+    .option('--reduce <command>', 'a shell command run once over all map outputs; implies --wait, and prints what it prints')
+    .option('--reduce-image <image>', 'the image of the reduce (default: --image)')
+    .option('-W, --wait', 'wait for the results and show the progress')
+    .addHelpText(
+      'after',
+      examples(
+        "talko map numbers.txt --split lines=1000 --image alpine --reduce 'cat /in/maps/*/stdout | wc -l' -- grep 7 /in/part",
+        'talko map big.csv --split parts=50 --image python:3 -i code=./code -- python3 /in/code/map.py /in/part',
+        'A map task finds its part at /in/part, and its number and their count in TALKO_INDEX and TALKO_COUNT.',
+        'The reduce finds, for map task 7, its output files in /in/maps/0007/out and what it printed in /in/maps/0007/stdout.',
+        'With --engine process, /in is the folder named by $TALKO_IN.'
+      )
+    )
+  run(map)
+}
+
+async function map(context: Context, args: readonly string[], options: Readonly<Record<string, unknown>>): Promise<number | undefined> {
+  const { io, signal } = context
+  const [input, ...command] = args
+  const split = parseSplit(text(options, 'split') ?? '')
+  const { spec, nodes } = readTaskOptions(options)
+  const image = text(options, 'image')
+  const reduce = text(options, 'reduce')
+  if (input === undefined || command.length === 0)
+    throw new ClientError('usage', 'which input and command? like: talko map numbers.txt --split parts=8 --image alpine -- wc -l /in/part')
+  if (spec.engine === 'docker' && image === undefined)
+    throw new ClientError('usage', 'which image? like: --image alpine (or --engine process for the bare machine)')
+  if (spec.inputs !== undefined && Object.hasOwn(spec.inputs, 'part'))
+    throw new ClientError('usage', '-i part is taken: a map task finds its part of the input there')
+  const dryRun = flag(options, 'dryRun')
+
+  const client = await context.client()
+  const policy = await withNodes(client, spec.policy, nodes, signal)
+  const root = image === undefined ? undefined : await imageRoot(context, client, image, dryRun)
+  const reduceImage = text(options, 'reduceImage')
+  const reduceRoot = reduceImage === undefined ? root : await imageRoot(context, client, reduceImage, dryRun)
+  const parts = await uploadParts(context, client, input, split, dryRun)
+  const count = parts.paths.length
+  if (reduce !== undefined && count > REDUCE_MAPS_MAX)
+    throw new ClientError('usage', `a reduce takes at most ${REDUCE_MAPS_MAX} map outputs, not ${count}; make the parts larger`)
+  const base = { ...spec, command, ...(root === undefined ? {} : { image: root }) }
+  const specs = parts.paths.map(
+    (path, index): TaskSpec => ({
+      ...base,
+      inputs: { ...spec.inputs, part: { root: parts.root, path } },
+      environment: { ...spec.environment, TALKO_INDEX: String(index), TALKO_COUNT: String(count) }
+    })
+  )
+  const manifests = await client.prepare(specs, { signal, dryRun })
+  if (dryRun) {
+    describePlan(io, { manifests, count: 1, policy, name: spec.name ?? '' })
+    return
+  }
+  const batch = await client.submit(manifests, { policy, name: spec.name ?? '', signal })
+  if (reduce === undefined && !flag(options, 'wait')) {
+    if (io.json) io.outJson({ batch: batch.id, tasks: batch.tasks })
+    else io.out(batch.id)
+    return
+  }
+  // With --reduce, stdout is the reduce's own.
+  if (!io.json && reduce === undefined) io.out(batch.id)
+  else if (!io.json) io.say(`batch ${batch.id}: ${count} map tasks`)
+  await waitFor(context, client, batch.id)
+  const maps = await allTasks(client, batch.id, signal)
+  const failed = exitOf(maps)
+  if (reduce === undefined || failed !== EXIT.ok) {
+    if (io.json) io.outJson({ batch: batch.id, tasks: maps })
+    else showResults(io, maps)
+    if (reduce !== undefined && !io.json) io.say('nothing was reduced: not every map task is ready')
+    return failed
+  }
+  const spec2: TaskSpec = { ...base, command: ['sh', '-c', reduce], ...(reduceRoot === undefined ? {} : { image: reduceRoot }) }
+  return runReduce(context, client, { maps, spec: spec2, policy, batch: batch.id, name: spec.name ?? '' })
+}
+
+interface Reduce {
+  readonly maps: readonly TaskView[]
+  readonly spec: TaskSpec
+  readonly policy: Partial<TaskPolicy>
+  readonly batch: string
+  readonly name: string
+}
+
+/** One task over all map outputs, put in one tree by the project without copying. */
+async function runReduce(context: Context, client: Client, { maps, spec, policy, batch, name }: Reduce): Promise<number> {
+  const { io, signal } = context
+  const entries = maps.flatMap(({ index, output, stdout }) => [
+    ...(output === undefined ? [] : [{ path: `${mapName(index)}/out`, root: output }]),
+    ...(stdout === undefined ? [] : [{ path: `${mapName(index)}/stdout`, root: stdout }])
+  ])
+  const tree = await client.make(entries, { signal })
+  const manifests = await client.prepare([{ ...spec, inputs: { ...spec.inputs, maps: { root: tree.root } } }], { signal })
+  const submitted = await client.submit(manifests, { policy, name: name === '' ? '' : `${name}-reduce`, signal })
+  if (!io.json) io.say(`batch ${submitted.id}: reduce`)
+  await waitFor(context, client, submitted.id)
+  const task = await client.task(submitted.tasks[0] ?? submitted.id, { signal })
+  const exit = exitOf([task])
+  if (io.json) {
+    const stdout = task.stdout === undefined ? '' : await client.result(task).stdout()
+    io.outJson({ batch, reduce: task, maps, stdout })
+  } else {
+    if (task.stdout !== undefined) for await (const piece of client.read({ root: task.stdout }, { signal })) io.raw(piece)
+    if (exit === EXIT.ok) io.say(`reduced by ${task.agreeing} agreeing nodes; output ${task.output ?? 'none'} (talko get ${task.id})`)
+    else showResults(io, [task])
+  }
+  return exit
+}

@@ -1,0 +1,65 @@
+import { hostname } from 'node:os'
+import type { Command } from 'commander'
+import { parseInvite } from '../client/invite.ts'
+import { parseBytes, parseCpus, parseWhole } from '../client/units.ts'
+import { type Context, collect, examples, flag, text, texts, type Verb } from '../command.ts'
+import { ClientError } from '../errors.ts'
+
+const SLOTS_MAX = 1024
+
+export function define(command: Command, run: (verb: Verb) => void): void {
+  command
+    .argument('<invite>', "the project's invite: talko://…")
+    .argument('[dir]', "the node's folder (default: node, in your home folder of talko)")
+    .option('--name <name>', 'what others see (default: the name of this machine)')
+    .option('--slots <n>', 'tasks run at once', '1')
+    .option('--engine <engine>', 'docker (default), or process: runs the project’s programs on your bare machine, for projects you trust; may repeat', collect)
+    .option('--cpus <n>', 'CPUs to lend (default all)')
+    .option('--memory <amount>', 'memory to lend, like 8G (default all)')
+    .option('--dry-run', 'say what would be made, and make nothing')
+    .addHelpText(
+      'after',
+      examples(
+        "talko node join 'talko://12D3Koo…?a=/ip4/203.0.113.7/tcp/4001'",
+        "talko node join 'talko://…' /srv/talko --slots 4 --cpus 4 --memory 8G",
+        'talko node start'
+      )
+    )
+  run(join)
+}
+
+async function join(context: Context, [given = '', dir]: readonly string[], options: Readonly<Record<string, unknown>>): Promise<undefined> {
+  const { io } = context
+  const invite = parseInvite(given)
+  if (invite.addresses.length + invite.bootstrap.length === 0)
+    throw new ClientError('usage', 'the invite has no address; ask its owner for a new one (talko invite)')
+  const engines = texts(options, 'engine').length === 0 ? ['docker'] : [...new Set(texts(options, 'engine'))]
+  const known = engines.filter((engine) => engine === 'docker' || engine === 'process')
+  if (known.length !== engines.length) throw new ClientError('usage', `--engine is docker or process, not ${engines.join(', ')}`)
+  const cpus = text(options, 'cpus')
+  const memory = text(options, 'memory')
+  const settings = {
+    project: invite.project,
+    addresses: invite.addresses,
+    bootstrap: invite.bootstrap,
+    name: text(options, 'name') ?? hostname().slice(0, 64),
+    slots: parseWhole(text(options, 'slots') ?? '1', '--slots', 1, SLOTS_MAX),
+    engines: known,
+    ...(cpus === undefined ? {} : { cpuMillis: parseCpus(cpus, '--cpus') }),
+    ...(memory === undefined ? {} : { memoryBytes: parseBytes(memory, '--memory') })
+  }
+  const { nodeDir } = await import('../live/node-control.ts')
+  const folder = nodeDir(dir, context.home)
+  if (flag(options, 'dryRun')) {
+    if (io.json) io.outJson({ dryRun: true, dir: folder, ...settings })
+    else io.say(`would make node ${settings.name} for project ${settings.project} in ${folder}; nothing was made`)
+    return
+  }
+  const { initNode } = await import('#node/main')
+  const { peerId } = await initNode(folder, settings)
+  if (io.json) io.outJson({ id: peerId, dir: folder, ...settings })
+  else {
+    io.out(peerId)
+    io.say(`node ${settings.name} of project ${settings.project}; start it with: talko node start${dir === undefined ? '' : ` ${dir}`}`)
+  }
+}

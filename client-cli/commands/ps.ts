@@ -1,0 +1,82 @@
+import type { Command } from 'commander'
+import type { BatchView, TaskView } from '#protocol/owner/messages'
+import type { Client } from '../client/client.ts'
+import { isTerminal } from '../client/results.ts'
+import { parseWhole } from '../client/units.ts'
+import { type Context, examples, flag, text, type Verb } from '../command.ts'
+import { formatCommand, formatDuration, formatTable, shorten, shortId } from '../output/text.ts'
+import { outcome } from '../tasks/waiting.ts'
+
+const ROWS_DEFAULT = 100
+const ROWS_MAX = 1_000_000
+/** How far back unfinished batches are looked for. */
+const SCAN_MAX = 10_000
+const COMMAND_CHARS = 48
+
+export function define(command: Command, run: (verb: Verb) => void): void {
+  command
+    .argument('[batch]', "show this batch's tasks instead of all batches")
+    .option('-a, --all', 'what is over, too')
+    .option('-n, --limit <n>', 'at most so many rows', String(ROWS_DEFAULT))
+    .addHelpText('after', examples('talko ps', 'talko ps -a', 'talko ps k3vq -a', 'talko ps -a -o json'))
+  run(ps)
+}
+
+async function ps(context: Context, [of]: readonly string[], options: Readonly<Record<string, unknown>>): Promise<undefined> {
+  const { io } = context
+  const limit = parseWhole(text(options, 'limit') ?? '', '--limit', 1, ROWS_MAX)
+  const all = flag(options, 'all')
+  const client = await context.client()
+  if (of !== undefined) {
+    const tasks = await someTasks(client, of, { all, limit, signal: context.signal })
+    if (io.json) io.outJson(tasks)
+    else for (const line of taskTable(tasks, io.nowMs)) io.out(line)
+    return
+  }
+  const batches = (await client.batches(all ? limit : SCAN_MAX, { signal: context.signal })).filter((batch) => all || live(batch)).slice(0, limit)
+  if (io.json) io.outJson(batches)
+  else for (const line of batchTable(batches, io.nowMs)) io.out(line)
+}
+
+async function someTasks(client: Client, of: string, { all, limit, signal }: { all: boolean; limit: number; signal: AbortSignal }): Promise<TaskView[]> {
+  const tasks: TaskView[] = []
+  for await (const task of client.tasks(of, { signal })) {
+    if (all || !isTerminal(task)) tasks.push(task)
+    if (tasks.length >= limit) break
+  }
+  return tasks
+}
+
+function live(batch: BatchView): boolean {
+  return batch.created + batch.running + batch.validating > 0
+}
+
+export function batchTable(batches: readonly BatchView[], nowMs: number): string[] {
+  return formatTable(
+    ['BATCH', 'TASKS', 'READY', 'FAILED', 'RUNNING', 'WAITING', 'AGE', 'NAME'],
+    batches.map((batch) => [
+      shortId(batch.id),
+      String(batch.tasks),
+      String(batch.ready),
+      String(batch.failed + batch.killed),
+      String(batch.running + batch.validating),
+      String(batch.created),
+      formatDuration(nowMs - batch.createdAtMs),
+      batch.name
+    ])
+  )
+}
+
+export function taskTable(tasks: readonly TaskView[], nowMs: number): string[] {
+  return formatTable(
+    ['TASK', 'STATE', 'AGREE', 'RUNS', 'AGE', 'COMMAND'],
+    tasks.map((task) => [
+      shortId(task.id),
+      outcome(task),
+      `${task.agreeing}/${task.quorum}`,
+      String(task.replicasIssued),
+      formatDuration((task.decidedAtMs ?? nowMs) - task.createdAtMs),
+      shorten(formatCommand(task.command), COMMAND_CHARS)
+    ])
+  )
+}

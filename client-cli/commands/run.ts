@@ -1,0 +1,85 @@
+import type { Command } from 'commander'
+import { parseWhole } from '../client/units.ts'
+import { type Context, examples, flag, text, type Verb } from '../command.ts'
+import { ClientError } from '../errors.ts'
+import { shortId } from '../output/text.ts'
+import { describePlan } from '../tasks/plan.ts'
+import { showTransfer } from '../tasks/show-transfer.ts'
+import { imageRoot, readTaskOptions, taskOptions, withNodes } from '../tasks/task-options.ts'
+import { allTasks, exitOf, follow, showResults, waitFor } from '../tasks/waiting.ts'
+
+const COUNT_MAX = 1_000_000
+
+export function define(command: Command, run: (verb: Verb) => void): void {
+  taskOptions(command)
+  command
+    .usage('[options] IMAGE -- COMMAND…')
+    .argument('[words...]', 'the image (an id, a prefix, a name, or what `talko image import` takes), then the command')
+    .option('--count <n>', 'run it as so many tasks of one batch')
+    .option('-W, --wait', 'wait for the result and show the progress')
+    .option('-f, --follow', 'print what the task prints, as it does; implies --wait')
+    .addHelpText(
+      'after',
+      examples(
+        'talko run alpine -W -- echo hello',
+        'talko run python:3 -i data=./numbers -W -- python3 /in/data/sum.py',
+        'talko run alpine -i part=bafy…/part1.txt --memory 512M --time 10m -- sort /in/part',
+        'id=$(talko run alpine -- sleep 60); talko logs -f $id',
+        'talko run --engine process -W -- hostname      # on the bare machine of nodes that allow it',
+        'Outputs: files written to /out (the working directory) come back with `talko get TASK`.'
+      )
+    )
+  run(submitRun)
+}
+
+async function submitRun(context: Context, args: readonly string[], options: Readonly<Record<string, unknown>>): Promise<number | undefined> {
+  const { io, signal } = context
+  const { spec, nodes } = readTaskOptions(options)
+  const image = spec.engine === 'process' ? undefined : args[0]
+  const command = spec.engine === 'process' ? args : args.slice(1)
+  if (spec.engine === 'docker' && image === undefined) throw new ClientError('usage', 'which image and command? like: talko run alpine -- echo hello')
+  if (command.length === 0) throw new ClientError('usage', 'which command? write it after --, like: talko run alpine -- echo hello')
+  const count = parseWhole(text(options, 'count') ?? '1', '--count', 1, COUNT_MAX)
+  const dryRun = flag(options, 'dryRun')
+  const following = flag(options, 'follow')
+  const waiting = flag(options, 'wait') || following
+  if (following && count > 1) throw new ClientError('usage', '-f follows one task; with --count use -W, and `talko logs` for one of them')
+
+  const client = await context.client()
+  const root = image === undefined ? undefined : await imageRoot(context, client, image, dryRun)
+  const policy = await withNodes(client, spec.policy, nodes, signal)
+  const [manifest] = await client.prepare([{ ...spec, command, ...(root === undefined ? {} : { image: root }) }], {
+    signal,
+    dryRun,
+    onProgress: showTransfer(io)
+  })
+  io.progressEnd()
+  if (manifest === undefined) throw new ClientError('usage', 'nothing to run')
+  if (dryRun) {
+    describePlan(io, { manifests: [manifest], count, policy, name: spec.name ?? '' })
+    return
+  }
+  const batch = await client.submit(
+    Array.from({ length: count }, () => manifest),
+    { policy, name: spec.name ?? '', signal }
+  )
+  const ids = count === 1 ? [batch.tasks[0] ?? batch.id] : [batch.id]
+  if (!waiting) {
+    if (io.json) io.outJson({ batch: batch.id, tasks: batch.tasks })
+    else for (const id of ids) io.out(id)
+    return
+  }
+  if (!io.json) {
+    // With -f, stdout is the task's own.
+    if (following) io.say(`task ${ids[0]}`)
+    else for (const id of ids) io.out(id)
+  }
+  if (following && !io.json) await follow(context, client, batch.tasks[0] ?? '')
+  await waitFor(context, client, batch.id)
+  const tasks = await allTasks(client, batch.id, signal)
+  if (io.json) io.outJson({ batch: batch.id, tasks })
+  else showResults(io, tasks)
+  const exit = exitOf(tasks)
+  if (exit !== 0 && !io.json) io.say(`see talko info ${shortId(tasks.find(({ status }) => status !== 'ready')?.id ?? batch.id)}`)
+  return exit
+}

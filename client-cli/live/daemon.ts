@@ -1,0 +1,143 @@
+/** Daemons started in the background: found again by the record each writes in its folder, also after a crash of whoever started it. */
+import { spawn } from 'node:child_process'
+import { closeSync, fstatSync, mkdirSync, openSync } from 'node:fs'
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { ClientError } from '../errors.ts'
+import { readJson, writeWhole } from './files.ts'
+import { isRunning, ownProcess, type ProcessId, signalProcess, startOf } from './process.ts'
+
+/** Set for a daemon that runs in the background: it logs to its folder. */
+export const BACKGROUND_ENV = 'TALKO_BACKGROUND'
+const POLL_MS = 25
+/** After TERM a daemon has so long to end nicely. */
+export const STOP_MS_MAX = 20_000
+const LOG_TAIL_BYTES = 64 * 1024
+
+export interface DaemonRecord extends ProcessId {
+  readonly role: 'project' | 'node'
+  readonly peer?: string
+  readonly addresses?: readonly string[]
+}
+
+/** A daemon just started. */
+export interface Started extends ProcessId {
+  /** Where its own lines begin in the folder's log. */
+  readonly logFrom: number
+}
+
+let entry = ''
+
+/** The script that starts talko: daemons are started with it. */
+export function setEntry(script: string): void {
+  entry = script
+}
+
+export function logPath(dir: string): string {
+  return join(dir, 'log')
+}
+
+function recordPath(dir: string): string {
+  return join(dir, 'daemon.json')
+}
+
+/** The daemon of a folder, whether it still runs or not. */
+export async function readDaemon(dir: string): Promise<DaemonRecord | undefined> {
+  const value = (await readJson(recordPath(dir))) as Partial<DaemonRecord> | null | undefined
+  if (typeof value?.pid !== 'number' || typeof value.started !== 'string' || (value.role !== 'project' && value.role !== 'node')) return undefined
+  const addresses = Array.isArray(value.addresses) ? value.addresses.filter((address) => typeof address === 'string') : undefined
+  return {
+    pid: value.pid,
+    started: value.started,
+    role: value.role,
+    ...(typeof value.peer === 'string' ? { peer: value.peer } : {}),
+    ...(addresses === undefined ? {} : { addresses })
+  }
+}
+
+/** The daemon of a folder when it runs. */
+export async function runningDaemon(dir: string): Promise<DaemonRecord | undefined> {
+  const record = await readDaemon(dir)
+  return record !== undefined && isRunning(record) ? record : undefined
+}
+
+/** Notes that this process is the daemon of the folder. */
+export async function recordDaemon(dir: string, what: Omit<DaemonRecord, keyof ProcessId>): Promise<void> {
+  await writeWhole(recordPath(dir), `${JSON.stringify({ v: 1, ...ownProcess(), ...what })}\n`)
+}
+
+export async function forgetDaemon(dir: string): Promise<void> {
+  const record = await readDaemon(dir)
+  if (record !== undefined && (record.pid === process.pid || !isRunning(record))) await rm(recordPath(dir), { force: true })
+}
+
+/**
+ * Starts `talko <args>` in the background for the folder `dir`, its output in the folder's log. Resolves when its record is
+ * written; whether it is ready is the caller's question.
+ */
+export async function startDaemon(dir: string, role: DaemonRecord['role'], args: readonly string[]): Promise<Started> {
+  mkdirSync(dir, { recursive: true })
+  const log = openSync(logPath(dir), 'a', 0o600)
+  const logFrom = fstatSync(log).size
+  try {
+    const child = spawn(process.execPath, [entry, ...args], {
+      detached: true,
+      stdio: ['ignore', log, log],
+      env: { ...process.env, [BACKGROUND_ENV]: '1' }
+    })
+    const failed = new Promise<never>((_, reject) =>
+      child.once('error', (cause) => reject(new ClientError('refused', `cannot start ${process.execPath}: ${cause.message}`, { cause })))
+    )
+    await Promise.race([new Promise((resolve) => child.once('spawn', resolve)), failed])
+    child.unref()
+    const id = { pid: child.pid ?? 0, started: startOf(child.pid ?? 0) ?? '' }
+    // The daemon writes the same, with more, once it serves: this is for a crash of ours, or of its, in between.
+    await writeWhole(recordPath(dir), `${JSON.stringify({ v: 1, ...id, role })}\n`)
+    return { ...id, logFrom }
+  } finally {
+    closeSync(log)
+  }
+}
+
+/** Polls `probe` until it answers something. Throws ClientError `refused` when the daemon ends first, `timeout` after `ms`. */
+export async function untilReady<T>(dir: string, id: Started, ms: number, probe: () => Promise<T | undefined>, signal: AbortSignal): Promise<T> {
+  const end = Date.now() + ms
+  for (;;) {
+    const answer = await probe()
+    if (answer !== undefined) return answer
+    if (!isRunning(id)) throw new ClientError('refused', await lastWords(dir, id.logFrom))
+    if (Date.now() > end) throw new ClientError('timeout', `not ready after ${Math.round(ms / 1000)} s; its log is ${logPath(dir)}`)
+    await wait(POLL_MS, undefined, { signal }).catch(() => {
+      throw signal.reason
+    })
+  }
+}
+
+/** TERM, then KILL when it has not ended in time. Whether one was running. */
+export async function stopDaemon(id: ProcessId, ms: number = STOP_MS_MAX): Promise<boolean> {
+  if (!signalProcess(id, 'SIGTERM')) return false
+  const end = Date.now() + ms
+  while (isRunning(id)) {
+    if (Date.now() > end) signalProcess(id, 'SIGKILL')
+    await wait(POLL_MS)
+  }
+  return true
+}
+
+/** Waits until the process has ended. */
+export async function untilGone(id: ProcessId, signal: AbortSignal): Promise<void> {
+  while (isRunning(id)) {
+    await wait(POLL_MS, undefined, { signal }).catch(() => {
+      throw signal.reason
+    })
+  }
+}
+
+/** What a daemon that ended said last: its one-line error when it printed one. */
+async function lastWords(dir: string, from: number): Promise<string> {
+  const log = await readFile(logPath(dir)).catch(() => Buffer.alloc(0))
+  const lines = log.subarray(from).subarray(-LOG_TAIL_BYTES).toString('utf8').trimEnd().split('\n')
+  const said = lines.findLast((line) => line.startsWith('talko: '))
+  return said === undefined ? `it ended at once; its log is ${logPath(dir)}` : said.slice('talko: '.length)
+}

@@ -1,0 +1,184 @@
+/** A local network: one project server and N nodes as background processes, each in a folder of its own under one. */
+import { mkdir, open, readdir, readFile, rm, rmdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Invite, shareable } from '../client/invite.ts'
+import { ClientError } from '../errors.ts'
+import { type DaemonRecord, readDaemon, runningDaemon, startDaemon, stopDaemon, untilReady } from './daemon.ts'
+import { readIfThere } from './files.ts'
+import type { Home } from './home.ts'
+import { askNode } from './node-control.ts'
+import { isRunning, ownProcess, type ProcessId } from './process.ts'
+
+/** On a slow machine the processes start one after the other; more than this and something is wrong. */
+const READY_MS_MAX = 60_000
+
+export interface NetworkOptions {
+  readonly dir: string
+  readonly home: Home
+  readonly nodes: number
+  readonly engines: readonly ('docker' | 'process')[]
+  readonly slots: number
+  readonly signal: AbortSignal
+  readonly say: (line: string) => void
+}
+
+export interface Network {
+  readonly invite: Invite
+  readonly projectDir: string
+  readonly nodes: readonly { readonly dir: string; readonly peer: string; readonly started: boolean }[]
+}
+
+export function localDir(dir: string | undefined, home: Home): string {
+  return dir ?? join(home.dir, 'local')
+}
+
+/** Starts what does not run yet. Ready when every node is connected to the project. */
+export async function startNetwork(options: NetworkOptions): Promise<Network> {
+  const { dir, home, nodes, signal, say } = options
+  await mkdir(dir, { recursive: true })
+  const unlock = await lock(dir)
+  try {
+    const projectDir = join(dir, 'project')
+    const project = await startProject(projectDir, home, signal)
+    const invite = { project: project.peer ?? '', addresses: shareable(project.addresses ?? []), bootstrap: [] }
+    await home.choose(invite)
+    say(`project server ${project.pid} serves ${invite.project}`)
+    const started = await Promise.all(
+      Array.from({ length: nodes }, (_, index) => startNode(join(dir, `node-${index + 1}`), `local-${index + 1}`, invite, options))
+    )
+    return { invite, projectDir, nodes: started }
+  } finally {
+    await unlock()
+  }
+}
+
+async function startProject(dir: string, home: Home, signal: AbortSignal): Promise<DaemonRecord> {
+  const running = await runningDaemon(dir)
+  if (running?.addresses !== undefined) return running
+  if ((await readIfThere(join(dir, 'project.json'))) === undefined) {
+    const { initProject } = await import('#project-server/main')
+    await initProject(dir, { name: 'local', owners: [(await home.signer()).peerId], listen: ['/ip4/127.0.0.1/tcp/0'] })
+  }
+  // A port once chosen is kept, so that nodes find a server that was started again.
+  const port = portOf((await readDaemon(dir))?.addresses ?? [])
+  const start = async (listen: string): Promise<DaemonRecord> => {
+    const id = await startDaemon(dir, 'project', ['serve', dir, '--listen', listen, '--home', home.dir])
+    return untilReady(
+      dir,
+      id,
+      READY_MS_MAX,
+      async () => {
+        const record = await readDaemon(dir)
+        return record?.addresses !== undefined && record.pid === id.pid ? record : undefined
+      },
+      signal
+    )
+  }
+  if (port === undefined) return start('/ip4/127.0.0.1/tcp/0')
+  try {
+    return await start(`/ip4/127.0.0.1/tcp/${port}`)
+  } catch (error) {
+    if (signal.aborted) throw error
+    return start('/ip4/127.0.0.1/tcp/0')
+  }
+}
+
+async function startNode(dir: string, name: string, invite: Invite, options: NetworkOptions): Promise<Network['nodes'][number]> {
+  const before = await runningDaemon(dir)
+  const moved = await settle(dir, name, invite, options)
+  if (moved && before !== undefined) await stopDaemon(before)
+  const running = moved ? undefined : before
+  const id = running ?? (await startDaemon(dir, 'node', ['node', 'start', dir]))
+  const status = await untilReady(
+    dir,
+    { logFrom: 0, ...id },
+    READY_MS_MAX,
+    async () => {
+      const now = await askNode(dir, 'GET', '/status').catch(() => undefined)
+      return now?.connected === true ? now : undefined
+    },
+    options.signal
+  )
+  if (typeof status.trouble === 'string' && status.trouble !== '') options.say(`${name}: ${status.trouble}`)
+  return { dir, peer: String(status.peerId), started: running === undefined }
+}
+
+/** Makes the node's folder; one whose project has moved to another port is told the new address, and the answer is true. */
+async function settle(dir: string, name: string, invite: Invite, { engines, slots }: NetworkOptions): Promise<boolean> {
+  const path = join(dir, 'node.json')
+  const before = await readIfThere(path)
+  const settings = { project: invite.project, addresses: invite.addresses, name, slots, engines }
+  if (before === undefined) {
+    const { initNode } = await import('#node/main')
+    await initNode(dir, settings)
+    return false
+  }
+  let known: { project?: unknown; addresses?: unknown } = {}
+  try {
+    known = JSON.parse(before)
+  } catch {}
+  if (known.project !== invite.project) throw new ClientError('refused', `${dir} is a node of another project; remove the folder, or use --dir`)
+  if (JSON.stringify(known.addresses) === JSON.stringify(invite.addresses)) return false
+  const { writeWhole } = await import('./files.ts')
+  await writeWhole(path, `${JSON.stringify({ ...known, addresses: invite.addresses }, undefined, 2)}\n`)
+  return true
+}
+
+/** Stops everything of the network that runs: nodes first, so that the project sees them leave. */
+export async function stopNetwork(dir: string): Promise<readonly DaemonRecord[]> {
+  const records = await networkDaemons(dir)
+  const running = records.filter(isRunning)
+  await Promise.all(running.filter(({ role }) => role === 'node').map((id) => stopDaemon(id)))
+  await Promise.all(running.filter(({ role }) => role === 'project').map((id) => stopDaemon(id)))
+  return running
+}
+
+/** Deletes what `up` made, and the folder itself when nothing else is in it. */
+export async function deleteNetwork(dir: string): Promise<void> {
+  const names = await readdir(dir).catch(() => [])
+  for (const name of names.filter(isOurs)) await rm(join(dir, name), { recursive: true, force: true })
+  await rmdir(dir).catch(() => {})
+}
+
+function isOurs(name: string): boolean {
+  return name === 'project' || name === 'up.lock' || /^node-\d+$/.test(name)
+}
+
+/** The daemons recorded in the folders of a network, running or not. */
+export async function networkDaemons(dir: string): Promise<DaemonRecord[]> {
+  const names = await readdir(dir).catch(() => [])
+  const records = await Promise.all(names.filter(isOurs).map((name) => readDaemon(join(dir, name))))
+  return records.filter((record) => record !== undefined)
+}
+
+/** One `up` at a time for a folder; a lock whose owner is gone does not count. */
+async function lock(dir: string): Promise<() => Promise<void>> {
+  const path = join(dir, 'up.lock')
+  for (let attempt = 0; ; attempt++) {
+    try {
+      const file = await open(path, 'wx')
+      await file.writeFile(JSON.stringify(ownProcess()))
+      await file.close()
+      return () => rm(path, { force: true })
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+      const owner = ownerOf(await readFile(path, 'utf8').catch(() => ''))
+      if (attempt > 0 || (owner !== undefined && isRunning(owner))) throw new ClientError('refused', `another talko up is at work in ${dir}; wait for it`)
+      await rm(path, { force: true })
+    }
+  }
+}
+
+function ownerOf(text: string): ProcessId | undefined {
+  try {
+    const { pid, started }: Partial<ProcessId> = JSON.parse(text)
+    return typeof pid === 'number' && typeof started === 'string' ? { pid, started } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function portOf(addresses: readonly string[]): number | undefined {
+  const port = Number(/\/tcp\/(\d+)/.exec(addresses[0] ?? '')?.[1])
+  return Number.isSafeInteger(port) && port > 0 ? port : undefined
+}

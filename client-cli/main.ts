@@ -1,0 +1,181 @@
+/** The one command `talko`. Only the verb that is asked for is loaded: help and errors come at once. */
+import { Command, CommanderError } from 'commander'
+import type { Client } from './client/client.ts'
+import { type Context, commonOptions, text, type Verb, type VerbModule } from './command.ts'
+import { ClientError, EXIT, explain } from './errors.ts'
+import { Io, type IoPorts } from './output/io.ts'
+import type { Clock } from './ports.ts'
+
+interface Entry {
+  readonly name: string
+  readonly summary: string
+  readonly load?: () => Promise<VerbModule>
+  readonly verbs?: readonly Entry[]
+}
+
+const VERBS: readonly Entry[] = [
+  { name: 'up', summary: 'start a local network: a project server and nodes on this machine', load: () => import('./commands/up.ts') },
+  { name: 'down', summary: 'stop the local network', load: () => import('./commands/down.ts') },
+  { name: 'init', summary: "make a project: its key and its server's folder", load: () => import('./commands/init.ts') },
+  { name: 'serve', summary: "run a project's server", load: () => import('./commands/serve.ts') },
+  { name: 'invite', summary: 'print what others need to find the project', load: () => import('./commands/invite.ts') },
+  { name: 'use', summary: 'choose the project that the other commands talk to', load: () => import('./commands/use.ts') },
+  {
+    name: 'node',
+    summary: 'lend this machine to a project',
+    verbs: [
+      { name: 'join', summary: "make a node for an invite's project", load: () => import('./commands/node-join.ts') },
+      { name: 'start', summary: 'run a node', load: () => import('./commands/node-start.ts') },
+      { name: 'status', summary: 'what a running node does', load: () => import('./commands/node-status.ts') },
+      { name: 'pause', summary: 'take no more tasks until resumed', load: () => import('./commands/node-pause.ts') },
+      { name: 'resume', summary: 'take tasks again', load: () => import('./commands/node-resume.ts') },
+      { name: 'stop', summary: 'finish what runs, then stop the node', load: () => import('./commands/node-stop.ts') }
+    ]
+  },
+  { name: 'upload', summary: 'give the project a file or folder', load: () => import('./commands/upload.ts') },
+  {
+    name: 'image',
+    summary: 'images that tasks run in',
+    verbs: [
+      { name: 'import', summary: 'give the project an image', load: () => import('./commands/image-import.ts') },
+      { name: 'list', summary: 'images you imported', load: () => import('./commands/image-list.ts') }
+    ]
+  },
+  { name: 'run', summary: 'run a command as a task', load: () => import('./commands/run.ts') },
+  { name: 'map', summary: 'run a command on every part of an input, then reduce', load: () => import('./commands/map.ts') },
+  { name: 'ps', summary: 'batches and tasks', load: () => import('./commands/ps.ts') },
+  { name: 'info', summary: 'all about a task, batch, or the project', load: () => import('./commands/info.ts') },
+  { name: 'logs', summary: 'what a task prints', load: () => import('./commands/logs.ts') },
+  { name: 'get', summary: "fetch a task's output or uploaded data", load: () => import('./commands/get.ts') },
+  { name: 'kill', summary: 'end a task or batch', load: () => import('./commands/kill.ts') },
+  { name: 'nodes', summary: 'who lends machines, and how well they answer', load: () => import('./commands/nodes.ts') },
+  {
+    name: 'receipt',
+    summary: 'signed records of what was agreed',
+    verbs: [
+      { name: 'show', summary: 'what a receipt says', load: () => import('./commands/receipt-show.ts') },
+      { name: 'check', summary: 'check a receipt; a saved one without any network', load: () => import('./commands/receipt-check.ts') },
+      { name: 'save', summary: 'write receipts to files', load: () => import('./commands/receipt-save.ts') }
+    ]
+  }
+]
+
+const EXIT_HELP = `
+Exit status: 0 ok, 1 a task failed, 2 usage, 3 not found, 4 refused, 5 no agreement, 6 unreachable, 124 timeout.
+Start here:  talko up --nodes 3  ·  talko image import alpine  ·  talko run alpine -W -- echo hello  ·  talko down`
+
+export interface MainPorts {
+  readonly io: IoPorts
+  readonly clock: Clock
+  /** Calls back at the first Ctrl-C or TERM; the answer stops listening. */
+  readonly onInterrupt: (call: () => void) => () => void
+  readonly version: string
+}
+
+/** Runs one command line (without `node` and the script) and answers with its exit status. Never throws. */
+export async function main(argv: readonly string[], ports: MainPorts): Promise<number> {
+  const io = new Io(ports.io)
+  const program = new Command('talko')
+    .description('Volunteers lend machines; their results are checked against each other and come back with signed receipts.')
+    .version(ports.version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show help')
+    .helpCommand(false)
+    .exitOverride()
+    .showHelpAfterError(false)
+    .configureOutput({ writeOut: (help) => ports.io.stdout(help), writeErr: () => {}, getOutHelpWidth: ports.io.columns })
+    .addHelpText('after', EXIT_HELP)
+  let status: number = EXIT.ok
+  const words = argv.filter((word) => !word.startsWith('-'))
+  const settle = (code: number): void => {
+    status = code
+  }
+  try {
+    await addVerbs(program, VERBS, words, (command, verb) => {
+      command.action(async () => {
+        settle(await runVerb(verb, command, io, ports))
+      })
+    })
+    if (argv.length === 0) {
+      ports.io.stdout(program.helpInformation())
+      return EXIT.usage
+    }
+    await program.parseAsync(argv, { from: 'user' })
+    return status
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return EXIT.ok
+      // Asking for help of a group by naming it alone.
+      if (error.code === 'commander.help') return EXIT.usage
+      io.say(
+        `talko: ${error.message.replace(/^error: /, '')}; see talko ${words[0] !== undefined && VERBS.some(({ name }) => name === words[0]) ? `${words[0]} ` : ''}--help`
+      )
+      return EXIT.usage
+    }
+    return report(error, io)
+  }
+}
+
+/** Declares all verbs by name and summary, and loads the one that the words name. */
+async function addVerbs(parent: Command, entries: readonly Entry[], words: readonly string[], bind: (command: Command, verb: Verb) => void): Promise<void> {
+  for (const { name, summary, load, verbs } of entries) {
+    const command = parent
+      .command(name)
+      .summary(summary)
+      .description(`${summary[0]?.toUpperCase()}${summary.slice(1)}.`)
+    const named = words[0] === name
+    if (verbs !== undefined) await addVerbs(command, verbs, named ? words.slice(1) : [], bind)
+    else if (named && load !== undefined) {
+      commonOptions(command)
+      ;(await load()).define(command, (verb) => bind(command, verb))
+    }
+  }
+}
+
+async function runVerb(verb: Verb, command: Command, io: Io, ports: MainPorts): Promise<number> {
+  const options: Readonly<Record<string, unknown>> = command.opts()
+  const format = text(options, 'output')
+  if (format !== 'text' && format !== 'json') throw new ClientError('usage', `-o is text or json, not ${JSON.stringify(format)}`)
+  io.json = format === 'json'
+  const abort = new AbortController()
+  const stopListening = ports.onInterrupt(() => abort.abort(new ClientError('interrupted', 'interrupted')))
+  const timeout = text(options, 'timeout')
+  let cancelTimeout = (): void => {}
+  if (timeout !== undefined) {
+    const { parseDuration } = await import('./client/units.ts')
+    const ms = parseDuration(timeout, '--timeout')
+    cancelTimeout = ports.clock.after(ms, () => abort.abort(new ClientError('timeout', `not done after ${timeout}; what was submitted goes on (see talko ps)`)))
+  }
+  const home = text(options, 'home')
+  const project = text(options, 'project')
+  const clients: Promise<Client>[] = []
+  const client = (dial: boolean): Promise<Client> => {
+    clients[0] ??= import('./live/connect.ts').then(({ connect, offlineClient }) =>
+      (dial ? connect : offlineClient)({
+        ...(home === undefined ? {} : { home }),
+        ...(project === undefined ? {} : { project }),
+        onLink: (up, why) => io.say(up ? 'connected again' : `the connection to the project is lost (${why}); trying again`)
+      })
+    )
+    return clients[0]
+  }
+  const context: Context = { io, signal: abort.signal, home, project, client: () => client(true), offline: () => client(false) }
+  try {
+    const aborted = new Promise<never>((_, reject) => abort.signal.addEventListener('abort', () => reject(abort.signal.reason), { once: true }))
+    return (await Promise.race([verb(context, command.args, options), aborted])) ?? EXIT.ok
+  } catch (error) {
+    return report(abort.signal.aborted ? abort.signal.reason : error, io)
+  } finally {
+    cancelTimeout()
+    stopListening()
+    io.progressEnd()
+    for (const opened of clients) await opened.then((open) => open.close()).catch(() => {})
+  }
+}
+
+function report(error: unknown, io: Io): number {
+  const { exit, message, stack } = explain(error)
+  io.progressEnd()
+  if (exit !== EXIT.interrupted || message !== 'interrupted') io.say(`talko: ${message}`)
+  if (stack !== undefined) io.say(stack)
+  return exit
+}

@@ -1,0 +1,41 @@
+/** What a submission would be, for --dry-run. */
+import { decodeManifest, manifestCid } from '#protocol/bundle/manifest'
+import type { TaskPolicy } from '#protocol/bundle/policy'
+import { policyOf } from '../client/spec.ts'
+import type { Io } from '../output/io.ts'
+import { formatBytes, formatCommand, formatDuration } from '../output/text.ts'
+
+export interface Plan {
+  readonly manifests: readonly Uint8Array[]
+  /** Tasks in all: each manifest so often. */
+  readonly count: number
+  readonly policy: Partial<TaskPolicy>
+  readonly name: string
+}
+
+/** Prints the bundles' ids on stdout, and what they would do on stderr. */
+export function describePlan(io: Io, plan: Plan): void {
+  const policy = policyOf(plan.policy)
+  const bundles = plan.manifests.map((bytes) => ({ id: manifestCid(bytes).toString(), manifest: decodeManifest(bytes) }))
+  if (io.json) {
+    const shown = bundles.map(({ id, manifest }) => ({
+      bundle: id,
+      ...manifest,
+      image: manifest.image?.toString() ?? null,
+      dependencies: manifest.dependencies.map((dependency) => ({ ...dependency, root: dependency.root.toString() }))
+    }))
+    io.outJson({ dryRun: true, tasks: plan.count * bundles.length, name: plan.name, policy, bundles: shown })
+    return
+  }
+  for (const { id, manifest } of bundles) {
+    const { image, command, dependencies, environment, resources } = manifest
+    io.out(id)
+    io.say(`  would run ${formatCommand(command)} in ${image === null ? 'the bare machine' : `image ${image}`}`)
+    for (const { name, root, path } of dependencies) io.say(`  /in/${name} is ${root}${path === '' ? '' : `/${path}`}`)
+    for (const [name, value] of Object.entries(environment)) io.say(`  ${name}=${value}`)
+    io.say(
+      `  with ${resources.cpuMillis / 1000} CPUs, ${formatBytes(resources.memoryBytes)} memory, ${formatBytes(resources.diskBytes)} disk, ${formatDuration(resources.timeMs)}`
+    )
+  }
+  io.say(`${plan.count * bundles.length} tasks, quorum ${policy.minQuorum}, at most ${policy.maxTotalResults} executions each; nothing was submitted`)
+}

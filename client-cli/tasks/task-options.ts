@@ -1,0 +1,114 @@
+/** Options that `run` and `map` share, and what they mean. */
+import type { Command } from 'commander'
+import type { Engine, Resources } from '#protocol/bundle/manifest'
+import type { TaskPolicy } from '#protocol/bundle/policy'
+import type { NodeView } from '#protocol/owner/messages'
+import type { Client } from '../client/client.ts'
+import type { TaskSpec } from '../client/spec.ts'
+import { parseBytes, parseCpus, parseDuration, parsePairs, parseWhole } from '../client/units.ts'
+import { type Context, collect, flag, text, texts } from '../command.ts'
+import { ClientError } from '../errors.ts'
+import { showTransfer } from './show-transfer.ts'
+
+type Options = Readonly<Record<string, unknown>>
+
+export function taskOptions(command: Command): void {
+  command
+    .option(
+      '-i, --input <name=ID[/path]>',
+      'show data at /in/<name>: an id, a name, a finished task, or a path here (./data), which is uploaded; may repeat',
+      collect
+    )
+    .option('-e, --env <NAME=VALUE>', 'set an environment variable; may repeat', collect)
+    .option('--cpus <n>', 'CPUs (default 1)')
+    .option('--memory <amount>', 'memory limit, like 512M (default 2G)')
+    .option('--time <time>', 'time limit of one execution, like 90s or 1h (default 1h)')
+    .option('--disk <amount>', 'limit of output and /tmp together (default 4G)')
+    .option('--quorum <n>', 'agreeing results from different nodes that decide (default 2)')
+    .option('--attempts <n>', 'executions that may fail or be lost before the task fails (default 3)')
+    .option('--priority <n>', 'higher first (default 0)')
+    .option('--node <node>', 'only on this node (id, unique prefix, or name); may repeat', collect)
+    .option('--name <name>', 'name of the batch')
+    .option('--engine <engine>', 'docker, or process: on the bare machine of nodes that chose it, without an image', 'docker')
+    .option('--ignore-stdout', 'results agree by their output files alone, whatever they print')
+    .option('--dry-run', 'say what would be submitted, and submit nothing')
+}
+
+/** What the options say by themselves; throws ClientError `usage`. */
+export function readTaskOptions(options: Options): { readonly spec: Omit<TaskSpec, 'command'>; readonly nodes: readonly string[] } {
+  const amount = <T>(name: string, parse: (value: string, option: string) => T): T | undefined => {
+    const value = text(options, name)
+    return value === undefined ? undefined : parse(value, `--${name}`)
+  }
+  const whole = (min: number, max: number) => (value: string, option: string) => parseWhole(value, option, min, max)
+  const resources: Partial<Resources> = defined({
+    cpuMillis: amount('cpus', parseCpus),
+    memoryBytes: amount('memory', parseBytes),
+    timeMs: amount('time', parseDuration),
+    diskBytes: amount('disk', parseBytes)
+  })
+  const policy: Partial<TaskPolicy> = defined({
+    minQuorum: amount('quorum', whole(1, 64)),
+    maxErrorResults: amount('attempts', whole(1, 64)),
+    priority: amount('priority', whole(-1_000_000, 1_000_000))
+  })
+  const engine = text(options, 'engine')
+  if (engine !== 'docker' && engine !== 'process') throw new ClientError('usage', `--engine is docker or process, not ${JSON.stringify(engine)}`)
+  return {
+    spec: {
+      engine: engine satisfies Engine,
+      resources,
+      policy,
+      inputs: parsePairs(texts(options, 'input'), '-i'),
+      environment: parsePairs(texts(options, 'env'), '-e'),
+      compareStdout: !flag(options, 'ignoreStdout'),
+      ...defined({ name: text(options, 'name') })
+    },
+    nodes: texts(options, 'node')
+  }
+}
+
+/** Peer ids of the nodes named. Throws ClientError `not_found`, `ambiguous`. */
+export function findNodes(named: readonly string[], known: readonly Pick<NodeView, 'id' | 'name'>[]): string[] {
+  return named.map((text) => {
+    const exact = known.filter(({ id, name }) => id === text || name === text)
+    const fits = exact.length > 0 ? exact : known.filter(({ id }) => id.startsWith(text))
+    const [node, other] = fits
+    if (node === undefined) throw new ClientError('not_found', `no node is known as ${JSON.stringify(text)}; see \`talko nodes\``)
+    if (other !== undefined) throw new ClientError('ambiguous', `${JSON.stringify(text)} could be ${node.id} or ${other.id}; give the id`)
+    return node.id
+  })
+}
+
+/** The policy with the nodes named in it. */
+export async function withNodes(
+  client: Client,
+  policy: Partial<TaskPolicy> | undefined,
+  named: readonly string[],
+  signal: AbortSignal
+): Promise<Partial<TaskPolicy>> {
+  if (named.length === 0) return policy ?? {}
+  return { ...policy, nodes: findNodes(named, await client.nodes({ signal })) }
+}
+
+/**
+ * The root of an image; one that the project does not know yet is imported from Docker, an archive or a folder, so that
+ * `talko run alpine -- cmd` needs nothing before it.
+ */
+export async function imageRoot(context: Context, client: Client, image: string, dryRun: boolean): Promise<string> {
+  const { io, signal } = context
+  try {
+    return (await client.find(image, { kind: 'image', signal })).root
+  } catch (error) {
+    const unknown = error instanceof ClientError && (error.code === 'not_found' || (error.code === 'usage' && /^[./~]/.test(image)))
+    if (!unknown) throw error
+    io.say(`${dryRun ? 'would import' : 'importing'} image ${image}, which the project does not have yet`)
+    const { root } = await client.importImage(image, { signal, dryRun, ...(/^[A-Za-z0-9]/.test(image) ? { name: image } : {}), onProgress: showTransfer(io) })
+    io.progressEnd()
+    return root
+  }
+}
+
+function defined<T extends Record<string, unknown>>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as { [K in keyof T]?: NonNullable<T[K]> }
+}

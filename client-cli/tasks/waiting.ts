@@ -1,0 +1,110 @@
+/** Waiting for a batch with its progress shown, and what its end means for the exit status. */
+import type { BatchView, TaskView } from '#protocol/owner/messages'
+import type { Client } from '../client/client.ts'
+import { isTerminal } from '../client/results.ts'
+import type { Context } from '../command.ts'
+import { ClientError, EXIT } from '../errors.ts'
+import type { Io } from '../output/io.ts'
+import { renderBatch } from '../output/progress.ts'
+import { formatBytes, formatTable, shorten } from '../output/text.ts'
+
+/** Tasks shown in a table of results; the rest is counted. */
+export const ROWS_MAX = 50
+
+/** Waits until the batch is decided. Ctrl-C leaves it running and says how to go on. */
+export async function waitFor(context: Context, client: Client, batch: string): Promise<BatchView> {
+  const { io, signal } = context
+  let last: BatchView | undefined
+  try {
+    for await (const view of client.watch(batch, { signal })) {
+      last = view
+      io.progress(`batch ${batch}`, view.ready + view.failed + view.killed, view.tasks, (meter, columns) => renderBatch(view, meter, columns))
+    }
+  } catch (error) {
+    if (signal.aborted) io.say(`batch ${batch} goes on without us: talko ps ${batch} · talko kill ${batch}`)
+    throw error
+  } finally {
+    io.progressEnd()
+  }
+  if (last === undefined) throw new ClientError('refused', `the project said nothing about batch ${batch}`)
+  return last
+}
+
+/** `ready`, or how it went wrong, in a few words. */
+export function outcome(task: Pick<TaskView, 'status' | 'exitCode' | 'failure'>): string {
+  if (task.status !== 'failed') return task.status
+  const { failure, exitCode } = task
+  if (failure === undefined) return 'failed'
+  if (failure.code === 'exit') return `failed: exit status ${exitCode ?? '?'}`
+  const words: Readonly<Record<string, string>> = {
+    time: 'time limit',
+    memory: 'memory limit',
+    disk: 'disk limit',
+    pids: 'process limit',
+    too_many_errors: 'too many errors',
+    no_agreement: 'no agreement',
+    input: 'input missing',
+    output_lost: 'output lost'
+  }
+  return `failed: ${words[failure.code] ?? 'unknown reason'}`
+}
+
+/** 0 when all are ready; 5 when only agreement was missing; 1 otherwise. */
+export function exitOf(tasks: readonly Pick<TaskView, 'status' | 'failure'>[]): number {
+  const bad = tasks.filter(({ status }) => status !== 'ready')
+  if (bad.length === 0) return EXIT.ok
+  return bad.every(({ failure }) => failure?.code === 'no_agreement') ? EXIT.noAgreement : EXIT.taskFailed
+}
+
+/** Results as rows: the failed ones first, since they are what is looked for. */
+export function resultRows(tasks: readonly TaskView[]): { readonly rows: string[][]; readonly left: number } {
+  const sorted = [...tasks.filter(({ status }) => status !== 'ready'), ...tasks.filter(({ status }) => status === 'ready')]
+  const rows = sorted
+    .slice(0, ROWS_MAX)
+    .map((task) => [
+      task.id,
+      outcome(task),
+      task.outputBytes === undefined ? '' : formatBytes(task.outputBytes),
+      task.output ?? shorten(task.failure?.message ?? '', 80)
+    ])
+  return { rows, left: Math.max(0, tasks.length - ROWS_MAX) }
+}
+
+export function showResults(io: Io, tasks: readonly TaskView[]): void {
+  const { rows, left } = resultRows(tasks)
+  const [head, ...lines] = formatTable(['TASK', 'RESULT', 'BYTES', 'OUTPUT'], rows)
+  io.say(head ?? '')
+  for (const [index, line] of lines.entries()) io.say(rows[index]?.[1] === 'ready' ? line : io.bad(line))
+  if (left > 0) io.say(`and ${left} more ready ones`)
+}
+
+/** All tasks of a batch. */
+export async function allTasks(client: Client, batch: string, signal: AbortSignal): Promise<TaskView[]> {
+  const tasks: TaskView[] = []
+  for await (const task of client.tasks(batch, { signal })) tasks.push(task)
+  return tasks
+}
+
+/** The task's logs to stdout and stderr until it ends. */
+export async function follow(context: Context, client: Client, task: string): Promise<void> {
+  const { io, signal } = context
+  const stop = new AbortController()
+  const both = AbortSignal.any([signal, stop.signal])
+  const decode = new TextDecoder()
+  const copy = async (file: 'stdout' | 'stderr'): Promise<void> => {
+    try {
+      for await (const piece of client.logs(task, { file, follow: true, signal: both })) {
+        if (file === 'stdout') io.raw(piece)
+        else io.rawSay(decode.decode(piece, { stream: true }))
+      }
+    } catch (error) {
+      // A task that ended before it printed anything (or was killed) has no log.
+      if (!(error instanceof ClientError) || error.code !== 'not_found' || !isTerminal(await client.task(task, { signal }))) throw error
+    }
+  }
+  try {
+    await Promise.all([copy('stdout'), copy('stderr')])
+  } finally {
+    stop.abort(new ClientError('interrupted', 'given up'))
+  }
+}
