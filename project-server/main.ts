@@ -1,7 +1,8 @@
 /** The project server: makes a project's folder, and leads the project in it. */
 
-import { serveContent } from '#protocol/content/live/serve'
+import { ContentError } from '#protocol/content/content'
 import { openContentStore } from '#protocol/content/live/store'
+import { serveContent } from '#protocol/content/serve'
 import type { PeerIdString } from '#protocol/ids'
 import { HostError } from '#protocol/peer/host'
 import { createHost } from '#protocol/peer/live/host'
@@ -115,7 +116,7 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
   const coordinator = new Coordinator({ project, epoch, policy })
   await opening(dir, () => coordinator.load(store, clock.nowMs()))
   const data = await DataNames.load(store)
-  const content = await openContentStore(contentPath(dir))
+  const content = await opening(dir, () => openContentStore(contentPath(dir)))
   opened.defer(() => content.close())
   const dht = options.dht ?? file.dht
   const host = await listening(() =>
@@ -163,6 +164,8 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
   await serveContent(host, content)
   await control.start()
   await owners.start()
+  // What the last server left to be done is taken up at once.
+  committer.apply({ kind: 'tick' })
   const stopTicks = every(clock, TICK_MS, () => committer.apply({ kind: 'tick' }))
   const stopRecord = dht === undefined ? () => undefined : publishRecord({ host, signer, clock, logger }, epoch)
   const resources = opened.move()
@@ -209,9 +212,11 @@ async function opening<T>(dir: string, open: () => Promise<T>): Promise<T> {
   try {
     return await open()
   } catch (cause) {
-    if (!(cause instanceof StoreError)) throw cause
-    if (cause.code === 'locked') throw new ServerError('locked', `another project server runs on ${dir}: stop it first, or use its addresses`, { cause })
-    throw new ServerError(cause.code, `the state of the project in ${dir} cannot be opened: ${cause.message}`, { cause })
+    if (!(cause instanceof StoreError || cause instanceof ContentError)) throw cause
+    if (cause.code === 'locked' || cause.code === 'in_use')
+      throw new ServerError('locked', `another project server runs on ${dir}: stop it first, or use its addresses`, { cause })
+    const code = cause.code === 'disk_full' || cause.code === 'corrupt' || cause.code === 'stale_epoch' ? cause.code : 'failed'
+    throw new ServerError(code, `the state of the project in ${dir} cannot be opened: ${cause.message}`, { cause })
   }
 }
 

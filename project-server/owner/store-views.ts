@@ -12,8 +12,6 @@ import type { Store } from '../ports.ts'
 import type { Page, Views } from './views.ts'
 
 const ORDER_DIGITS = 12
-/** Names may contain others as a prefix; so many foreign entries are skipped before giving up. */
-const NAME_SCAN_MAX = 64
 
 export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pick<Coordinator, 'nodes'>): Views {
   const batchRecord = async (id: BatchId) => {
@@ -50,9 +48,8 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
 
     async batchesByName(name) {
       if (name === '') return []
-      const prefix = `name/${name}/`
-      for await (const [key, value] of store.range(prefix, `${prefix}~`, { reverse: true, limit: NAME_SCAN_MAX }))
-        if (key.length === prefix.length + ORDER_DIGITS) return [Buffer.from(value).toString()]
+      const prefix = `name/${encodeURIComponent(name)}/`
+      for await (const [, value] of store.range(prefix, `${prefix}~`, { reverse: true, limit: 1 })) return [Buffer.from(value).toString()]
       return []
     },
 
