@@ -31,7 +31,7 @@ export interface BenchContext {
   log(line: string): void
   /** Debian packages that must be there, by name; installed when missing (needs root). */
   ensure(packages: readonly string[]): Promise<void>
-  /** Installs `name@version` under `.bench/`; the answer is the folder whose node_modules holds it. */
+  /** Installs `name@version` (several, separated by spaces) under `.bench/`; the answer is the folder whose node_modules holds them. */
   npmPeer(spec: string): Promise<string>
 }
 
@@ -102,7 +102,10 @@ async function npmPeer(spec: string, log: (line: string) => void): Promise<strin
   log(`installing ${spec}`)
   await mkdir(folder, { recursive: true })
   await writeFile(join(folder, 'package.json'), '{"private":true,"type":"module"}\n')
-  execFileSync('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error', spec], { cwd: folder, stdio: ['ignore', 2, 2] })
+  execFileSync('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error', ...spec.split(' ')], {
+    cwd: folder,
+    stdio: ['ignore', 2, 2]
+  })
   await writeFile(join(folder, 'installed'), '')
   return folder
 }
