@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, it } from 'node:test'
+import { type Client, connect } from '#client-cli/index'
+import { Home } from '#client-cli/live/home'
+import { initNode, startNode } from '#node/main'
+import { initProject, type ProjectServer, startProjectServer } from '#project-server/main'
+import { checkReceipt } from '#protocol/result/receipt'
+
+const TASKS = 30
+
+let dir: string
+let server: ProjectServer
+let client: Client
+const closing: (() => Promise<unknown>)[] = []
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
+
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'talko-e2e-'))
+  const home = join(dir, 'home')
+  const owner = await Home.at(home).signer()
+  const { id: project } = await initProject(join(dir, 'project'), { name: 'test', owners: [owner.peerId], listen: ['/ip4/127.0.0.1/tcp/0'] })
+  server = await startProjectServer({ dir: join(dir, 'project'), logger: silent })
+  closing.push(() => server.stop())
+  const addresses = server.addresses().map((address) => address.replace(/\/p2p\/.*/, ''))
+  for (const name of ['ann', 'bob', 'cid']) {
+    await initNode(join(dir, name), { project, addresses, name, slots: 2, engines: ['process'] })
+    const node = await startNode({ dir: join(dir, name) })
+    closing.push(() => node.stop('now'))
+  }
+  client = await connect({ home, project: `talko://${project}?a=${addresses[0]}` })
+  closing.push(() => client.close())
+})
+after(async () => {
+  for (const close of closing.reverse()) await close()
+  await rm(dir, { recursive: true, force: true })
+})
+
+it('takes real processes on three nodes to outputs, logs and receipts', { timeout: 60_000 }, async () => {
+  const specs = Array.from({ length: TASKS }, (_, index) => ({
+    command: ['sh', '-c', `echo "task ${index}"; echo $((${index} * ${index})) > square`],
+    engine: 'process' as const
+  }))
+  const batch = await client.submit(await client.prepare(specs))
+  const view = await client.wait(batch.id)
+  assert.equal(view.ready, TASKS, JSON.stringify(view))
+  for await (const task of client.tasks(batch.id)) {
+    const receipt = checkReceipt(await client.receipt(task.id), { project: server.peerId })
+    assert.ok(receipt.ok, receipt.lines.at(-1))
+    assert.equal(receipt.results?.length, 2)
+  }
+  const task = batch.tasks[7] ?? ''
+  let log = ''
+  for await (const piece of client.logs(task)) log += Buffer.from(piece).toString()
+  assert.equal(log, 'task 7\n')
+  await client.get(task, join(dir, 'got'))
+  assert.equal(await readFile(join(dir, 'got', 'square'), 'utf8'), '49\n')
+  const nodes = await client.nodes()
+  assert.equal(
+    nodes.reduce((sum, { valid }) => sum + valid, 0),
+    2 * TASKS
+  )
+  assert.equal(
+    nodes.reduce((sum, { invalid, errors, lost }) => sum + invalid + errors + lost, 0),
+    0
+  )
+})
