@@ -3,7 +3,6 @@ import { chmod, chown, mkdir } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, resolve, sep } from 'node:path'
 import type Docker from 'dockerode'
-import type { Logger } from 'pino'
 import type { RunManifest } from '#protocol/bundle/manifest'
 import type { PeerIdString, ReplicaId } from '#protocol/ids'
 import type { ImageContent } from '#protocol/image/load'
@@ -25,7 +24,7 @@ export interface DockerExecutorOptions {
   readonly nodeId: PeerIdString
   /** The node's folder. Tasks can read the paths of what is mounted: a folder below a home tells them a user's name. */
   readonly folder: string
-  readonly logger?: Pick<Logger, 'warn'>
+  readonly logger?: { warn(text: string): void }
   /** Default: what DOCKER_HOST says, else the usual sockets. */
   readonly socketPath?: string
   /** Further labels for its containers. */

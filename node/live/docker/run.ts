@@ -126,22 +126,37 @@ export class ContainerRun implements Running {
   }
 
   async #write(): Promise<void> {
+    try {
+      if (this.#stream === undefined || !(await this.#consumeAttached())) await this.#consumeLog()
+    } catch (error) {
+      await this.#fail(error)
+    }
+  }
+
+  /** False when the stream broke before its end and the engine's log must give the rest. */
+  async #consumeAttached(): Promise<boolean> {
+    try {
+      await this.#consume(false)
+      return true
+    } catch (error) {
+      if (this.#over.signal.aborted || isDiskError(error)) throw error
+      this.#begun.warn(`the output stream of ${this.#begun.execution.replica} broke (${String(error)}); reading the engine's log`)
+      return false
+    }
+  }
+
+  async #consumeLog(): Promise<void> {
     const { engine, execution, id, output, warn } = this.#begun
     try {
-      try {
-        if (this.#stream !== undefined) return await this.#consume(false)
-      } catch (error) {
-        if (this.#over.signal.aborted || isDiskError(error)) throw error
-        warn(`the output stream of ${execution.replica} broke (${String(error)}); reading the engine's log`)
-      }
       this.#stream = await engine.logs(id)
       await this.#consume(true)
     } catch (error) {
-      if (error instanceof OutputGap && !execution.manifest.compareStdout) {
-        warn(`some output of ${execution.replica} was lost while nobody read it`)
-        this.#stream = await engine.logs(id, await output.writtenAtMs())
-        await this.#consume(false)
-      } else await this.#fail(error)
+      if (!(error instanceof OutputGap)) throw error
+      if (execution.manifest.compareStdout)
+        throw new ExecutorError('failed', `some output of ${execution.replica} was lost while nobody read it`, { cause: error })
+      warn(`some output of ${execution.replica} was lost while nobody read it`)
+      this.#stream = await engine.logs(id, await output.writtenAtMs())
+      await this.#consume(false)
     }
   }
 
