@@ -25,8 +25,11 @@ export function buildFrames(node: Node): readonly Built[] {
   const say = (outgoing: Exclude<Outgoing, { kind: 'assign' }>): void => {
     built.push({ outgoing, frame: (seq) => encodePlain(seq, outgoing) })
   }
-  for (let at = 0; at < Math.max(granted.length, refused.length); at += ASSIGN_LEASES_MAX)
-    say({ kind: 'grant', granted: granted.slice(at, at + ASSIGN_LEASES_MAX), refused: refused.slice(at, at + ASSIGN_LEASES_MAX) })
+  // Granted and taken back before it was sent: never started.
+  const may = granted.filter((replica) => isLive(replica.state)).map(({ id }) => id)
+  const not = [...refused, ...granted.filter((replica) => !isLive(replica.state)).map(({ id }) => id)]
+  for (let at = 0; at < Math.max(may.length, not.length); at += ASSIGN_LEASES_MAX)
+    say({ kind: 'grant', granted: may.slice(at, at + ASSIGN_LEASES_MAX), refused: not.slice(at, at + ASSIGN_LEASES_MAX) })
   for (const reason of ['killed', 'decided', 'lost'] satisfies CancelReason[]) {
     const replicas = cancel.filter((one) => one.reason === reason).map((one) => one.replica)
     for (const part of parts(replicas)) say({ kind: 'cancel', replicas: part, reason })
@@ -40,11 +43,20 @@ export function buildFrames(node: Node): readonly Built[] {
   return built
 }
 
-/** The frame of a numbered message once more: leases that are over are left out of it, so that a node never starts them. */
+/** The frame of a numbered message once more: leases that are over are left out of it or refused, so that a node never starts them. */
 export function rebuildFrame(seq: number, outgoing: Outgoing, find: (id: ReplicaId) => Replica | undefined): Uint8Array {
-  if (outgoing.kind !== 'assign') return encodePlain(seq, outgoing)
-  const live = outgoing.replicas.map(find).filter((replica) => replica !== undefined && isLive(replica.state))
-  return encodeAssign(seq, live as readonly Replica[])
+  const live = (id: ReplicaId): boolean => {
+    const replica = find(id)
+    return replica !== undefined && isLive(replica.state)
+  }
+  if (outgoing.kind === 'assign')
+    return encodeAssign(
+      seq,
+      outgoing.replicas.filter(live).map((id) => find(id) as Replica)
+    )
+  if (outgoing.kind !== 'grant') return encodePlain(seq, outgoing)
+  const { granted, refused } = outgoing
+  return encodePlain(seq, { kind: 'grant', granted: granted.filter(live), refused: [...refused, ...granted.filter((id) => !live(id))] })
 }
 
 /** Parts that fit a frame, without leases that ended before they were sent. */

@@ -161,7 +161,7 @@ export interface Node {
 /** What goes to a node with the next `take`, one frame of each kind. */
 export interface Outbound {
   assign: Replica[]
-  granted: ReplicaId[]
+  granted: Replica[]
   refused: ReplicaId[]
   cancel: { readonly replica: ReplicaId; readonly reason: CancelReason }[]
   release: ReplicaId[]

@@ -1,7 +1,6 @@
 /** Nodes come, fall silent, leave and come back; what they held follows. */
 import type { PeerIdString, ReplicaId } from '#protocol/ids'
 import type { Event, NodeOffer } from './events.ts'
-import { rebuildFrame } from './frames.ts'
 import { Link } from './links.ts'
 import type { Node, Replica } from './model.ts'
 import { FORGOTTEN_MS, NODES_MAX, OUTBOX_FRAMES_MAX, PREPARE_MS_MAX, REPORT_SLACK_MS } from './policy.ts'
@@ -23,8 +22,6 @@ export function hello(state: State, event: Hello, nowMs: number): void {
     }
     state.nodes.set(node.id, node)
   }
-  state.out.unsend(node)
-  state.out.stay(node)
   node.offer = event.offer
   node.slots = event.offer.slots
   node.state = 'online'
@@ -36,9 +33,8 @@ export function hello(state: State, event: Hello, nowMs: number): void {
   const resumed = link !== null && link.id === event.link && event.received >= link.acked && acknowledge(state, node, event.received)
   if (!resumed) startLink(state, node, event.link, nowMs)
   const unknown = resumed ? reconcile(state, node, event, nowMs) : [...event.replicas]
+  state.out.replay(node)
   state.out.effect({ kind: 'welcome', node: node.id, resumed, received: node.link?.received ?? 0, unknown })
-  for (const { seq, outgoing } of node.link?.pending() ?? [])
-    state.out.effect({ kind: 'send', node: node.id, seq, frame: rebuildFrame(seq, outgoing, (id) => state.replica(id)) })
   state.nodesChanged.add(node)
   refile(state, node)
   for (const task of [...state.waitingPulls]) if (task.replicas.some((replica) => replica.node === node)) retryPull(state, task, nowMs)
@@ -47,7 +43,6 @@ export function hello(state: State, event: Hello, nowMs: number): void {
 /** Its stream ended: nothing new is leased to it, and silence will tell whether it is lost. */
 export function gone(state: State, node: Node): void {
   node.connected = false
-  state.out.unsend(node)
   refile(state, node)
 }
 

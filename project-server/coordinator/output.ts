@@ -2,11 +2,12 @@
  * What the core wants done, gathered until the shell takes it. Records are marked and encoded once per take, however many
  * events touched them; frames are coalesced to one of each kind and node.
  */
+import type { ReplicaId } from '#protocol/ids'
 import type { Receipt } from '#protocol/result/receipt'
 import type { Change } from '../ports.ts'
 import type { Effect, Unsigned } from './events.ts'
-import { buildFrames } from './frames.ts'
-import type { Batch, Node, Task } from './model.ts'
+import { buildFrames, rebuildFrame } from './frames.ts'
+import type { Batch, Node, Replica, Task } from './model.ts'
 import {
   batchKey,
   encodeBatchRecord,
@@ -37,10 +38,17 @@ export class Output {
   readonly #nodes = new Set<Node>()
   readonly #links = new Set<Node>()
   readonly #speaking = new Set<Node>()
+  readonly #replaying = new Set<Node>()
   readonly #acks = new Set<Node>()
   readonly #watched = new Set<Task>()
+  readonly #find: (id: ReplicaId) => Replica | undefined
   #effects: Effect[] = []
   #unsigned: Unsigned[] = []
+
+  /** `find` gives the replicas of live tasks. */
+  constructor(find: (id: ReplicaId) => Replica | undefined) {
+    this.#find = find
+  }
 
   put(key: string, value: Uint8Array): void {
     this.#changes.set(key, value)
@@ -96,20 +104,17 @@ export class Output {
     this.#unsigned.push({ key: receiptKey(receipt.task), receipt })
   }
 
-  /** Its stream ended: what was to be sent on it is not; what was numbered will be replayed. A welcome still answers its hello. */
-  unsend(node: Node): void {
-    this.#acks.delete(node)
-    if (this.#effects.some((effect) => effect.kind === 'send'))
-      this.#effects = this.#effects.filter((effect) => effect.kind !== 'send' || effect.node !== node.id)
-  }
-
-  /** It has opened a new stream: what was wrong with the old one does not end this one. */
-  stay(node: Node): void {
+  /** A new stream was welcomed: what the node does not have yet is sent again on it, as it is when it leaves. */
+  replay(node: Node): void {
+    this.#replaying.add(node)
+    // What was wrong with the old stream does not end this one.
     if (this.#effects.some((effect) => effect.kind === 'disconnect'))
       this.#effects = this.#effects.filter((effect) => effect.kind !== 'disconnect' || effect.node !== node.id)
   }
 
   take(): Taken {
+    for (const node of this.#replaying) this.#replay(node)
+    this.#replaying.clear()
     for (const node of this.#speaking) this.#number(node)
     this.#speaking.clear()
     for (const node of this.#acks) if (node.connected && node.link !== null) this.#effects.push({ kind: 'ack', node: node.id, seq: node.link.received })
@@ -132,6 +137,12 @@ export class Output {
     this.#effects = []
     this.#unsigned = []
     return taken
+  }
+
+  #replay(node: Node): void {
+    if (!node.connected || node.link === null) return
+    for (const { seq, outgoing } of node.link.pending())
+      this.#effects.push({ kind: 'send', node: node.id, seq, frame: rebuildFrame(seq, outgoing, this.#find) })
   }
 
   #number(node: Node): void {

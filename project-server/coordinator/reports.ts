@@ -27,7 +27,7 @@ export function start(state: State, node: Node, { replicas }: Of<'start'>, nowMs
     }
     replica.granted = true
     if (replica.state === 'leased' || replica.state === 'preparing') moveReplica(state, replica, 'running', nowMs)
-    node.outgoing.granted.push(id)
+    node.outgoing.granted.push(replica)
   }
   if (replicas.length > 0) state.out.speak(node)
 }

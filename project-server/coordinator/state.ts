@@ -16,7 +16,7 @@ export class State {
   readonly project: PeerIdString
   readonly epoch: number
   readonly policy: CoordinatorPolicy
-  readonly out = new Output()
+  readonly out = new Output((id) => this.replica(id))
   /** Ids of all batches ever accepted: repeating one is a no-op. */
   readonly known = new Set<BatchId>()
   /** Those with tasks that are not terminal, or still being submitted. */

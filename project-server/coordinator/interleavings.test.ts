@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import fc from 'fast-check'
+import { type Action, Chaos } from '#test/support/coordinator-chaos'
+
+const NODES = 6
+const node = fc.nat({ max: NODES - 1 })
+const batch = fc.nat({ max: 5 })
+
+const policy = fc.constantFrom(
+  { minQuorum: 1, targetResults: 1 },
+  { minQuorum: 2, targetResults: 2 },
+  { minQuorum: 2, targetResults: 3 },
+  { minQuorum: 3, targetResults: 3, maxSuccessResults: 5, maxTotalResults: 5 },
+  { minQuorum: 2, targetResults: 2, maxErrorResults: 1, maxTotalResults: 3, priority: 1 }
+)
+
+const action: fc.Arbitrary<Action> = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('submit' as const), tasks: fc.integer({ min: 1, max: 6 }), policy, more: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('repeat' as const), batch }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('kill' as const), batch, task: fc.option(fc.nat({ max: 5 })) }) },
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('join' as const), node }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('cut' as const), node }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('wipe' as const, 'bye' as const), node }) },
+  { weight: 14, arbitrary: fc.record({ kind: fc.constant('hear' as const), node, frames: fc.integer({ min: 1, max: 8 }) }) },
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant('ack' as const), node }) },
+  { weight: 12, arbitrary: fc.record({ kind: fc.constant('ask' as const), node }) },
+  {
+    weight: 16,
+    arbitrary: fc.record({
+      kind: fc.constant('end' as const),
+      node,
+      how: fc.constantFrom(
+        'good' as const,
+        'good' as const,
+        'good' as const,
+        'odd' as const,
+        'fail' as const,
+        'break' as const,
+        'input' as const,
+        'owner' as const
+      )
+    })
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('say_again' as const), node, back: fc.nat({ max: 3 }) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('steal' as const), node, from: node }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('pulled' as const), ok: fc.boolean() }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('pass' as const), ms: fc.constantFrom(300, 900, 4_000, 16_000) }) },
+  { weight: 20, arbitrary: fc.constant({ kind: 'commit' as const }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('crash' as const), when: fc.constantFrom('before' as const, 'between' as const, 'after' as const) }) }
+)
+
+/** S01, X08: 10^5 actions of coordinator and nodes, crashes between any two of them. Safety at every commit; then faults stop, and every task ends. */
+it('whatever happens in whatever order, nothing is lost, doubled or decided wrongly, and in calm everything ends', async () => {
+  const sometimes: Record<string, number> = {}
+  await fc.assert(
+    fc.asyncProperty(fc.array(action, { minLength: 100, maxLength: 700, size: 'max' }), fc.nat({ max: 1 }), async (actions, liars) => {
+      const chaos = await new Chaos(NODES, liars).start()
+      for (const one of actions) await chaos.act(one)
+      chaos.calm(1_200_000)
+      assert.deepEqual([...chaos.safety.open], [], 'tasks that never end')
+      for (const [what, count] of Object.entries(chaos.sometimes)) sometimes[what] = (sometimes[what] ?? 0) + count
+    }),
+    { numRuns: 250 }
+  )
+  for (const what of [
+    'crash before',
+    'crash between',
+    'crash after',
+    'resumed',
+    'wiped',
+    'good',
+    'odd',
+    'fail',
+    'break',
+    'input',
+    'kill',
+    'bye',
+    'disconnect silent'
+  ])
+    assert.ok((sometimes[what] ?? 0) > 0, `${what} never happened`)
+})

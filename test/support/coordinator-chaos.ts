@@ -1,0 +1,414 @@
+/**
+ * A coordinator among nodes that crash, lie, vanish, repeat themselves and come back, over streams that break anywhere, on a
+ * store from which the coordinator restarts at any commit. Everything that happens is an action; a list of actions is a run.
+ * `safety.ts` beside it looks at every commit.
+ */
+
+import type { CID } from 'multiformats/cid'
+import { CID as Cid } from 'multiformats/cid'
+import { Coordinator } from '#project-server/coordinator/coordinator'
+import type { AcceptedBundle, Effect, Event } from '#project-server/coordinator/events'
+import { DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
+import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
+import { decodeFrame, type Frame } from '#protocol/control/messages'
+import type { ReplicaId, TaskId } from '#protocol/ids'
+import { parseReplicaId } from '#protocol/ids'
+import { MemoryStore } from '../../sim/store.ts'
+import { batchId, bundle, offer, PROJECT, result, signedResult } from './coordinator.ts'
+import { Safety } from './coordinator-safety.ts'
+
+export type Action =
+  | { readonly kind: 'submit'; readonly tasks: number; readonly policy: Partial<TaskPolicy>; readonly more: boolean }
+  | { readonly kind: 'repeat'; readonly batch: number }
+  | { readonly kind: 'kill'; readonly batch: number; readonly task: number | null }
+  | { readonly kind: 'join'; readonly node: number }
+  | { readonly kind: 'cut'; readonly node: number }
+  | { readonly kind: 'wipe'; readonly node: number }
+  | { readonly kind: 'bye'; readonly node: number }
+  | { readonly kind: 'hear'; readonly node: number; readonly frames: number }
+  | { readonly kind: 'ack'; readonly node: number }
+  | { readonly kind: 'ask'; readonly node: number }
+  | { readonly kind: 'end'; readonly node: number; readonly how: 'good' | 'odd' | 'fail' | 'break' | 'input' | 'owner' }
+  | { readonly kind: 'say_again'; readonly node: number; readonly back: number }
+  | { readonly kind: 'steal'; readonly node: number; readonly from: number }
+  | { readonly kind: 'pulled'; readonly ok: boolean }
+  | { readonly kind: 'pass'; readonly ms: number }
+  | { readonly kind: 'commit' }
+  | { readonly kind: 'crash'; readonly when: 'before' | 'between' | 'after' }
+
+type Said = Event & { readonly seq: number }
+type Phase = 'leased' | 'asked' | 'granted'
+
+/** What a node remembers over its own crashes, and what it would do. */
+class ChaosNode {
+  readonly id: string
+  readonly lies: boolean
+  links = 0
+  link = ''
+  received = 0
+  sent = 0
+  /** Everything not acknowledged. */
+  outbox: Said[] = []
+  /** The last things it said, for saying them again. */
+  said: Said[] = []
+  readonly leases = new Map<ReplicaId, { readonly epoch: number; readonly bundle: CID; phase: Phase }>()
+  /** Frames and welcomes on their way to it; undefined without a stream. */
+  inbox: (Frame | Extract<Effect, { kind: 'welcome' | 'ack' }>)[] | undefined
+  /** The coordinator has welcomed the present stream; the node has heard it. */
+  welcomeSent = false
+  welcomeHeard = false
+
+  constructor(id: string, lies: boolean) {
+    this.id = id
+    this.lies = lies
+    this.renew()
+  }
+
+  renew(): void {
+    this.link = `${this.id}/${++this.links}`
+    this.received = 0
+    this.sent = 0
+    this.outbox = []
+    this.said = []
+    this.leases.clear()
+  }
+}
+
+const SLOTS = 3
+const OWNER = 'owner'
+
+export class Chaos {
+  readonly store = new MemoryStore()
+  readonly nodes: ChaosNode[] = []
+  readonly safety: Safety
+  readonly batches: { readonly id: string; readonly bundles: AcceptedBundle[]; readonly policy: TaskPolicy; complete: boolean }[] = []
+  /** How often what happened, to see that it did. */
+  readonly sometimes: Record<string, number> = {}
+  nowMs = 1_000_000
+  #epoch = 0
+  #coordinator = new Coordinator({ project: PROJECT, epoch: 0 })
+  #greeting: ChaosNode[] = []
+  #pulls: Extract<Effect, { kind: 'pull' }>[] = []
+
+  constructor(nodes: number, liars: number) {
+    for (let index = 0; index < nodes; index++) this.nodes.push(new ChaosNode(`node ${index}`, index < liars))
+    this.safety = new Safety(this.store)
+  }
+
+  get coordinator(): Coordinator {
+    return this.#coordinator
+  }
+
+  async start(): Promise<this> {
+    this.#epoch = await this.store.beginEpoch()
+    this.#coordinator = new Coordinator({ project: PROJECT, epoch: this.#epoch, policy: DEFAULT_COORDINATOR_POLICY })
+    await this.#coordinator.load(this.store, this.nowMs)
+    this.safety.restarted(this.#coordinator)
+    this.#pulls = []
+    this.#greeting = []
+    for (const node of this.nodes) this.#cut(node, false)
+    return this
+  }
+
+  async act(action: Action): Promise<void> {
+    switch (action.kind) {
+      case 'submit':
+        this.#submit(action)
+        break
+      case 'repeat': {
+        const batch = this.batches[action.batch % Math.max(1, this.batches.length)]
+        if (batch !== undefined) this.#apply(this.#submission(batch, 0, batch.bundles, !batch.complete))
+        break
+      }
+      case 'kill': {
+        const batch = this.batches[action.batch % Math.max(1, this.batches.length)]
+        if (batch === undefined) break
+        batch.complete = batch.complete || action.task === null
+        const task = action.task === null ? undefined : `${batch.id}.${action.task % batch.bundles.length}`
+        this.#apply({ kind: 'kill', batch: batch.id, by: OWNER, ...(task === undefined ? {} : { task }) })
+        this.safety.killed(task === undefined ? batch.bundles.map((_, index) => `${batch.id}.${index}`) : [task])
+        break
+      }
+      case 'pulled':
+        this.#pulled(action.ok)
+        break
+      case 'pass':
+        this.#pass(action.ms)
+        break
+      case 'commit':
+        this.commit()
+        break
+      case 'crash':
+        this.#count(`crash ${action.when}`)
+        if (action.when === 'between') this.#write()
+        if (action.when === 'after') this.commit()
+        await this.start()
+        break
+      default: {
+        const node = this.nodes[action.node % this.nodes.length]
+        if (node !== undefined) this.#nodeActs(node, action)
+      }
+    }
+  }
+
+  commit(): void {
+    for (const effect of this.#write()) this.#carryOut(effect)
+  }
+
+  /** Faults stop: fresh honest nodes come, every stream works, and time passes until everything is decided or `ms` are over. */
+  calm(ms: number): void {
+    for (let index = 0; index < 20; index++) this.nodes.push(new ChaosNode(`fresh ${index}`, false))
+    for (const batch of this.batches) {
+      if (batch.complete) continue
+      batch.complete = true
+      this.#apply(this.#submission(batch, batch.bundles.length, [], false))
+    }
+    for (const endMs = this.nowMs + ms; this.nowMs < endMs && this.safety.open.size > 0; ) {
+      for (const node of this.nodes) {
+        if (node.inbox === undefined) this.#join(node)
+        this.commit()
+        this.#hear(node, Number.POSITIVE_INFINITY)
+        this.#ask(node)
+        this.commit()
+        this.#hear(node, Number.POSITIVE_INFINITY)
+        while ([...node.leases.values()].some(({ phase }) => phase === 'granted')) this.#end(node, 'good')
+        this.#ack(node)
+        while (this.#pulls.length > 0) this.#pulled(true)
+      }
+      this.#pass(500)
+      this.commit()
+    }
+  }
+
+  #nodeActs(node: ChaosNode, action: Extract<Action, { node: number }>): void {
+    switch (action.kind) {
+      case 'join':
+        this.#join(node)
+        return
+      case 'cut':
+        this.#cut(node, true)
+        return
+      case 'wipe':
+        this.#cut(node, true)
+        node.renew()
+        this.#count('wiped')
+        return
+      case 'bye':
+        if (!node.welcomeHeard) return
+        node.leases.clear()
+        this.#say(node, (seq) => ({ kind: 'bye', node: node.id, seq }))
+        return
+      case 'hear':
+        this.#hear(node, action.frames)
+        return
+      case 'ack':
+        this.#ack(node)
+        return
+      case 'ask':
+        this.#ask(node)
+        return
+      case 'end':
+        this.#end(node, action.how)
+        return
+      case 'say_again': {
+        const said = node.said.at(-1 - action.back)
+        if (said !== undefined && node.welcomeHeard) this.#apply(said)
+        return
+      }
+      case 'steal':
+        this.#steal(node, this.nodes[action.from % this.nodes.length])
+    }
+  }
+
+  #submit({ tasks, policy, more }: Extract<Action, { kind: 'submit' }>): void {
+    const unfinished = this.batches.find(({ complete }) => !complete)
+    const bundles = Array.from({ length: tasks }, (_, index) => bundle(`${index % 3}`, { resources: { memoryBytes: 1024 ** 3 * (1 + (index % 2)) } }))
+    const batch = unfinished ?? { id: batchId(this.batches.length + 1), bundles: [], policy: { ...DEFAULT_POLICY, ...policy }, complete: false }
+    if (unfinished === undefined) this.batches.push(batch)
+    const from = batch.bundles.length
+    batch.bundles.push(...bundles)
+    batch.complete = !more
+    this.#apply(this.#submission(batch, from, bundles, more))
+    // What an owner does until it has an answer: say it again.
+    this.commit()
+    this.safety.accepted(batch.id, batch.bundles.length)
+  }
+
+  #submission(batch: Chaos['batches'][number], from: number, bundles: readonly AcceptedBundle[], more: boolean): Event {
+    return { kind: 'submit', batch: batch.id, name: 'chaos', by: OWNER, bundles, policy: batch.policy, more, from, seed: batch.bundles.length }
+  }
+
+  #join(node: ChaosNode): void {
+    if (node.inbox !== undefined) this.#cut(node, true)
+    node.inbox = []
+    this.#greeting.push(node)
+    this.#apply({
+      kind: 'hello',
+      node: node.id,
+      link: node.link,
+      received: node.received,
+      offer: offer(SLOTS, { memoryBytes: 4 * 1024 ** 3 }),
+      replicas: [...node.leases.keys()]
+    })
+  }
+
+  #cut(node: ChaosNode, tell: boolean): void {
+    const had = node.inbox !== undefined
+    node.inbox = undefined
+    node.welcomeSent = false
+    node.welcomeHeard = false
+    if (had && tell) this.#apply({ kind: 'gone', node: node.id })
+  }
+
+  #hear(node: ChaosNode, frames: number): void {
+    for (let heard = 0; heard < frames && node.inbox !== undefined && node.inbox.length > 0; heard++) {
+      const next = node.inbox.shift()
+      if (next === undefined) return
+      if ('kind' in next && next.kind === 'welcome') this.#welcomed(node, next)
+      else if ('kind' in next) this.#forget(node, next.seq)
+      else this.#take(node, next)
+    }
+  }
+
+  #welcomed(node: ChaosNode, { resumed, received, unknown }: Extract<Effect, { kind: 'welcome' }>): void {
+    node.welcomeHeard = true
+    if (resumed) {
+      this.#count('resumed')
+      this.safety.heardWelcome(node.id, received, node.sent - node.outbox.length)
+      this.#forget(node, received)
+    } else {
+      node.leases.clear()
+      node.received = 0
+      node.sent = 0
+      node.outbox = []
+      node.said = []
+    }
+    for (const replica of unknown) node.leases.delete(replica)
+    for (const said of node.outbox) this.#apply(said)
+  }
+
+  #forget(node: ChaosNode, seq: number): void {
+    node.outbox = node.outbox.filter((said) => said.seq > seq)
+  }
+
+  #take(node: ChaosNode, frame: Frame): void {
+    if (frame.seq <= node.received) return
+    if (frame.seq !== node.received + 1) throw new Error(`${node.id} has ${node.received} and got ${frame.seq}`)
+    node.received = frame.seq
+    for (const { replica, epoch } of frame.assign?.leases ?? []) {
+      const id = parseReplicaId(replica)
+      const index = Number(id?.task.split('.')[1])
+      const cid = this.batches.find((batch) => replica.startsWith(batch.id))?.bundles[index]?.cid ?? ''
+      node.leases.set(replica, { epoch, bundle: Cid.parse(cid), phase: 'leased' })
+    }
+    for (const replica of frame.grant?.granted ?? []) {
+      this.safety.granted(node.id, replica)
+      const lease = node.leases.get(replica)
+      if (lease !== undefined) lease.phase = 'granted'
+    }
+    for (const replica of [...(frame.grant?.refused ?? []), ...(frame.cancel?.replicas ?? []), ...(frame.release?.replicas ?? [])]) node.leases.delete(replica)
+  }
+
+  #ack(node: ChaosNode): void {
+    if (node.welcomeHeard) this.#apply({ kind: 'ack', node: node.id, seq: node.received })
+  }
+
+  #ask(node: ChaosNode): void {
+    const waiting = [...node.leases].filter(([, { phase }]) => phase === 'leased')
+    if (waiting.length === 0) return
+    for (const [, lease] of waiting) lease.phase = 'asked'
+    this.#say(node, (seq) => ({ kind: 'start', node: node.id, seq, replicas: waiting.map(([replica, { epoch }]) => ({ replica, epoch })) }))
+  }
+
+  #end(node: ChaosNode, how: Extract<Action, { kind: 'end' }>['how']): void {
+    const [replica, lease] = [...node.leases].find(([, { phase }]) => phase === 'granted') ?? []
+    if (replica === undefined || lease === undefined) return
+    this.#count(how)
+    node.leases.delete(replica)
+    if (how === 'break' || how === 'input' || how === 'owner') {
+      const kind = how === 'break' ? 'node' : how
+      this.#say(node, (seq) => ({ kind: 'returned', node: node.id, seq, replicas: [{ replica, class: kind, code: 'test', message: '' }] }))
+      return
+    }
+    const task = parseReplicaId(replica)?.task ?? ''
+    // Liars agree with each other; the odd result agrees with nobody.
+    const output = node.lies ? 'a lie' : how === 'odd' ? `odd ${replica}` : `truth of ${task}`
+    const one = signedResult(result(node.id, replica, lease.bundle, how === 'fail' ? { exitCode: 1 } : { output }))
+    this.safety.reported(node.id, one.result)
+    this.#say(node, (seq) => ({ kind: 'reports', node: node.id, seq, results: [one] }))
+  }
+
+  /** A result for a lease that another node has. */
+  #steal(node: ChaosNode, from: ChaosNode | undefined): void {
+    const [replica, lease] = [...(from?.leases ?? [])][0] ?? []
+    if (replica === undefined || lease === undefined || from === node) return
+    const one = signedResult(result(node.id, replica, lease.bundle, { output: 'stolen' }))
+    this.#say(node, (seq) => ({ kind: 'start', node: node.id, seq, replicas: [{ replica, epoch: lease.epoch }] }))
+    this.#say(node, (seq) => ({ kind: 'reports', node: node.id, seq, results: [one] }))
+  }
+
+  #say(node: ChaosNode, make: (seq: number) => Said): void {
+    const said = make(++node.sent)
+    node.outbox.push(said)
+    node.said.push(said)
+    if (node.welcomeHeard) this.#apply(said)
+  }
+
+  #pulled(ok: boolean): void {
+    const pull = this.#pulls.shift()
+    if (pull !== undefined) this.#apply({ kind: 'pulled', task: pull.task, node: pull.nodes[0] ?? '', ok, message: '' })
+  }
+
+  #pass(ms: number): void {
+    this.nowMs += ms
+    for (const node of this.nodes) if (node.welcomeHeard) this.#apply({ kind: 'heartbeat', node: node.id })
+    this.#apply({ kind: 'tick' })
+  }
+
+  #apply(event: Event): void {
+    this.#count(event.kind)
+    this.#coordinator.apply(event, this.nowMs)
+  }
+
+  /** The commit without what follows from it. */
+  #write(): readonly Effect[] {
+    const { changes, effects, unsigned } = this.#coordinator.take()
+    this.store.write(this.#epoch, [...changes, ...unsigned.map(({ key }) => ({ key, value: Uint8Array.of(1) }))])
+    this.safety.committed(changes, unsigned)
+    return effects
+  }
+
+  #carryOut(effect: Effect): void {
+    if (effect.kind === 'pull') this.#pulls.push(effect)
+    if (effect.kind === 'pull' || effect.kind === 'changed') return
+    const node = this.nodes.find(({ id }) => id === effect.node)
+    if (node === undefined) return
+    if (effect.kind === 'welcome') {
+      const at = this.#greeting.indexOf(node)
+      this.#greeting.splice(at, 1)
+      // An older stream's welcome is nobody's.
+      if (this.#greeting.includes(node) || node.inbox === undefined) return
+      node.welcomeSent = true
+      node.inbox.push(effect)
+    } else if (effect.kind === 'disconnect') {
+      this.#count(`disconnect ${effect.code}`)
+      this.#cut(node, true)
+    } else if (node.welcomeSent) {
+      if (effect.kind === 'ack') node.inbox?.push(effect)
+      else {
+        const frame = decodeFrame(effect.frame)
+        if (frame === undefined || frame.seq !== effect.seq) throw new Error('a frame that was sent does not decode')
+        this.safety.sent(frame)
+        node.inbox?.push(frame)
+      }
+    }
+  }
+
+  #count(what: string): void {
+    this.sometimes[what] = (this.sometimes[what] ?? 0) + 1
+  }
+
+  tasks(): readonly TaskId[] {
+    return this.batches.flatMap(({ id, bundles }) => bundles.map((_, index) => `${id}.${index}`))
+  }
+}

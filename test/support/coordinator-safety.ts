@@ -1,0 +1,156 @@
+/** What must hold at every commit of the coordinator, whatever happens: one list for all that generates events. Numbers in brackets are those of the invariants they stand for. */
+import assert from 'node:assert/strict'
+import type { Coordinator } from '#project-server/coordinator/coordinator'
+import type { Unsigned } from '#project-server/coordinator/events'
+import { batchKey, decodeBatchRecord, decodeTaskRecord, type TaskRecord, taskKey } from '#project-server/coordinator/records'
+import { isLive, isTerminal, REPLICA_MOVES, TASK_MOVES } from '#project-server/coordinator/states'
+import type { Change } from '#project-server/ports'
+import type { Frame } from '#protocol/control/messages'
+import { parseReplicaId, type ReplicaId, type TaskId } from '#protocol/ids'
+import { type Result, voteOf } from '#protocol/result/result'
+import type { MemoryStore } from '../../sim/store.ts'
+
+export class Safety {
+  /** Tasks that are not terminal in the store. */
+  readonly open = new Set<TaskId>()
+  readonly #store: MemoryStore
+  readonly #last = new Map<TaskId, TaskRecord>()
+  readonly #votes = new Map<ReplicaId, { readonly node: string; readonly votes: Set<string> }>()
+  readonly #grants = new Map<ReplicaId, string>()
+  readonly #killed = new Set<TaskId>()
+  readonly #killedDurably = new Set<TaskId>()
+  readonly #receipts = new Set<TaskId>()
+
+  constructor(store: MemoryStore) {
+    this.#store = store
+  }
+
+  /** [10] Every task that was accepted is in the store. */
+  accepted(batch: string, tasks: number): void {
+    for (let index = 0; index < tasks; index++)
+      assert.ok(this.#store.peek(taskKey(`${batch}.${index}`)) !== undefined, `task ${batch}.${index} was accepted and is not there`)
+  }
+
+  /** A node tells the truth about itself: only what it was granted counts. */
+  reported(node: string, result: Result): void {
+    const known = this.#votes.get(result.replica) ?? { node, votes: new Set<string>() }
+    assert.equal(known.node, node)
+    known.votes.add(voteOf(result, false))
+    this.#votes.set(result.replica, known)
+  }
+
+  /** [7, 14] One attempt belongs to one node. */
+  granted(node: string, replica: ReplicaId): void {
+    const before = this.#grants.get(replica) ?? node
+    assert.equal(before, node, `${replica} was granted to ${before} and to ${node}`)
+    this.#grants.set(replica, node)
+  }
+
+  /** Takes effect with the next commit. */
+  killed(tasks: readonly TaskId[]): void {
+    for (const task of tasks) this.#killed.add(task)
+  }
+
+  /** [16] No new attempt starts after a kill. */
+  sent(frame: Frame): void {
+    if (frame.assign === undefined && frame.grant === undefined) return
+    for (const replica of [...(frame.assign?.leases ?? []).map((lease) => lease.replica), ...(frame.grant?.granted ?? [])]) {
+      const task = parseReplicaId(replica)?.task ?? ''
+      assert.ok(!this.#killedDurably.has(task), `${replica} was leased or granted after its task was killed`)
+    }
+  }
+
+  /** [11] What a node was told is durable is durable: a restart never asks for it again. */
+  heardWelcome(node: string, received: number, forgotten: number): void {
+    assert.ok(received >= forgotten, `${node} forgot ${forgotten} messages, the coordinator has ${received}`)
+  }
+
+  /** [10, 11] Memory after a restart says what the store says. */
+  restarted(coordinator: Coordinator): void {
+    this.#killed.clear()
+    for (const [id, stored] of this.#last) {
+      const loaded = coordinator.task(id)
+      if (isTerminal(stored.state)) assert.equal(loaded, undefined, `${id} is terminal and came back to life`)
+      else {
+        assert.ok(loaded !== undefined, `${id} is lost`)
+        const state = stored.state === 'created' && loaded.state === 'staged' ? 'staged' : stored.state
+        assert.deepEqual({ ...loaded, replicas: loaded.replicas.slice(0, stored.replicas.length) }, { ...stored, state, decision: loaded.decision })
+      }
+    }
+  }
+
+  committed(changes: readonly Change[], unsigned: readonly Unsigned[]): void {
+    for (const { key, receipt } of unsigned) this.#checkReceipt(key, receipt)
+    for (const { key, value } of changes) if (key.startsWith('task/') && value !== null) this.#checkTask(decodeTaskRecord(value))
+    for (const task of this.#killed) if (this.#last.get(task)?.state === 'killed') this.#killedDurably.add(task)
+  }
+
+  #checkTask(task: TaskRecord): void {
+    const before = this.#last.get(task.id)
+    const { policy } = this.#batchOf(task.id)
+    if (before !== undefined) this.#checkMoves(before, task)
+    this.#last.set(task.id, task)
+    if (isTerminal(task.state)) this.open.delete(task.id)
+    else this.open.add(task.id)
+    // [4] One node, one replica; only what was given back unharmed may be tried there again.
+    const nodes = task.replicas.filter(({ state, fault }) => state !== 'returned' || fault?.class !== 'owner').map(({ node }) => node)
+    assert.equal(new Set(nodes).size, nodes.length, `${task.id} is twice on one node: ${nodes.join(', ')}`)
+    // [8] Bounds of what is issued, and of errors.
+    assert.ok(task.replicas.length <= policy.maxTotalResults, `${task.id} has ${task.replicas.length} replicas`)
+    const live = task.replicas.filter(({ state }) => isLive(state)).length
+    assert.ok(live <= policy.targetResults, `${task.id} has ${live} live replicas`)
+    const errors = task.replicas.filter(({ state, fault }) => state === 'lost' || (state === 'returned' && fault?.class === 'node')).length
+    assert.ok(errors < policy.maxErrorResults || isTerminal(task.state) || task.decision !== null, `${task.id} has ${errors} errors and goes on`)
+    if (isTerminal(task.state)) assert.equal(live, 0, `${task.id} is over and has live replicas`)
+    // [1] Ready, or failed by agreement, exactly with a receipt.
+    const agreed = task.state === 'ready' || (task.state === 'failed' && task.failure?.code === 'exit')
+    assert.equal(this.#receipts.has(task.id), agreed, `${task.id} is ${task.state}, its receipt says otherwise`)
+    for (const { attempt, node, granted, vote } of task.replicas) {
+      if (vote === null) continue
+      // [7] Every vote traces to a granted lease of that node, and is what that node said.
+      assert.ok(granted, `${task.id}.${attempt} voted and was never granted`)
+      const said = this.#votes.get(`${task.id}.${attempt}`)
+      assert.ok(said?.node === node && said.votes.has(vote), `${task.id}.${attempt} has a vote that ${node} never gave`)
+    }
+  }
+
+  /** [5, 9] Legal moves only; terminal states absorb; what was agreed never changes. */
+  #checkMoves(before: TaskRecord, after: TaskRecord): void {
+    if (isTerminal(before.state)) assert.deepEqual(after, before, `${after.id} changed after its end`)
+    assert.ok(reaches(TASK_MOVES, before.state, after.state), `${after.id}: ${before.state} -> ${after.state}`)
+    if (before.decision !== null) assert.equal(after.decision?.vote, before.decision.vote, `${after.id} was decided twice`)
+    for (const [index, replica] of before.replicas.entries()) {
+      const now = after.replicas[index]
+      assert.ok(now !== undefined && now.node === replica.node && now.epoch === replica.epoch, `${after.id}.${replica.attempt} changed hands`)
+      assert.ok(reaches(REPLICA_MOVES, replica.state, now.state), `${after.id}.${replica.attempt}: ${replica.state} -> ${now.state}`)
+      if (replica.vote !== null) assert.equal(now.vote, replica.vote)
+      if (replica.verdict !== null) assert.equal(now.verdict, replica.verdict)
+    }
+  }
+
+  /** [1, 3] One receipt a task, with a quorum of different nodes that said so. */
+  #checkReceipt(key: string, receipt: Unsigned['receipt']): void {
+    assert.ok(!this.#receipts.has(receipt.task), `a second receipt for ${receipt.task}`)
+    assert.equal(key, `receipt/${receipt.task}`)
+    this.#receipts.add(receipt.task)
+    const { policy } = this.#batchOf(receipt.task)
+    const voters = [...this.#votes]
+      .filter(([replica, { votes }]) => parseReplicaId(replica)?.task === receipt.task && votes.has(receipt.vote))
+      .map(([, { node }]) => node)
+    assert.ok(receipt.results.length >= policy.minQuorum, `${receipt.task} was decided by ${receipt.results.length}`)
+    assert.ok(new Set(voters).size >= policy.minQuorum, `${receipt.task}: only ${voters.join(', ')} said ${receipt.vote}`)
+  }
+
+  #batchOf(task: TaskId): ReturnType<typeof decodeBatchRecord> {
+    const bytes = this.#store.peek(batchKey(task.slice(0, task.indexOf('.'))))
+    assert.ok(bytes !== undefined, `task ${task} has no batch`)
+    return decodeBatchRecord(bytes)
+  }
+}
+
+/** Several moves may lie between two commits. */
+function reaches<S extends string>(moves: Readonly<Record<S, readonly S[]>>, from: S, to: S): boolean {
+  const seen = new Set<S>([from])
+  for (const state of seen) for (const next of moves[state]) seen.add(next)
+  return seen.has(to)
+}
