@@ -12,12 +12,22 @@ import type { Workspace } from './ports.ts'
 
 /** Which of a replica's files a piece of content is. */
 const PLACES = ['out', 'stdout', 'stderr'] as const
+/** The store remembers so many places of one root, the last ones added; with fewer here none of them is forgotten. */
+const PLACES_OF_A_ROOT = 3
+
+interface Need {
+  /** The replicas that need it, and where it lies in each. */
+  readonly holders: Map<ReplicaId, string>
+  /** Holders whose place the store remembers, the last added last. */
+  places: ReplicaId[]
+}
 
 export class KeptContent {
   readonly #store: ContentStore
   readonly #workspace: Workspace
-  /** CID as text -> the replicas that need it and where it lies in each. */
-  readonly #needed = new Map<string, Map<ReplicaId, string>>()
+  /** By CID as text. */
+  readonly #needed = new Map<string, Need>()
+  readonly #left = new Map<ReplicaId, Set<string>>()
 
   constructor(store: ContentStore, workspace: Workspace) {
     this.#store = store
@@ -39,24 +49,30 @@ export class KeptContent {
     for (const [index, cid] of content.entries()) this.#need(cid, replica, `${this.#workspace.pathOf(replica)}/${PLACES[index] ?? 'out'}`)
   }
 
-  /** The replica's folder is about to go. What another replica also left is served from there afterwards. */
-  async forget(replica: ReplicaId, content: readonly string[]): Promise<void> {
-    for (const text of new Set(content)) {
-      const holders = this.#needed.get(text)
-      if (holders?.delete(replica) !== true) continue
+  /** The replica's folder has gone. What another replica also left is served from there. */
+  async forget(replica: ReplicaId): Promise<void> {
+    const left = this.#left.get(replica) ?? []
+    this.#left.delete(replica)
+    for (const text of left) {
+      const need = this.#needed.get(text)
       const cid = acceptCid(text)
-      if (cid === undefined) continue
-      await this.#store.remove(cid)
-      const [next] = holders.values()
-      if (next === undefined) this.#needed.delete(text)
-      else await this.#again(cid, next)
+      if (need?.holders.delete(replica) !== true || cid === undefined) continue
+      need.places = need.places.filter((holder) => holder !== replica)
+      const [next] = need.holders
+      if (next === undefined) {
+        this.#needed.delete(text)
+        await this.#store.remove(cid)
+      } else if (need.places.length === 0) {
+        const [holder, path] = next
+        need.places = [holder]
+        if (!(await this.#isBlock(cid, path))) await this.#store.addTree(path, { special: 'skip', entriesMax: OUTPUT_ENTRIES_MAX })
+      }
     }
   }
 
-  async #again(cid: CID, path: string): Promise<void> {
-    const bytes = cid.code === RAW ? await this.#workspace.fileBytes(path) : undefined
-    if (bytes !== undefined && bytes <= LOG_BLOCK_BYTES_MAX) await this.#store.putBlock(RAW, await this.#workspace.read(path))
-    else await this.#store.addTree(path, { special: 'skip', entriesMax: OUTPUT_ENTRIES_MAX })
+  /** Kept in the store itself: no file is needed to serve it. */
+  async #isBlock(cid: CID, path: string): Promise<boolean> {
+    return cid.code === RAW && ((await this.#workspace.fileBytes(path)) ?? 0) <= LOG_BLOCK_BYTES_MAX
   }
 
   async #tree(replica: ReplicaId, path: string, bytesMax: number, signal: AbortSignal): Promise<{ cid: string; bytes: number; over: boolean }> {
@@ -86,8 +102,11 @@ export class KeptContent {
 
   #need(cid: string, replica: ReplicaId, path: string): void {
     if (cid === EMPTY_DIRECTORY || cid === EMPTY_FILE) return
-    const holders = this.#needed.get(cid) ?? new Map<ReplicaId, string>()
-    holders.set(replica, path)
-    this.#needed.set(cid, holders)
+    const need = this.#needed.get(cid) ?? { holders: new Map<ReplicaId, string>(), places: [] }
+    need.holders.set(replica, path)
+    need.places = [...need.places, replica].slice(-PLACES_OF_A_ROOT)
+    this.#needed.set(cid, need)
+    const left = this.#left.get(replica) ?? new Set<string>()
+    this.#left.set(replica, left.add(cid))
   }
 }

@@ -25,11 +25,11 @@ export const FETCH_RETRY_MS = 500
 export const INPUT_BYTES_MAX = 2 ** 42
 /** Entries of a hostile output tree. */
 export const OUTPUT_ENTRIES_MAX = 1_000_000
-/** Logs up to this size are kept as one block in the store: many tasks print the same few lines, and a block needs no file. */
-export const LOG_BLOCK_BYTES_MAX = 64 * 1024
+/** Logs up to this size are kept as one block in the store, in memory: many tasks print the same few lines, and a block needs no file. */
+export const LOG_BLOCK_BYTES_MAX = 4 * 1024
 /** Events applied and not yet durable before reading from the coordinator waits. */
 export const EVENTS_WAITING_MAX = 4_096
-/** Content streams served at once on one connection. */
+/** Logs read at once over one connection. */
 export const LIVE_STREAMS_MAX = 64
 /** Longest wait for a drained or quitting node to be done before it closes anyway: the agent's own limits, and then some. */
 export const STOP_MS_MAX = 20_000

@@ -98,8 +98,8 @@ export class Runner {
       .catch((error: unknown) => this.#complain(replica, 'remove', error))
   }
 
-  remove(replica: ReplicaId, began: CheckedLease | null, content: readonly string[]): void {
-    const removed = this.#remove(replica, began, content)
+  remove(replica: ReplicaId, began: CheckedLease | null): void {
+    const removed = this.#remove(replica, began)
       .catch((error: unknown) => this.#complain(replica, 'remove', error))
       .finally(() => this.#removing.delete(removed))
     this.#removing.add(removed)
@@ -145,13 +145,13 @@ export class Runner {
     if (graceMs !== undefined) this.kill(replica, graceMs)
   }
 
-  async #remove(replica: ReplicaId, began: CheckedLease | null, content: readonly string[]): Promise<void> {
+  async #remove(replica: ReplicaId, began: CheckedLease | null): Promise<void> {
     await this.#atWork.get(replica)?.over
     await this.#starting.get(replica)
     this.#forgetRun(replica)
     if (began !== null) await this.#executor(began.manifest).remove(replica)
     await this.#ports.workspace.remove(replica)
-    await this.#ports.kept.forget(replica, content)
+    await this.#ports.kept.forget(replica)
   }
 
   #forgetRun(replica: ReplicaId): void {

@@ -224,7 +224,7 @@ export class NodeService {
           this.#runner.clean(effect.lease)
           break
         case 'remove':
-          this.#runner.remove(effect.replica, effect.began, effect.content)
+          this.#runner.remove(effect.replica, effect.began)
           break
         case 'done':
           this.#settle.resolve()

@@ -369,7 +369,7 @@ export class Agent {
     if (replica.phase === 'preparing' || replica.phase === 'publishing') this.#prompts.push({ kind: 'abandon', replica: id })
     if (fault !== null) this.#outgoing.returned(id, fault)
     const began = replica.phase === 'running' || replica.phase === 'killing' || replica.phase === 'publishing' ? replica.lease : null
-    this.#effects.push({ kind: 'remove', replica: id, began, content: replica.phase === 'reported' ? replica.content : [] })
+    this.#effects.push({ kind: 'remove', replica: id, began })
     this.#held.delete(id)
   }
 

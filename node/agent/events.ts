@@ -99,7 +99,7 @@ export type Effect =
   /** Its result is recorded: what the engine still keeps of it (the container) can go. */
   | { readonly kind: 'clean'; readonly lease: CheckedLease }
   /** The replica is over: forget its container, its folder and its content. `began` is null when nothing of it was ever started. */
-  | { readonly kind: 'remove'; readonly replica: ReplicaId; readonly began: CheckedLease | null; readonly content: readonly string[] }
+  | { readonly kind: 'remove'; readonly replica: ReplicaId; readonly began: CheckedLease | null }
   /** Draining or quitting is complete and the coordinator knows. */
   | { readonly kind: 'done' }
 
