@@ -10,6 +10,7 @@ import { Committer, type Core } from './commit.ts'
 import type { Effect, Event, Unsigned } from './coordinator/events.ts'
 import type { ServerError } from './errors.ts'
 import { SILENT } from './logger.ts'
+import { LAZY_MS } from './policy.ts'
 import { type Change, StoreError } from './ports.ts'
 import { ManualClock } from './testing/manual-clock.ts'
 
@@ -64,7 +65,8 @@ class GatedStore {
   }
 }
 
-const EVENT: Event = { kind: 'heartbeat', node: 'n' }
+const EVENT: Event = { kind: 'demand', node: 'n', slots: 1 }
+const LAZY: Event = { kind: 'ack', node: 'n', seq: 1 }
 const FULL = new StoreError('disk_full', 'no space left')
 
 function setUp(options: { eventsWaitingMax?: number } = {}) {
@@ -109,6 +111,22 @@ describe('the committer', () => {
     await done
     await committer.commit({ kind: 'tick' })
     await committer.flush()
+  })
+
+  it('lets what nobody waits for go with the next commit, or alone a little later', async () => {
+    const { store, clock, committer } = setUp()
+    committer.apply(LAZY)
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+    assert.equal(store.waiting.length, 0)
+    committer.apply(EVENT)
+    await store.end()
+    committer.apply(LAZY)
+    clock.forward(LAZY_MS)
+    await store.end()
+    assert.deepEqual(
+      store.committed.map((changes) => changes.length),
+      [2, 1]
+    )
   })
 
   it('signs the receipts of one commit as one batch and stores them in it', async () => {

@@ -9,7 +9,7 @@ import type { Signer } from '#protocol/signing/keys'
 import type { Effect, Event, Unsigned } from './coordinator/events.ts'
 import { ServerError } from './errors.ts'
 import type { Logger } from './logger.ts'
-import { EVENTS_WAITING_MAX, RETRY_FIRST_MS, RETRY_MS_MAX } from './policy.ts'
+import { EVENTS_WAITING_MAX, LAZY_MS, RETRY_FIRST_MS, RETRY_MS_MAX } from './policy.ts'
 import { type Change, type Clock, type Store, StoreError } from './ports.ts'
 
 /** What the committer needs of the coordinator core. */
@@ -44,6 +44,12 @@ export interface CommitCounts {
   failures: number
 }
 
+/**
+ * Nobody waits for what these change: they go with the next commit, or alone after LAZY_MS. Else the acknowledgement of a
+ * lease would start a commit, and the request to run it, a moment later, would wait for two.
+ */
+const LAZY: ReadonlySet<Event['kind']> = new Set(['ack', 'heartbeat', 'progress', 'gone', 'tick'])
+
 type Mode = 'open' | 'read_only' | 'stopped'
 
 interface Waiter {
@@ -65,6 +71,7 @@ export class Committer {
   #waiters: Waiter[] = []
   #held: (() => void)[] = []
   #wakeRetry: (() => void) | undefined
+  #cancelLazy: (() => void) | undefined
 
   constructor(ports: CommitterPorts, options: CommitterOptions) {
     this.#ports = ports
@@ -87,7 +94,8 @@ export class Committer {
       this.#fail(new ServerError('failed', `the coordinator cannot go on: ${text(cause)}`, { cause }))
       return
     }
-    this.#start()
+    if (!LAZY.has(event.kind)) this.#start()
+    else if (this.#running === undefined) this.#cancelLazy ??= this.#ports.clock.after(LAZY_MS, () => this.#start())
   }
 
   /** Applies an event and resolves when everything it changed is on disk. Throws ServerError `disk_full` or `unavailable`: then nothing may be promised to anyone. */
@@ -95,6 +103,7 @@ export class Committer {
     this.assertOpen()
     const done = this.#wait()
     this.apply(event)
+    this.#start()
     await done
   }
 
@@ -139,6 +148,8 @@ export class Committer {
 
   #start(): void {
     if (this.#running !== undefined || this.#mode === 'stopped') return
+    this.#cancelLazy?.()
+    this.#cancelLazy = undefined
     this.#running = Promise.resolve()
       .then(() => this.#run())
       .catch((cause: unknown) => this.#fail(new ServerError('failed', `the coordinator cannot go on: ${text(cause)}`, { cause })))
@@ -239,6 +250,7 @@ export class Committer {
     this.#extra = []
     for (const waiter of this.#waiters.splice(0)) waiter.reject(error)
     this.#release()
+    this.#cancelLazy?.()
     this.#wakeRetry?.()
   }
 

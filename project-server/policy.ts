@@ -20,6 +20,8 @@ export const MESSAGE_CHARS_MAX = 1024
 
 /** Events applied and not yet on disk before the readers of streams are held back. */
 export const EVENTS_WAITING_MAX = 20_000
+/** How long changes that nobody waits for may wait for company: far less than a heartbeat. */
+export const LAZY_MS = 20
 /** Between attempts to commit while the disk is full. */
 export const RETRY_FIRST_MS = 250
 export const RETRY_MS_MAX = 10_000
