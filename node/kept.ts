@@ -15,6 +15,9 @@ const PLACES = ['out', 'stdout', 'stderr'] as const
 /** The store remembers so many places of one root, the last ones added; with fewer here none of them is forgotten. */
 const PLACES_OF_A_ROOT = 3
 
+const NO_TREE = { cid: EMPTY_DIRECTORY, bytes: 0, over: false }
+const NO_LOG = { cid: EMPTY_FILE, bytes: 0 }
+
 interface Need {
   /** The replicas that need it, and where it lies in each. */
   readonly holders: Map<ReplicaId, string>
@@ -37,10 +40,11 @@ export class KeptContent {
   /** Adds what a run left. The tree is hostile: links and special files are left out, more than `diskBytes` is not kept at all. Throws ContentError. */
   async publish(replica: ReplicaId, { diskBytes, signal }: { readonly diskBytes: number; readonly signal: AbortSignal }): Promise<Published> {
     const folder = this.#workspace.pathOf(replica)
-    const out = await this.#tree(replica, `${folder}/out`, diskBytes, signal)
+    const names = await this.#workspace.names(replica)
+    const out = names.has('out') ? await this.#tree(replica, `${folder}/out`, diskBytes, signal) : NO_TREE
     signal.throwIfAborted()
-    const stdout = await this.#log(replica, `${folder}/stdout`, signal)
-    const stderr = await this.#log(replica, `${folder}/stderr`, signal)
+    const stdout = names.has('stdout') ? await this.#log(replica, `${folder}/stdout`, signal) : NO_LOG
+    const stderr = names.has('stderr') ? await this.#log(replica, `${folder}/stderr`, signal) : NO_LOG
     return { output: out.cid, stdout: stdout.cid, stderr: stderr.cid, bytes: out.bytes + stdout.bytes + stderr.bytes, overDisk: out.over }
   }
 
@@ -76,7 +80,7 @@ export class KeptContent {
   }
 
   async #tree(replica: ReplicaId, path: string, bytesMax: number, signal: AbortSignal): Promise<{ cid: string; bytes: number; over: boolean }> {
-    if (await this.#workspace.isEmpty(path)) return { cid: EMPTY_DIRECTORY, bytes: 0, over: false }
+    if (await this.#workspace.isEmpty(path)) return NO_TREE
     try {
       const { root, bytes } = await this.#store.addTree(path, { special: 'skip', bytesMax, entriesMax: OUTPUT_ENTRIES_MAX, signal })
       this.#need(root.toString(), replica, path)
@@ -89,7 +93,7 @@ export class KeptContent {
 
   async #log(replica: ReplicaId, path: string, signal: AbortSignal): Promise<{ cid: string; bytes: number }> {
     const size = await this.#workspace.fileBytes(path)
-    if (size === undefined || size === 0) return { cid: EMPTY_FILE, bytes: 0 }
+    if (size === undefined || size === 0) return NO_LOG
     if (size <= LOG_BLOCK_BYTES_MAX) {
       const cid = await this.#store.putBlock(RAW, await this.#workspace.read(path))
       this.#need(cid.toString(), replica, path)

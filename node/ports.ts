@@ -33,6 +33,8 @@ export interface Workspace {
   remove(replica: ReplicaId): Promise<void>
   /** Removes the folders of all replicas but these. */
   sweep(keep: ReadonlySet<ReplicaId>): Promise<void>
+  /** Names in a replica's folder; none when there is no folder. */
+  names(replica: ReplicaId): Promise<ReadonlySet<string>>
   /** Size of a file in bytes; undefined when there is none. */
   fileBytes(path: string): Promise<number | undefined>
   /** True when there is no folder or nothing in it. */

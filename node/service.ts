@@ -51,6 +51,7 @@ export class NodeService {
   readonly #engines: EngineWatch
   readonly #connection: Connection
   #settle: { resolve(): void; reject(error: NodeError): void }
+  #closed = false
   #cancelTick = (): void => {}
   #cancelLast = (): void => {}
 
@@ -150,11 +151,13 @@ export class NodeService {
   /** `done` resolves when what ran is killed and given back, or could not be within STOP_MS_MAX. */
   quit(): void {
     this.#committer.apply({ kind: 'quit' })
-    this.#cancelLast = this.#ports.clock.after(STOP_MS_MAX, () => this.#settle.resolve())
+    this.#cancelLast()
+    if (!this.#closed) this.#cancelLast = this.#ports.clock.after(STOP_MS_MAX, () => this.#settle.resolve())
   }
 
   /** Ends everything in an orderly way; what still runs runs on and is found by the next start. */
   async close(): Promise<void> {
+    this.#closed = true
     this.#cancelTick()
     this.#cancelLast()
     await this.#engines.stop()

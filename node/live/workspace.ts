@@ -1,5 +1,5 @@
 /** Replicas' folders under the node's `run/`. The trees in them are hostile: nothing here follows a link. */
-import { lstat, mkdir, opendir, readdir, readFile, rm } from 'node:fs/promises'
+import { lstat, mkdir, opendir, readdir, readFile, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Workspace } from '../ports.ts'
 
@@ -21,9 +21,23 @@ export async function openWorkspace(folder: string): Promise<Workspace> {
       }
       return path
     },
-    remove: (replica) => remove(pathOf(replica)),
+    async remove(replica) {
+      try {
+        await rmdir(pathOf(replica))
+      } catch (error) {
+        if (!isCode(error, 'ENOENT')) await remove(pathOf(replica))
+      }
+    },
     async sweep(keep) {
       for (const name of await readdir(folder)) if (!keep.has(name)) await remove(join(folder, name))
+    },
+    async names(replica) {
+      try {
+        return new Set(await readdir(pathOf(replica)))
+      } catch (error) {
+        if (isCode(error, 'ENOENT')) return new Set()
+        throw error
+      }
     },
     async fileBytes(path) {
       try {
