@@ -4,13 +4,13 @@ import { type Result, type SignedResult, voteOf } from '#protocol/result/result'
 import type { Event } from './events.ts'
 import type { Node, Replica } from './model.ts'
 import { encodeSignedResult, lateKey, resultKey } from './records.ts'
-import { close, giveBack, lose, moveReplica, revive } from './replicas.ts'
+import { close, giveBack, lose, moveReplica } from './replicas.ts'
 import type { State } from './state.ts'
 import { isLive } from './states.ts'
 
 type Of<Kind> = Extract<Event, { kind: Kind }>
 
-/** leased | preparing -> running: compared with the lease as it is here, then set. Asking again for what one has is granted again. */
+/** leased | preparing -> running: compared with the lease as it is here, then set. Asking again for what one has is granted again; what was lost is found by a hello alone, since a node drops what it was told is unknown. */
 export function start(state: State, node: Node, { replicas }: Of<'start'>, nowMs: number): void {
   for (const { replica: id, epoch } of replicas) {
     const replica = heldBy(state, node, id)
@@ -20,7 +20,6 @@ export function start(state: State, node: Node, { replicas }: Of<'start'>, nowMs
         lose(state, replica, { message: `asked to start under epoch ${epoch}, leased in ${replica.epoch}` }, nowMs)
       continue
     }
-    if (replica.state === 'lost') revive(state, replica, nowMs)
     if (!isLive(replica.state)) {
       node.outgoing.refused.push(id)
       continue

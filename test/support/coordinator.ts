@@ -149,6 +149,7 @@ export class CoordinatorWorld {
   epoch = 0
   readonly #policy: CoordinatorPolicy
   #coordinator: Coordinator | undefined
+  readonly #pulled: Event[] = []
 
   constructor(policy: CoordinatorPolicy = DEFAULT_COORDINATOR_POLICY) {
     this.#policy = policy
@@ -183,12 +184,14 @@ export class CoordinatorWorld {
     }
     this.effects.push(...effects)
     for (const effect of effects) this.#carryOut(effect)
+    const pulled = this.#pulled.splice(0)
+    if (pulled.length > 0) this.apply(...pulled)
   }
 
   #carryOut(effect: Effect): void {
     if (effect.kind === 'pull') {
       const [node = ''] = effect.nodes
-      if (this.pulls) this.apply({ kind: 'pulled', task: effect.task, node, ok: true, message: '' })
+      if (this.pulls) this.#pulled.push({ kind: 'pulled', task: effect.task, node, ok: true, message: '' })
       return
     }
     if (effect.kind === 'changed') return

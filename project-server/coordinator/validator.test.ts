@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { DEFAULT_POLICY, policyFault, type TaskPolicy } from '#protocol/bundle/policy'
+import { type Ballot, judge } from './validator.ts'
+
+const vote = (node: string, what: string): Ballot => ({ kind: 'vote', node, vote: what })
+const live = (node: string): Ballot => ({ kind: 'live', node })
+const error = (node: string): Ballot => ({ kind: 'error', node })
+
+describe('the validator', () => {
+  it('asks for the first replicas at once, and for one more after a disagreement', () => {
+    assert.deepEqual(judge([], DEFAULT_POLICY), { kind: 'wait', count: 2 })
+    assert.deepEqual(judge([vote('a', 'x'), live('b')], DEFAULT_POLICY), { kind: 'wait', count: 0 })
+    assert.deepEqual(judge([vote('a', 'x'), vote('b', 'y')], DEFAULT_POLICY), { kind: 'wait', count: 1 })
+    assert.deepEqual(judge([vote('a', 'x'), vote('b', 'y'), vote('c', 'x')], DEFAULT_POLICY), { kind: 'decided', vote: 'x' })
+  })
+
+  it('asks early when those that run can no longer make a quorum', () => {
+    const policy = { ...DEFAULT_POLICY, minQuorum: 3, targetResults: 3 }
+    assert.deepEqual(judge([vote('a', 'x'), vote('b', 'y'), live('c')], policy), { kind: 'wait', count: 1 })
+  })
+
+  it('replaces what was lost, K times in all', () => {
+    assert.deepEqual(judge([error('a'), live('b')], DEFAULT_POLICY), { kind: 'wait', count: 1 })
+    assert.equal(judge([error('a'), error('b'), error('c'), live('d')], DEFAULT_POLICY).kind, 'failed')
+  })
+
+  it('never counts a node twice', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom('x', 'y'), { maxLength: 8 }), (said) => {
+        const next = judge(
+          said.map((what) => vote('mallory', what)),
+          DEFAULT_POLICY
+        )
+        assert.notEqual(next.kind, 'decided')
+      })
+    )
+  })
+
+  it('decides as the rules in their plainest form do', () => {
+    const small = fc.integer({ min: 1, max: 6 })
+    const policies = fc
+      .record({ minQuorum: small, targetResults: small, maxErrorResults: small, maxTotalResults: fc.integer({ min: 1, max: 10 }), maxSuccessResults: small })
+      .map((numbers): TaskPolicy => ({ ...DEFAULT_POLICY, ...numbers }))
+      .filter((policy) => policyFault(policy) === undefined)
+    const endings = fc.array(fc.constantFrom('x', 'y', 'z', 'error', 'given back'), { minLength: 12, maxLength: 12 })
+    fc.assert(
+      fc.property(policies, endings, fc.boolean(), (policy, list, oneByOne) => {
+        assert.equal(playThrough(policy, list, oneByOne), plainRules(policy, list, oneByOne))
+      }),
+      { numRuns: 2_000 }
+    )
+  })
+})
+
+/** Issues what the validator asks for, until it decides; replicas end as listed, in the order of their issue. */
+function playThrough(policy: TaskPolicy, endings: readonly string[], oneByOne: boolean): string {
+  const ballots: Ballot[] = []
+  for (let turn = 0; turn < 100; turn++) {
+    const next = judge(ballots, policy)
+    if (next.kind === 'decided') return `decided ${next.vote}`
+    if (next.kind === 'failed') return `failed ${next.code}`
+    for (let more = next.count; more > 0; more--) ballots.push(live(`node ${ballots.length}`))
+    const open = ballots.flatMap((ballot, index) => (ballot.kind === 'live' ? [index] : []))
+    assert.ok(open.length > 0, 'it waits for nothing')
+    for (const index of oneByOne ? open.slice(0, 1) : open) ballots[index] = ended(`node ${index}`, endings[index % endings.length] ?? 'x')
+  }
+  return 'never'
+}
+
+function ended(node: string, ending: string): Ballot {
+  if (ending === 'error') return error(node)
+  return ending === 'given back' ? { kind: 'given_back', node } : vote(node, ending)
+}
+
+/** The second model: counters of one task, as BOINC's documentation words them. */
+function plainRules(policy: TaskPolicy, endings: readonly string[], oneByOne: boolean): string {
+  const votes = new Map<string, number>()
+  let [issued, finished, successes, errors, running] = [0, 0, 0, 0, 0]
+  for (;;) {
+    const best = Math.max(0, ...votes.values())
+    if (best >= policy.minQuorum) return `decided ${[...votes].find(([, count]) => count === best)?.[0]}`
+    if (successes >= policy.maxSuccessResults) return 'failed no_agreement'
+    if (errors >= policy.maxErrorResults) return 'failed too_many_errors'
+    while (issued < policy.maxTotalResults && (successes + running < policy.targetResults || best + running < policy.minQuorum)) {
+      issued++
+      running++
+    }
+    if (running === 0) return successes > 1 ? 'failed no_agreement' : 'failed too_many_errors'
+    for (let step = oneByOne ? 1 : running; step > 0; step--) {
+      const ending = endings[finished++ % endings.length] ?? 'x'
+      running--
+      if (ending === 'error') errors++
+      else if (ending !== 'given back') {
+        successes++
+        votes.set(ending, (votes.get(ending) ?? 0) + 1)
+      }
+    }
+  }
+}
