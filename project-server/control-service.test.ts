@@ -157,6 +157,17 @@ describe('the control service', () => {
     assert.ok(kinds(one).includes('gone'))
   })
 
+  it('does not end a new stream for what was wrong with the one before, but for a hello that is not welcome', async () => {
+    const { control, events, node } = await setUp({ welcome: false })
+    const one = await node()
+    await until('the hello', () => events.length > 0)
+    control.carry({ kind: 'disconnect', node: one.peerId, code: 'silent', message: 'said of an older stream' })
+    assert.equal(control.isConnected(one.peerId), true)
+    control.carry({ kind: 'disconnect', node: one.peerId, code: 'full', message: 'no more nodes' })
+    assert.equal((await until('the reason', () => one.last('refused'))).code, 'full')
+    assert.equal(control.isConnected(one.peerId), false)
+  })
+
   it('tells a node why the core cut it off', async () => {
     const { control, node } = await setUp()
     const one = await node()

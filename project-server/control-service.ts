@@ -13,6 +13,9 @@ import type { Logger } from './logger.ts'
 import { CONTROL_STREAMS_MAX, HELLO_MS_MAX, REFUSED_MS_MAX, REFUSED_RETRY_MS } from './policy.ts'
 import type { Clock } from './ports.ts'
 
+/** The code with which the core answers a hello that it does not welcome. */
+const HELLO_REFUSED = 'full'
+
 export interface ControlPorts {
   readonly host: Pick<Host, 'handle'>
   readonly committer: Pick<Committer, 'apply' | 'room'>
@@ -69,9 +72,11 @@ export class ControlService {
         this.#welcome(effect)
         return
       case 'disconnect': {
-        this.#greeting.delete(effect.node)
         const link = this.#links.get(effect.node)
-        if (link !== undefined) this.#refuse(link, { code: effect.code, message: effect.message })
+        // Said of a stream that a newer one has replaced meanwhile, unless it is what the core answers this one's hello.
+        if (link === undefined || (!link.welcomed && effect.code !== HELLO_REFUSED)) return
+        this.#greeting.delete(effect.node)
+        this.#refuse(link, { code: effect.code, message: effect.message })
         return
       }
       default: {

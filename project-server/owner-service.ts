@@ -7,6 +7,7 @@ import { ServerError } from './errors.ts'
 import type { Logger } from './logger.ts'
 import { type OpenRequest, OwnerError } from './owner/request.ts'
 import { OWNER_STREAMS_MAX } from './policy.ts'
+import { StoreError } from './ports.ts'
 
 /** Answers one request: parts as it goes, and the body of the last answer (bytes are a body already encoded). Throws OwnerError to refuse. */
 export type Handler = (request: Request, open: OpenRequest) => Promise<unknown>
@@ -103,6 +104,7 @@ export class OwnerService {
 
   #refusal(error: unknown): { code: OwnerErrorCode; message: string } {
     if (error instanceof OwnerError) return { code: error.code, message: error.message }
+    if (error instanceof StoreError && error.code === 'disk_full') return { code: 'disk_full', message: error.message }
     if (error instanceof ServerError) return { code: error.code === 'disk_full' ? 'disk_full' : 'unavailable', message: error.message }
     this.#ports.logger.error({ err: error }, 'a request of an owner failed')
     return { code: 'unavailable', message: 'the project server could not answer; its log says why' }

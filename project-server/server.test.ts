@@ -9,6 +9,8 @@ import { openContentStore } from '#protocol/content/live/store'
 import { serveContent } from '#protocol/content/serve'
 import { parseReplicaId } from '#protocol/ids'
 import type { BatchView, Made, NodeView, ProjectView, Resolved, TaskView } from '#protocol/owner/messages'
+import { createHost } from '#protocol/peer/live/host'
+import { verifyRecord } from '#protocol/record/record'
 import { checkReceipt, decodeSignedReceipt } from '#protocol/result/receipt'
 import { generateIdentity } from '#protocol/signing/keys'
 import { until } from '#test/support/until'
@@ -257,6 +259,17 @@ describe('a project server', () => {
 })
 
 describe('starting a project server', () => {
+  it('tells the DHT where it is, when there is one', async () => {
+    const server = await serve({ dht: { bootstrap: [], serve: true, allowPrivate: true } })
+    const dht = { bootstrap: server.addresses(), serve: false, allowPrivate: true }
+    const stranger = await createHost({ signer: await generateIdentity(), listen: [], role: 'client', dht })
+    closing.push(() => stranger.stop())
+    const bytes = await until('the record', () => stranger.findRecord(server.peerId).catch(() => undefined))
+    const record = verifyRecord(bytes, { project: server.peerId, nowMs: Date.now() })
+    assert.equal(record.epoch, server.epoch)
+    assert.deepEqual(record.coordinators, [{ peer: server.peerId, addresses: server.addresses() }])
+  })
+
   it('is refused on a folder that another serves, and on a port that is taken', async () => {
     const server = await serve()
     await assert.rejects(serve(), { code: 'locked', message: /stop it first/ })

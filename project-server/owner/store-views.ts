@@ -1,26 +1,26 @@
 /**
  * Owners are answered from the durable records alone: what they are told can not be taken back by a restart. Only the
- * presence of nodes comes from memory.
+ * presence of nodes and how far a replica is come from memory.
  */
-import { decodeManifest } from '#protocol/bundle/manifest'
 import { type BatchId, parseTaskId, type TaskId, taskId } from '#protocol/ids'
 import type { BatchView, NodeView, TaskView } from '#protocol/owner/messages'
+import { storedManifest } from '../coordinator/batches.ts'
 import type { Coordinator } from '../coordinator/coordinator.ts'
-import { batchKey, bundleKey, decodeBatchRecord, decodeBundleRecord, decodeTaskRecord, receiptKey, taskKey } from '../coordinator/records.ts'
+import { batchKey, bundleKey, decodeBatchRecord, decodeBundleRecord, decodeTaskRecord, receiptKey, type TaskRecord, taskKey } from '../coordinator/records.ts'
 import { batchView, taskView } from '../coordinator/views.ts'
 import type { Store } from '../ports.ts'
 import type { Page, Views } from './views.ts'
 
 const ORDER_DIGITS = 12
 
-export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pick<Coordinator, 'nodes'>): Views {
+export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pick<Coordinator, 'nodes' | 'task'>): Views {
   const batchRecord = async (id: BatchId) => {
     const bytes = await store.get(batchKey(id))
     return bytes === undefined ? undefined : decodeBatchRecord(bytes)
   }
   const commandOf = async (bundle: string): Promise<readonly string[]> => {
     const bytes = await store.get(bundleKey(bundle))
-    return bytes === undefined ? [] : decodeManifest(decodeBundleRecord(bytes).bytes).command
+    return bytes === undefined ? [] : storedManifest(decodeBundleRecord(bytes).bytes).command
   }
 
   return {
@@ -58,7 +58,7 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
       const [bytes, parent] = batch === undefined ? [] : await Promise.all([store.get(taskKey(id)), batchRecord(batch)])
       if (bytes === undefined || parent === undefined) return undefined
       const record = decodeTaskRecord(bytes)
-      return taskView(record, parent, await commandOf(record.bundle), true)
+      return withProgress(taskView(record, parent, await commandOf(record.bundle), true), coordinator.task(id))
     },
 
     async tasks(batch, { limit, after }) {
@@ -87,4 +87,15 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
 
     receipt: (task: TaskId) => store.get(receiptKey(task))
   }
+}
+
+/** A node's word that it prepares or uploads is not written down; here it is shown where it goes on from what is. */
+function withProgress(view: TaskView, live: TaskRecord | undefined): TaskView {
+  if (view.replicas === undefined || live === undefined) return view
+  const replicas = view.replicas.map((replica) => {
+    const now = live.replicas.find(({ attempt }) => attempt === replica.attempt)?.state
+    const further = (replica.state === 'leased' && now === 'preparing') || (replica.state === 'running' && now === 'uploading')
+    return further && now !== undefined ? { ...replica, state: now } : replica
+  })
+  return { ...view, replicas }
 }

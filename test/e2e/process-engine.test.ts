@@ -8,6 +8,7 @@ import { Home } from '#client-cli/live/home'
 import { initNode, startNode } from '#node/main'
 import { initProject, type ProjectServer, startProjectServer } from '#project-server/main'
 import { checkReceipt } from '#protocol/result/receipt'
+import { until } from '../support/until.ts'
 
 const TASKS = 30
 
@@ -66,4 +67,31 @@ it('takes real processes on three nodes to outputs, logs and receipts', { timeou
     nodes.reduce((sum, { invalid, errors, lost }) => sum + invalid + errors + lost, 0),
     0
   )
+})
+
+it('shows what a running task prints, and ends it when it is killed', { timeout: 60_000 }, async () => {
+  const command = ['sh', '-c', 'echo started; exec sleep 600']
+  const specs = [{ command, engine: 'process' as const }]
+  const batch = await client.submit(await client.prepare(specs), { policy: { minQuorum: 1, targetResults: 1 } })
+  const task = batch.tasks[0] ?? ''
+  let printed = ''
+  for await (const piece of client.logs(task, { follow: true })) {
+    printed += Buffer.from(piece).toString()
+    if (printed === 'started\n') break
+  }
+  assert.equal((await client.task(task)).status, 'running')
+  await client.kill(batch.id)
+  assert.equal((await client.wait(batch.id)).killed, 1)
+  await until('the slot to be free again', async () => (await client.nodes()).every(({ busy }) => busy === 0))
+})
+
+it('tells how a task failed, and keeps what it printed', { timeout: 60_000 }, async () => {
+  const specs = [{ command: ['sh', '-c', 'echo why >&2; exit 3'], engine: 'process' as const }]
+  const batch = await client.submit(await client.prepare(specs))
+  assert.equal((await client.wait(batch.id)).failed, 1)
+  const task = await client.task(batch.tasks[0] ?? '')
+  assert.deepEqual([task.status, task.failure?.code, task.exitCode], ['failed', 'exit', 3])
+  let log = ''
+  for await (const piece of client.logs(task.id, { file: 'stderr' })) log += Buffer.from(piece).toString()
+  assert.equal(log, 'why\n')
 })
