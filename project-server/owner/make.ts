@@ -10,7 +10,7 @@ import type { Made, Make } from '#protocol/owner/messages'
 import { OwnerError } from './request.ts'
 
 /** Kubo shards directories beyond this; a tree made here is kept plain, and a bigger directory is refused. */
-export const DIRECTORY_BYTES_MAX = 256 * 1024
+const DIRECTORY_BYTES_MAX = 256 * 1024
 const DEPTH_MAX = 32
 
 type Folder = Map<string, Folder | CID>
