@@ -20,15 +20,11 @@ export const LOG_BYTES_MIN = 64 * 1024
 export const ENGINE_LOG_BYTES = '32m'
 export const ENGINE_LOG_FILES = '2'
 
-/** When a run is looked at after its start; then every LOOK_MS, or more seldom where looking is slow. */
-export const FIRST_LOOKS_MS: readonly number[] = [100, 200, 400]
+/** When a run is looked at after its start; then every LOOK_MS, or more seldom where looking is slow. The first looks are early because a short run leaves no counters behind. */
+export const FIRST_LOOKS_MS: readonly number[] = [20, 80, 200, 400]
 export const LOOK_MS = 1000
 /** Looking takes at most this share of a core. */
 export const LOOK_SHARE_MAX = 0.05
-
-/** Entries and depth of an output tree; more ends the run with reason `disk`. */
-export const OUTPUT_ENTRIES_MAX = 1_000_000
-export const OUTPUT_DEPTH_MAX = 200
 
 /** The volunteer's disk is never filled beyond this: runs end as the node's failure, not the task's. */
 export const FREE_BYTES_MIN = 256 * 1024 ** 2

@@ -51,7 +51,7 @@ export function decodeImage(bytes: Uint8Array): ImageNode {
     throw new ImageError('malformed', 'the image node is not dag-cbor', { cause })
   }
   checkImage(value)
-  return value
+  return { ...value, layers: value.layers.map((layer) => CID.asCID(layer) ?? layer) } // the decoder's CIDs are not of our class
 }
 
 /** The CID of an image node's bytes: what a manifest names. */

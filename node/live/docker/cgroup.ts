@@ -42,13 +42,16 @@ export function parentUsage(container: string): Usage | undefined {
   return existsSync(group('memory') ?? '') ? read(group) : undefined
 }
 
-/** A running container below our parent group, by its id. */
-export function childUsage(container: string, id: string): Usage | undefined {
-  const group = groupAt(`${PARENT}/${container}/${id}`)
-  return existsSync(group('pids') ?? '') ? read(group) : undefined
+/** A running container where engines put them: below our parent group, or at either driver's usual place. */
+export function containerUsage(container: string, id: string): Usage | undefined {
+  for (const path of [`${PARENT}/${container}/${id}`, `system.slice/docker-${id}.scope`, `docker/${id}`]) {
+    const group = groupAt(path)
+    if (existsSync(group('pids') ?? '')) return read(group)
+  }
+  return undefined
 }
 
-/** A running container wherever the engine put it, by a process in it. */
+/** A running container wherever else the engine put it, by a process in it. */
 export async function processUsage(pid: number): Promise<Usage | undefined> {
   const text = await readFile(`/proc/${pid}/cgroup`, 'utf8').catch(() => undefined)
   if (text === undefined) return undefined

@@ -2,14 +2,15 @@
 import { constants } from 'node:fs'
 import { type FileHandle, lstat, open, opendir, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { OUTPUT_DEPTH_MAX, OUTPUT_ENTRIES_MAX } from '../../sandbox/policy.ts'
+import { TREE_DEPTH_MAX } from '#protocol/content/policy'
+import { OUTPUT_ENTRIES_MAX } from '../../policy.ts'
 
 const DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
 /** Only Linux can name an open folder, which is what makes the walk safe against renames; elsewhere links are checked just before. */
 const BY_DESCRIPTOR = process.platform === 'linux'
 
 export interface DiskUse {
-  /** 512 bytes for each block; Infinity for a tree with too many entries, too deep, or with folders we may not look into. */
+  /** 512 bytes for each block; Infinity for a tree that could not become content (too many entries, too deep) or has folders we may not look into. */
   readonly bytes: number
 }
 
@@ -37,7 +38,7 @@ async function walkFolder(path: string, depth: number, walk: Walk): Promise<void
   try {
     const base = BY_DESCRIPTOR ? `/proc/self/fd/${handle.fd}` : path
     for await (const entry of await opendir(base, { encoding: 'buffer' as BufferEncoding, bufferSize: 256 })) {
-      if (++walk.entries > OUTPUT_ENTRIES_MAX || depth >= OUTPUT_DEPTH_MAX) walk.bytes = Number.POSITIVE_INFINITY
+      if (++walk.entries > OUTPUT_ENTRIES_MAX || depth >= TREE_DEPTH_MAX) walk.bytes = Number.POSITIVE_INFINITY
       if (walk.bytes > walk.bytesMax) return
       const name = entry.name as unknown as Buffer
       const child = Buffer.concat([Buffer.from(`${base}/`), name])

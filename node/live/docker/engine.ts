@@ -1,5 +1,6 @@
 /** The Docker engine as the executor uses it: few calls, each with its failures told apart. */
 import { existsSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
 import { availableParallelism } from 'node:os'
 import Docker from 'dockerode'
 import { ExecutorError } from '../../ports.ts'
@@ -29,6 +30,10 @@ export interface ListedContainer {
   readonly replica: string
 }
 
+/** For calls that do not wait for a task; a busy disk may take long to make a container. */
+const ANSWER_MS_MAX = 120_000
+const ANSWER_BYTES_MAX = 64 * 1024
+const WAIT_STATUS = { 200: true, 404: 'no such container', 500: 'server error' } as const
 const START_HINT = 'start it (systemctl start docker) or run the set-up script'
 
 /** Status of a Docker API error; undefined when the engine did not answer. */
@@ -43,11 +48,27 @@ function messageOf(error: unknown): string {
 
 export class Engine {
   readonly docker: Docker
-  readonly socketPath: string | undefined
+  readonly #socketPath: string | undefined
+  readonly #answerMsMax: number
 
-  constructor(socketPath: string | undefined) {
+  constructor(socketPath: string | undefined, answerMsMax = ANSWER_MS_MAX) {
     this.docker = new Docker(socketPath === undefined ? undefined : { socketPath })
-    this.socketPath = socketPath
+    this.#socketPath = socketPath
+    this.#answerMsMax = answerMsMax
+  }
+
+  /** Bounds a call that should be short: the library never settles one whose connection broke in the middle of the answer. */
+  async inTime<T>(call: Promise<T>): Promise<T> {
+    const late = Promise.withResolvers<never>()
+    const timer = setTimeout(
+      () => late.reject(new ExecutorError('engine_down', `Docker did not answer in ${this.#answerMsMax} ms; restart it`)),
+      this.#answerMsMax
+    )
+    try {
+      return await Promise.race([call, late.promise])
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   /** An API failure as the node sees it. */
@@ -55,7 +76,7 @@ export class Engine {
     if (cause instanceof ExecutorError) return cause
     const message = messageOf(cause)
     if (statusOf(cause) === undefined) {
-      const where = this.socketPath === undefined ? '' : ` at ${this.socketPath}`
+      const where = this.#socketPath === undefined ? '' : ` at ${this.#socketPath}`
       return new ExecutorError('engine_down', `Docker does not answer${where} (${message}); ${START_HINT}`, { cause })
     }
     if (/no space left on device/.test(message))
@@ -69,7 +90,7 @@ export class Engine {
 
   /** Throws ExecutorError `engine_down` when the engine does not answer or cannot hold a hostile program, saying what is missing. */
   async check(): Promise<EngineFacts> {
-    const info = await this.docker.info().catch((cause: unknown) => {
+    const info = await this.inTime(this.docker.info()).catch((cause: unknown) => {
       throw this.failure('answer', cause)
     })
     const security: readonly string[] = info.SecurityOptions ?? []
@@ -91,7 +112,7 @@ export class Engine {
 
   /** All containers of a node, running or not. */
   async list(node: string): Promise<readonly ListedContainer[]> {
-    const found = await this.docker.listContainers({ all: true, filters: { label: [`${NODE_LABEL}=${node}`] } }).catch((cause: unknown) => {
+    const found = await this.inTime(this.docker.listContainers({ all: true, filters: { label: [`${NODE_LABEL}=${node}`] } })).catch((cause: unknown) => {
       throw this.failure('list containers', cause)
     })
     return found.map(({ Id, Labels }) => ({ id: Id, replica: Labels[REPLICA_LABEL] ?? '' }))
@@ -99,7 +120,7 @@ export class Engine {
 
   async inspect(container: string): Promise<ContainerFacts | undefined> {
     try {
-      const { State } = await this.docker.getContainer(container).inspect()
+      const { State } = await this.inTime(this.docker.getContainer(container).inspect())
       return {
         running: State.Running,
         unborn: State.Status === 'created',
@@ -118,7 +139,7 @@ export class Engine {
   /** Sends a signal; nothing happens when the container has ended. */
   async signal(container: string, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
     try {
-      await this.docker.getContainer(container).kill({ signal })
+      await this.inTime(this.docker.getContainer(container).kill({ signal }))
     } catch (cause) {
       const status = statusOf(cause)
       if (status !== 404 && status !== 409 && !(status === 500 && /not running/.test(messageOf(cause)))) throw this.failure('end a container', cause)
@@ -128,30 +149,38 @@ export class Engine {
   /** Removes a container by id or name, running or not, with its volumes; it may be gone already. */
   async remove(container: string): Promise<void> {
     try {
-      await this.docker.getContainer(container).remove({ force: true, v: true })
+      await this.inTime(this.docker.getContainer(container).remove({ force: true, v: true }))
     } catch (cause) {
       const status = statusOf(cause)
       if (status !== 404 && status !== 409) throw this.failure('remove a container', cause) // 409: its removal is under way
     }
   }
 
-  /** The exit code, once it ended. Call it after the start: a wait that is registered before can miss a short run for ever. */
+  /**
+   * The exit code, once it ended. Call it after the start: a wait that is registered before can miss a short run for ever. The
+   * response is read here, because the engine sends its head at once and the library would never tell that the rest got lost.
+   */
   async wait(container: string, signal: AbortSignal): Promise<number> {
-    const answer: { StatusCode?: number } | undefined = await this.docker
-      .getContainer(container)
-      .wait({ abortSignal: signal })
-      .catch((cause: unknown) => {
-        throw this.failure('wait for a container', cause)
-      })
-    if (typeof answer?.StatusCode !== 'number') throw new ExecutorError('engine_down', `Docker went away while a container ran; ${START_HINT}`)
-    return answer.StatusCode
+    const request = { path: `/containers/${container}/wait`, method: 'POST', isStream: true, statusCodes: WAIT_STATUS, abortSignal: signal } as const
+    try {
+      const response = await new Promise<IncomingMessage>((resolve, reject) =>
+        this.docker.modem.dial(request, (error, answer) => (error === null ? resolve(answer as IncomingMessage) : reject(error)))
+      )
+      let text = ''
+      for await (const chunk of response) if (text.length < ANSWER_BYTES_MAX) text += String(chunk)
+      const { StatusCode } = JSON.parse(text) as { StatusCode?: unknown }
+      if (typeof StatusCode === 'number') return StatusCode
+      throw new Error('no exit code')
+    } catch (cause) {
+      throw this.failure('wait for a container', cause)
+    }
   }
 
   /** What a running or ended container wrote, as a multiplexed stream from the log's begin or from `sinceMs` on, to the container's end. */
   async logs(container: string, sinceMs?: number): Promise<NodeJS.ReadableStream & AsyncIterable<Uint8Array> & { destroy(): void }> {
     const since = sinceMs === undefined ? {} : { since: (sinceMs / 1000).toFixed(3) as unknown as number }
     try {
-      const stream = await this.docker.getContainer(container).logs({ follow: true, stdout: true, stderr: true, ...since })
+      const stream = await this.inTime(this.docker.getContainer(container).logs({ follow: true, stdout: true, stderr: true, ...since }))
       return stream as NodeJS.ReadableStream & AsyncIterable<Uint8Array> & { destroy(): void }
     } catch (cause) {
       throw this.failure("read a container's log", cause)

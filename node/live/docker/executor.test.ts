@@ -81,6 +81,11 @@ describe('Docker executor', { skip }, () => {
 
   it('judges the disk when a run ended, too', async () => assertEnd(await shell('for i in 1 2 3 4; do dd if=/dev/zero of=f$i bs=1M count=10; done'), 'disk'))
 
+  it('ends a run whose output could never become content: too deep, or only holes', async () => {
+    assertEnd(await shell('i=0; while [ $i -lt 150 ]; do mkdir d; cd d; i=$((i+1)); done'), 'disk')
+    assertEnd(await shell('truncate -s 30M sparse; mkfifo pipe; ln -s / root; ln -s /proc/1/mem mem'), 'exit', 0)
+  })
+
   it('bounds /tmp', async () => {
     const ended = await shell('dd if=/dev/zero of=/tmp/big bs=1M; df -k /tmp | tail -1', { resources: { diskBytes: 8 * 1024 ** 2 } })
     assert.match(ended.stdout, /8192\s+8192\s+0\s+100%/)
@@ -121,7 +126,7 @@ describe('Docker executor', { skip }, () => {
     assertEnd(await shell('echo a few words', { resources: { diskBytes: 0 } }), 'exit', 0)
   })
 
-  it('runs many at once and one after the other, and leaves no container and no control group', async () => {
+  it('runs many at once and one after the other, and leaves no container', async () => {
     const all = await Promise.all(Array.from({ length: 12 }, (_, index) => shell(`echo ${index}; exit ${index}`)))
     assert.deepEqual(
       all.map(({ exitCode, stdout }) => [exitCode, stdout]),

@@ -131,13 +131,13 @@ class DockerExecutor implements Executor {
     const container = await this.#create(execution, { ...place, cores: facts.cores, ...(kept && { cgroupParent: cgroupParent(name) }) })
     let stream: LogStream
     try {
-      stream = (await container.attach({ stream: true, stdout: true, stderr: true })) as NodeJS.ReadableStream as unknown as LogStream
+      stream = (await this.#engine.inTime(container.attach({ stream: true, stdout: true, stderr: true }))) as NodeJS.ReadableStream as unknown as LogStream
     } catch (cause) {
       throw this.#engine.failure('attach to a container', cause)
     }
     const startedAtMs = Date.now()
     try {
-      await container.start()
+      await this.#engine.inTime(container.start())
     } catch (cause) {
       stream.destroy()
       const failure = startFailure(cause instanceof Error ? cause.message : '')
@@ -155,7 +155,7 @@ class DockerExecutor implements Executor {
       const { nodeId, labels } = this.#options
       const wanted = containerOptions(execution, { node: nodeId, image: reference, volumes, ...place, ...(labels && { labels }) })
       try {
-        return await this.#engine.docker.createContainer(wanted)
+        return await this.#engine.inTime(this.#engine.docker.createContainer(wanted))
       } catch (cause) {
         const status = statusOf(cause)
         if (attempt > 2 || (status !== 404 && status !== 409)) throw this.#engine.failure('create a container', cause)

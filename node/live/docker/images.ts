@@ -80,7 +80,7 @@ export class Images {
 
   async #inspect(name: string): Promise<{ Id: string; RootFS: { Layers?: string[] | undefined } } | undefined> {
     try {
-      return await this.#engine.docker.getImage(name).inspect()
+      return await this.#engine.inTime(this.#engine.docker.getImage(name).inspect())
     } catch (cause) {
       if (statusOf(cause) === 404) return undefined
       throw this.#engine.failure('inspect an image', cause)

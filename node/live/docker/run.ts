@@ -5,7 +5,7 @@ import { type Ended, type Execution, ExecutorError, type Running } from '../../p
 import { endReason, type StopCause } from '../../sandbox/end.ts'
 import { pidsLimit } from '../../sandbox/options.ts'
 import { DRAIN_MS_MAX, FREE_BYTES_MIN, KILL_STREAM_MS, LOG_BYTES_MIN, nextLookMs, REFUSED_FORKS_MAX } from '../../sandbox/policy.ts'
-import { childUsage, NO_USAGE, parentUsage, processUsage, type Usage } from './cgroup.ts'
+import { containerUsage, NO_USAGE, parentUsage, processUsage, type Usage } from './cgroup.ts'
 import { diskUse, freeBytes } from './disk.ts'
 import type { Engine } from './engine.ts'
 import { type OutputFiles, OutputGap } from './output.ts'
@@ -213,7 +213,7 @@ export class ContainerRun implements Running {
 
   async #lookOnce(looks: number): Promise<void> {
     const { engine, execution, id, name, output } = this.#begun
-    const seen = childUsage(name, id)
+    const seen = containerUsage(name, id)
     if (seen !== undefined) this.#usage = seen
     else if (looks > 1) {
       this.#pid ??= (await engine.inspect(id))?.pid
