@@ -84,11 +84,14 @@ it('follows a running container, kills it, and moves the tasks of a node that wa
   })
 
   await test.test('what the containers made is agreed on and can be checked', async () => {
-    const task = await client.submitTask({ image: 'busybox', command: ['sh', '-c', 'echo made > /out/file; id -u; echo noise $$ >&2'] })
-    const result = await client.getResults({ timeoutMs: 60_000 })
-    assert.ok(result?.ok, JSON.stringify(await client.task(task.id)))
+    const command = ['sh', '-c', 'echo made > /out/file; id -u; echo noise $$ >&2']
+    const batch = await client.submit(await client.prepare([{ image: 'busybox', command }]))
+    await client.wait(batch.id)
+    const view = await client.task(batch.id)
+    const result = client.result(view)
+    assert.ok(result.ok, JSON.stringify(view))
     assert.notEqual((await result.stdout()).trim(), '0', 'the task ran as root')
-    const check = checkReceipt(await client.receipt(task.id), { project: network.project })
+    const check = checkReceipt(await client.receipt(batch.id), { project: network.project })
     assert.ok(check.ok, check.lines.at(-1))
     assert.equal(new Set(check.results?.map(({ node }) => node)).size, 2)
   })

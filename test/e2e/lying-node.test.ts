@@ -23,7 +23,9 @@ it('never takes the word of a node that lies on every task, and counts its lies'
   const client = await network.client()
   const specs = Array.from({ length: TASKS }, (_, index) => ({ command: ['answer'], engine: 'process' as const, environment: { SEED: String(index) } }))
   const batch = await client.submit(await client.prepare(specs))
+  const begun = performance.now()
   const state = await client.wait(batch.id)
+  test.diagnostic(`decided in ${Math.round(performance.now() - begun)} ms`)
   assert.equal(state.ready, TASKS)
 
   const liar = (await client.nodes()).find(({ name }) => name === 'liar')
