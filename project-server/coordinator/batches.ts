@@ -7,7 +7,7 @@ import type { AcceptedBundle, Event } from './events.ts'
 import type { Batch, Bundle, Group, Task } from './model.ts'
 import { BATCH_TASKS_MAX, LIVE_TASKS_MAX } from './policy.ts'
 import { OrderedQueue } from './queue.ts'
-import { bundleKey, encodeBundleRecord, nameKey, openKey, recentKey } from './records.ts'
+import { bundleKey, encodeBundleRecord, nameKey, openKey, recentKey, taskKeyOf } from './records.ts'
 import type { State } from './state.ts'
 import { count } from './task-moves.ts'
 import { kill } from './tasks.ts'
@@ -143,6 +143,7 @@ function create(state: State, batch: Batch, accepted: AcceptedBundle, nowMs: num
   const group = groupOf(state, batch, bundle)
   const task: Task = {
     id: taskId(batch.id, index),
+    key: taskKeyOf(batch.id, index),
     batch,
     index,
     order: orderOf(batch, index),

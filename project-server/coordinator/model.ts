@@ -66,6 +66,8 @@ export interface Group {
 
 export interface Task {
   readonly id: TaskId
+  /** Where its record is. */
+  readonly key: string
   readonly batch: Batch
   readonly index: number
   /** First come, first served: batches in the order they came, tasks by index. */

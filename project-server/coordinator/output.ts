@@ -18,8 +18,7 @@ import {
   linkKey,
   nodeKey,
   outKey,
-  receiptKey,
-  taskKey
+  receiptKey
 } from './records.ts'
 import { batchRecord, nodeRecord, taskRecord } from './snapshots.ts'
 
@@ -30,7 +29,7 @@ export interface Taken {
 }
 
 export class Output {
-  readonly #changes = new Map<string, Uint8Array | null>()
+  readonly #changes = new Map<string, Uint8Array | (() => Uint8Array) | null>()
   /** Keys that did not exist at the last take. */
   readonly #created = new Set<string>()
   readonly #tasks = new Set<Task>()
@@ -58,6 +57,12 @@ export class Output {
   create(key: string, value: Uint8Array): void {
     this.#created.add(key)
     this.#changes.set(key, value)
+  }
+
+  /** The same, encoded only if it is still there when it is taken. */
+  createLater(key: string, encode: () => Uint8Array): void {
+    this.#created.add(key)
+    this.#changes.set(key, encode)
   }
 
   delete(key: string): void {
@@ -121,7 +126,7 @@ export class Output {
     this.#acks.clear()
     for (const task of this.#watched) this.#effects.push({ kind: 'changed', batch: task.batch.id, task: task.id })
     this.#watched.clear()
-    for (const task of this.#tasks) this.#changes.set(taskKey(task.id), encodeTaskRecord(taskRecord(task)))
+    for (const task of this.#tasks) this.#changes.set(task.key, encodeTaskRecord(taskRecord(task)))
     this.#tasks.clear()
     for (const batch of this.#batches) this.#changes.set(batchKey(batch.id), encodeBatchRecord(batchRecord(batch)))
     this.#batches.clear()
@@ -130,7 +135,7 @@ export class Output {
     for (const node of this.#links) if (node.link !== null) this.#changes.set(linkKey(node.id), encodeLinkRecord(node.link.record))
     this.#links.clear()
     const changes: Change[] = []
-    for (const [key, value] of this.#changes) changes.push({ key, value })
+    for (const [key, value] of this.#changes) changes.push({ key, value: typeof value === 'function' ? value() : value })
     this.#changes.clear()
     this.#created.clear()
     const taken = { changes, effects: this.#effects, unsigned: this.#unsigned }

@@ -25,8 +25,11 @@ import type { FailureCode } from '#protocol/owner/messages'
 import type { SignedResult } from '#protocol/result/result'
 import type { NodeOffer } from './events.ts'
 import type { ReplicaState, TaskState, Verdict } from './states.ts'
+import { Writer } from './writer.ts'
 
 export const RECORD_VERSION = 1
+
+const WRITER = new Writer()
 
 export interface BatchRecord {
   readonly id: BatchId
@@ -144,7 +147,12 @@ export function batchKey(id: BatchId): string {
 export function taskKey(id: TaskId): string {
   const parts = parseTaskId(id)
   if (parts === undefined) throw new Error(`not a task id: ${id}`)
-  return `task/${parts.batch}.${String(parts.index).padStart(9, '0')}`
+  return taskKeyOf(parts.batch, parts.index)
+}
+
+/** The same from the id's parts. */
+export function taskKeyOf(batch: BatchId, index: number): string {
+  return `task/${batch}.${padded(index, 9)}`
 }
 
 export function bundleKey(cid: string): string {
@@ -163,8 +171,9 @@ export function nameKey(name: string, order: number): string {
   return `name/${encodeURIComponent(name)}/${padded(order, 12)}`
 }
 
-export function resultKey(id: TaskId, attempt: number): string {
-  return `result/${taskKey(id).slice('task/'.length)}.${attempt}`
+/** `task` is the task's own key. */
+export function resultKey(task: string, attempt: number): string {
+  return `result/${task.slice('task/'.length)}.${attempt}`
 }
 
 export function nodeKey(id: PeerIdString): string {
@@ -222,21 +231,24 @@ export function decodeTaskRecord(bytes: Uint8Array): TaskRecord {
 }
 
 export function encodeTaskRecord(task: TaskRecord): Uint8Array {
-  const { failure, decision } = task
-  return encode([
-    task.id,
-    task.bundle,
-    task.createdAtMs,
-    task.startedAtMs,
-    task.endedAtMs,
-    task.state,
-    failure === null ? null : [failure.code, failure.message],
-    decision === null
-      ? null
-      : [decision.vote, decision.atMs, decision.exitCode, decision.output, decision.stdout, decision.stderr, decision.bytes, decision.held],
-    task.outputLosses,
-    task.replicas.map(rowOf)
-  ])
+  const { id, bundle, createdAtMs, startedAtMs, endedAtMs, state, failure, decision, outputLosses, replicas } = task
+  WRITER.list(11).int(RECORD_VERSION).text(id).text(bundle).int(createdAtMs).int(startedAtMs).int(endedAtMs).text(state)
+  if (failure === null) WRITER.nil()
+  else WRITER.list(2).text(failure.code).text(failure.message)
+  if (decision === null) WRITER.nil()
+  else {
+    const { vote, atMs, exitCode, output, stdout, stderr, bytes, held } = decision
+    WRITER.list(8).text(vote).int(atMs).int(exitCode).text(output).text(stdout).text(stderr).int(bytes).flag(held)
+  }
+  WRITER.int(outputLosses).list(replicas.length)
+  for (const replica of replicas) writeReplica(replica)
+  return WRITER.done()
+}
+
+function writeReplica({ attempt, node, state, atMs, epoch, granted, vote, exitCode, reason, verdict, fault }: ReplicaRecord): void {
+  WRITER.list(11).int(attempt).text(node).text(state).int(atMs).int(epoch).flag(granted).text(vote).int(exitCode).text(reason).text(verdict)
+  if (fault === null) WRITER.nil()
+  else WRITER.list(2).text(fault.class).text(fault.message)
 }
 
 type ReplicaRow = [
@@ -252,11 +264,6 @@ type ReplicaRow = [
   Verdict | null,
   [string, string] | null
 ]
-
-function rowOf(replica: ReplicaRecord): ReplicaRow {
-  const { attempt, node, state, atMs, epoch, granted, vote, exitCode, reason, verdict, fault } = replica
-  return [attempt, node, state, atMs, epoch, granted, vote, exitCode, reason, verdict, fault === null ? null : [fault.class, fault.message]]
-}
 
 function replicaOf([attempt, node, state, atMs, epoch, granted, vote, exitCode, reason, verdict, fault]: ReplicaRow): ReplicaRecord {
   return {
@@ -288,7 +295,7 @@ export function decodeBatchRecord(bytes: Uint8Array): BatchRecord {
 }
 
 export function encodeBundleRecord({ bytes, signature }: BundleRecord): Uint8Array {
-  return encode([bytes, signature])
+  return WRITER.list(3).int(RECORD_VERSION).bytes(bytes).bytes(signature).done()
 }
 
 export function decodeBundleRecord(record: Uint8Array): BundleRecord {
@@ -314,7 +321,7 @@ export function decodeNodeRecord(bytes: Uint8Array): NodeRecord {
 }
 
 export function encodeLinkRecord({ link, sent, received }: LinkRecord): Uint8Array {
-  return encode([link, sent, received])
+  return WRITER.list(4).int(RECORD_VERSION).text(link).int(sent).int(received).done()
 }
 
 export function decodeLinkRecord(bytes: Uint8Array): LinkRecord {

@@ -19,7 +19,9 @@ import {
   decodeSignedResult,
   decodeTaskRecord,
   type ReplicaRecord,
-  type TaskRecord
+  resultKey,
+  type TaskRecord,
+  taskKeyOf
 } from './records.ts'
 import { refile } from './replicas.ts'
 import type { State } from './state.ts'
@@ -114,6 +116,7 @@ function loadTask(state: State, batch: Batch, record: TaskRecord, results: Reado
   const { id, createdAtMs, startedAtMs, endedAtMs, failure, decision, outputLosses } = record
   const task: Task = {
     id,
+    key: taskKeyOf(batch.id, index),
     batch,
     index,
     order: orderOf(batch, index),
@@ -136,8 +139,7 @@ function loadTask(state: State, batch: Batch, record: TaskRecord, results: Reado
   group.users++
   batch.tasks[index] = task
   state.tasks.set(id, task)
-  const stem = `result/${id.slice(0, id.lastIndexOf('.'))}.${String(index).padStart(9, '0')}`
-  for (const replica of record.replicas) loadReplica(state, task, replica, { signed: results.get(`${stem}.${replica.attempt}`), assigned })
+  for (const replica of record.replicas) loadReplica(state, task, replica, { signed: results.get(resultKey(task.key, replica.attempt)), assigned })
 }
 
 function loadReplica(

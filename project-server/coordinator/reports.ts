@@ -1,4 +1,6 @@
 /** What a node says of its replicas, applied once each and in order: start, progress, results, returns. */
+import { CID } from 'multiformats/cid'
+import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { ReplicaId } from '#protocol/ids'
 import { type Result, type SignedResult, voteOf } from '#protocol/result/result'
 import type { Event } from './events.ts'
@@ -82,14 +84,22 @@ function report(state: State, replica: Replica, { result, signed }: { result: Re
     vote: voteOf(result, task.bundle.compareStdout),
     exitCode: result.exitCode,
     reason: result.reason,
-    output: result.output.toString(),
-    stdout: result.stdout.toString(),
-    stderr: result.stderr.toString(),
+    output: cidText(result.output),
+    stdout: cidText(result.stdout),
+    stderr: cidText(result.stderr),
     bytes: result.bytes,
     signed
   }
-  state.out.create(resultKey(task.id, replica.attempt), encodeSignedResult(signed))
+  state.out.createLater(resultKey(task.key, replica.attempt), () => encodeSignedResult(signed))
   moveReplica(state, replica, 'reported', nowMs)
+}
+
+const EMPTY_ONES = [EMPTY_DIRECTORY, EMPTY_FILE].map((text) => ({ text, cid: CID.parse(text) }))
+
+/** Most runs leave one of the three empty: those ids are not spelt again. */
+function cidText(cid: CID): string {
+  for (const empty of EMPTY_ONES) if (empty.cid.equals(cid)) return empty.text
+  return cid.toString()
 }
 
 /** Why a result is no vote at all. */

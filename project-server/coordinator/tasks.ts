@@ -137,7 +137,7 @@ function end(state: State, task: Task, nowMs: number): void {
     if (report === null) continue
     node.outgoing.release.push(id)
     state.out.speak(node)
-    state.out.delete(resultKey(task.id, attempt))
+    state.out.delete(resultKey(task.key, attempt))
   }
   state.tasks.delete(task.id)
   batch.tasks[task.index] = undefined
