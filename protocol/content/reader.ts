@@ -10,6 +10,7 @@ import { NODE_DEPTH_MAX, SHARD_DEPTH_MAX, TREE_ENTRIES_MAX } from './policy.ts'
 /** A verified block; throws ContentError when it is not to be had. */
 export type GetBlock = (cid: CID) => Promise<Uint8Array>
 
+const NO_BYTES = new Uint8Array(0)
 /** File nodes within file nodes: 1024 links each, so 6 levels are more than any disk holds. */
 const FILE_DEPTH_MAX = 12
 
@@ -20,7 +21,7 @@ export type Resolved = { readonly cid: CID } | { readonly missing: CID }
 export function resolvePath(root: CID, path: string | undefined, get: (cid: CID) => Uint8Array | undefined): Resolved {
   let at = root
   for (const name of splitPath(path)) {
-    const bytes = get(at)
+    const bytes = at.code === RAW ? NO_BYTES : get(at)
     if (bytes === undefined) return { missing: at }
     const node = decodeNode(at, bytes)
     if (node.kind !== 'directory' && node.kind !== 'shard')

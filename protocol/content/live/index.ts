@@ -17,6 +17,7 @@ const TREES_CACHED_MAX = 4096
 /** Other places of one block that are tried when the first has changed. */
 const ALTERNATES_TRIED_MAX = 16
 const FORMAT = '1'
+const NO_BYTES = new Uint8Array(0)
 
 type Database = Level<Buffer, Buffer>
 interface Write {
@@ -117,7 +118,7 @@ export class BlockIndex {
     }
     this.#added?.add(latin(digest))
     this.#alternatesWait = true
-    this.#write(rows.alternateKey(digest, row.tree), rows.encodeBlock(row.kind === 'node' ? { ...row, bytes: new Uint8Array(0) } : row))
+    this.#write(rows.alternateKey(digest, row.tree), rows.encodeBlock(row.kind === 'node' ? { ...row, bytes: NO_BYTES } : row))
   }
 
   /** Says where the file or folder with this root node lies, when the node was put without a place. */
@@ -137,25 +138,24 @@ export class BlockIndex {
 
   /** Forgets the place a block has in `tree`; another place, when there is one, takes over. */
   async dropBlock(digest: Uint8Array, tree: TreeNumber): Promise<void> {
-    const present = this.block(digest)
-    if (present === undefined) return
-    if (present.tree !== tree && this.#lives(present.tree)) {
-      this.#write(rows.alternateKey(digest, tree), undefined)
-      return
-    }
     for (;;) {
+      const before = this.block(digest)
+      if (before === undefined) return
+      if (before.tree !== tree && this.#lives(before.tree)) break
       this.#added?.delete(latin(digest))
       const other = (await this.alternates(digest)).find((row) => row.tree !== tree && this.#lives(row.tree))
-      if (other === undefined && this.#added?.has(latin(digest)) === true) continue
+      // while we looked, another tree may have taken the block over or come to have it too
+      const present = this.block(digest)
+      if (present?.tree !== before.tree || this.#added?.has(latin(digest)) === true) continue
       if (other === undefined) this.#write(rows.blockKey(digest), undefined)
       else {
-        const bytes = present.kind === 'node' ? present.bytes : new Uint8Array(0)
+        const bytes = present.kind === 'node' ? present.bytes : NO_BYTES
         this.#write(rows.blockKey(digest), rows.encodeBlock(other.kind === 'node' ? { ...other, bytes } : other))
         this.#write(rows.alternateKey(digest, other.tree), undefined)
       }
-      this.#write(rows.alternateKey(digest, tree), undefined)
-      return
+      break
     }
+    this.#write(rows.alternateKey(digest, tree), undefined)
   }
 
   /** Runs a removal: what gets another place meanwhile is noticed. One at a time. */

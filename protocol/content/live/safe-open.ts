@@ -46,5 +46,5 @@ export function openFile(path: string): { fd: number; stats: Stats } {
 
 /** The code of a failed system call; undefined for any other error. */
 export function errno(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
