@@ -26,11 +26,12 @@ const SIGKILL_EXIT = 128 + 9
 const SIGXFSZ_EXIT = 128 + 25
 
 /**
- * Our own cause first; then the limits that explain how it ended; else it ended by itself. Disk counts also after success,
- * so that every node judges the same output alike; memory and processes only where the run failed.
+ * Our own cause first, unless the run was quicker than our KILL; then the limits that explain how it ended; else it ended by
+ * itself. Disk counts also after success, so that every node judges the same output alike; memory and processes only where
+ * the run failed.
  */
 export function endReason(exit: Exit): EndReason {
-  if (exit.stopped !== undefined) return exit.stopped
+  if (exit.stopped === 'killed' || (exit.stopped !== undefined && exit.exitCode === SIGKILL_EXIT)) return exit.stopped
   if (exit.diskBytes > exit.diskBytesMax || exit.exitCode === SIGXFSZ_EXIT) return 'disk'
   if (exit.exitCode === SIGKILL_EXIT && (exit.oomKilled || exit.memoryPeakBytes >= exit.memoryBytesMax * MEMORY_PEAK_SHARE)) return 'memory'
   if (exit.exitCode !== 0 && exit.pidsRefused) return 'pids'

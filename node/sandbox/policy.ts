@@ -21,7 +21,7 @@ export const ENGINE_LOG_BYTES = '32m'
 export const ENGINE_LOG_FILES = '2'
 
 /** When a run is looked at after its start; then every LOOK_MS, or more seldom where looking is slow. The first looks are early because a short run leaves no counters behind. */
-export const FIRST_LOOKS_MS: readonly number[] = [20, 80, 200, 400]
+const FIRST_LOOKS_MS: readonly number[] = [20, 80, 200, 400]
 export const LOOK_MS = 1000
 /** Looking takes at most this share of a core. */
 export const LOOK_SHARE_MAX = 0.05

@@ -11,7 +11,7 @@ interface Rule {
   readonly args?: readonly { readonly index: number; readonly value: number; readonly valueTwo: number; readonly op: 'SCMP_CMP_EQ' | 'SCMP_CMP_MASKED_EQ' }[]
 }
 
-export interface SeccompProfile {
+interface SeccompProfile {
   readonly defaultAction: 'SCMP_ACT_ERRNO'
   readonly defaultErrnoRet: number
   readonly archMap: readonly { readonly architecture: string; readonly subArchitectures: readonly string[] }[]

@@ -4,7 +4,7 @@
  */
 import * as dagCbor from '@ipld/dag-cbor'
 import { CID } from 'multiformats/cid'
-import { acceptCid, cidOfBytes, DAG_CBOR, DAG_PB, RAW, sha256 } from '../content/cid.ts'
+import { acceptCid, DAG_PB, RAW, sha256 } from '../content/cid.ts'
 import { ImageError } from './errors.ts'
 
 export const CONFIG_BYTES_MAX = 512 * 1024
@@ -12,7 +12,7 @@ export const CONFIG_BYTES_MAX = 512 * 1024
 export const LAYERS_MAX = 128
 export const IMAGE_BYTES_MAX = CONFIG_BYTES_MAX + LAYERS_MAX * 160 + 1024
 /** Volumes a config may name; each becomes a mount. */
-export const VOLUMES_MAX = 32
+const VOLUMES_MAX = 32
 
 export interface ImageNode {
   readonly kind: 'image'
@@ -28,7 +28,7 @@ export interface ImageNode {
 }
 
 /** What of a config concerns us. */
-export interface ImageConfig {
+interface ImageConfig {
   readonly platform: string
   readonly diffIds: readonly string[]
   /** Paths the image declares as volumes. */
@@ -52,11 +52,6 @@ export function decodeImage(bytes: Uint8Array): ImageNode {
   }
   checkImage(value)
   return { ...value, layers: value.layers.map((layer) => CID.asCID(layer) ?? layer) } // the decoder's CIDs are not of our class
-}
-
-/** The CID of an image node's bytes: what a manifest names. */
-export function imageCid(bytes: Uint8Array): CID {
-  return cidOfBytes(DAG_CBOR, bytes)
 }
 
 /** The id Docker gives the image: `sha256:<hex>` of its config. */

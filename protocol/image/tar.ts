@@ -4,9 +4,9 @@ export const TAR_BLOCK = 512
 /** Two empty blocks end an archive. */
 export const TAR_END = new Uint8Array(2 * TAR_BLOCK)
 
-export type TarKind = 'file' | 'directory' | 'symlink' | 'hardlink' | 'pax' | 'pax_global' | 'gnu_name' | 'gnu_link' | 'other'
+type TarKind = 'file' | 'directory' | 'symlink' | 'hardlink' | 'pax' | 'pax_global' | 'gnu_name' | 'gnu_link' | 'other'
 
-export interface TarHeader {
+interface TarHeader {
   readonly name: string
   readonly kind: TarKind
   /** Bytes of data that follow the header, before padding. */

@@ -9,16 +9,14 @@ const DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOL
 /** Only Linux can name an open folder, which is what makes the walk safe against renames; elsewhere links are checked just before. */
 const BY_DESCRIPTOR = process.platform === 'linux'
 
-export interface DiskUse {
-  /** 512 bytes for each block; Infinity for a tree that could not become content (too many entries, too deep) or has folders we may not look into. */
-  readonly bytes: number
-}
-
-/** Blocks used below `folder`. Stops counting beyond `bytesMax`. */
-export async function diskUse(folder: string, bytesMax: number): Promise<DiskUse> {
+/**
+ * Bytes of the blocks used below `folder`; stops counting beyond `bytesMax`. Infinity for a tree that could not become content
+ * (too many entries, too deep) or has folders we may not look into.
+ */
+export async function diskUse(folder: string, bytesMax: number): Promise<number> {
   const walk = { bytes: 0, entries: 0, bytesMax }
   await walkFolder(folder, 0, walk)
-  return { bytes: walk.bytes }
+  return walk.bytes
 }
 
 interface Walk {

@@ -14,7 +14,7 @@ export interface EngineFacts {
   readonly rootless: boolean
 }
 
-export interface ContainerFacts {
+interface ContainerFacts {
   readonly running: boolean
   /** Created and never started. */
   readonly unborn: boolean
@@ -25,7 +25,7 @@ export interface ContainerFacts {
   readonly endedAtMs: number
 }
 
-export interface ListedContainer {
+interface ListedContainer {
   readonly id: string
   readonly replica: string
 }

@@ -18,7 +18,7 @@ import { Images } from './images.ts'
 import { OutputFiles } from './output.ts'
 import { ContainerRun, diskLimit, type LogStream } from './run.ts'
 
-export interface DockerExecutorOptions {
+interface DockerExecutorOptions {
   /** Where images lie as content. */
   readonly store: ImageContent
   readonly nodeId: PeerIdString

@@ -11,7 +11,7 @@ import { type Engine, statusOf } from './engine.ts'
 const READY_MAX = 1024
 const ANSWER_BYTES_MAX = 64 * 1024
 
-export interface ReadyImage {
+interface ReadyImage {
   /** What the engine calls it. */
   readonly reference: string
   readonly volumes: readonly string[]

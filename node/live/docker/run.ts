@@ -15,7 +15,7 @@ const TIMER_MS_MAX = 2_000_000_000
 
 export type LogStream = AsyncIterable<Uint8Array> & { destroy(): void }
 
-export interface Begun {
+interface Begun {
   readonly engine: Engine
   readonly execution: Execution
   /** Docker's id and our name of it. */
@@ -107,7 +107,7 @@ export class ContainerRun implements Running {
       memoryPeakBytes: usage.memoryPeakBytes,
       memoryBytesMax: resources.memoryBytes,
       pidsRefused: this.#usage.pidsRefused > 0 || usage.pidsRefused > 0 || usage.pidsPeak >= pidsLimit(resources.pids),
-      diskBytes: disk.bytes + output.bytes,
+      diskBytes: disk + output.bytes + (output.full ? 1 : 0),
       diskBytesMax
     })
     return { reason, exitCode, startedAtMs, endedAtMs, cpuMs: usage.cpuMs, memoryPeakBytes: usage.memoryPeakBytes }
@@ -221,7 +221,7 @@ export class ContainerRun implements Running {
     }
     if (this.#usage.pidsRefused >= REFUSED_FORKS_MAX) return this.#end('pids')
     const disk = await diskUse(join(execution.folder, 'out'), diskLimit(execution))
-    if (disk.bytes + output.bytes > diskLimit(execution)) return this.#end('disk')
+    if (disk + output.bytes > diskLimit(execution)) return this.#end('disk')
     if ((await freeBytes(execution.folder)) < FREE_BYTES_MIN)
       await this.#fail(new ExecutorError('disk_full', `the disk that holds ${execution.folder} is nearly full; free some space`))
   }

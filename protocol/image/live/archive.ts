@@ -16,7 +16,7 @@ interface Part {
   readonly size: number
 }
 
-export interface ArchivedImage {
+interface ArchivedImage {
   readonly config: Uint8Array
   /** Plain bytes of each layer, bottom first, decompressed while they are read. */
   layer(index: number): AsyncIterable<Uint8Array>
@@ -25,7 +25,7 @@ export interface ArchivedImage {
   readonly layers: number
 }
 
-export type Compression = 'none' | 'gzip' | 'zstd'
+type Compression = 'none' | 'gzip' | 'zstd'
 
 /** By the first bytes. Throws ImageError `unsupported` for what we cannot unpack. */
 export function compressionOf(start: Uint8Array): Compression {

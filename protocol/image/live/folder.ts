@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { ImageError } from '../errors.ts'
 import { paddingOf, TAR_END, type TarEntry, writeHeader } from '../tar.ts'
 
-export interface FolderOptions {
+interface FolderOptions {
   readonly uid?: number
   readonly gid?: number
   readonly signal?: AbortSignal
@@ -14,7 +14,7 @@ export interface FolderOptions {
 const READ_BYTES = 256 * 1024
 /** Headers and small files are gathered to chunks of this size. */
 const CHUNK_BYTES = 256 * 1024
-export const ENTRIES_MAX = 2_000_000
+const ENTRIES_MAX = 2_000_000
 
 /** `e_machine` of the programs in a folder -> Docker's name of the architecture. */
 const MACHINES: ReadonlyMap<number, string> = new Map([

@@ -11,12 +11,12 @@ import { Archive, compressionOf, decompress } from './archive.ts'
 import { FolderTar } from './folder.ts'
 import { addLayer, type Layer, type LayerOptions, partialPath } from './layer-file.ts'
 
-export type ImageSource =
+type ImageSource =
   | { readonly kind: 'docker'; readonly reference: string }
   | { readonly kind: 'archive'; readonly path: string; readonly reference?: string }
   | { readonly kind: 'folder'; readonly path: string }
 
-export interface ImportOptions {
+interface ImportOptions {
   readonly signal?: AbortSignal
   /** `bytes` of plain layers so far; `totalBytes` is 0 where it is not known beforehand (folders, compressed layers). */
   readonly onProgress?: (progress: { bytes: number; totalBytes: number }) => void
@@ -46,7 +46,7 @@ export interface ImportedImage {
 const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 /** What a person's argument means: a folder or file that exists, else a Docker reference. */
-export async function imageSourceOf(argument: string): Promise<ImageSource> {
+async function imageSourceOf(argument: string): Promise<ImageSource> {
   const info = await stat(argument).catch(() => undefined)
   if (info?.isDirectory()) return { kind: 'folder', path: argument }
   if (info !== undefined) return { kind: 'archive', path: argument }
