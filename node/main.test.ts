@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -176,7 +176,7 @@ describe('a node', () => {
 
   it('stops a download at once when its replica is killed', async () => {
     const opened = Promise.withResolvers<void>()
-    await coordinator.host.handle(CONTENT_PROTOCOL, { frameBytesMax: FRAME }, async (stream) => {
+    await coordinator.host.handle(CONTENT_PROTOCOL, { frameBytesMax: 4 * 1024 * 1024 }, async (stream) => {
       opened.resolve()
       // Says nothing, for ever.
       for await (const frame of stream.frames()) void frame
@@ -200,8 +200,7 @@ describe('a node', () => {
     for await (const bytes of stream.frames()) {
       const frame = decodeLiveFrame(bytes)
       text += Buffer.from(frame?.data ?? []).toString()
-      if (text === 'first\n') rmSync(join(root, 'x'), { force: true })
-      if (text === 'first\n' && !existsSync(join(dir, 'run', A, 'out', 'go'))) spawn('touch', [join(dir, 'run', A, 'out', 'go')])
+      if (text === 'first\n') writeFileSync(join(dir, 'run', A, 'out', 'go'), '')
       if (frame?.end === true) break
     }
     assert.equal(text, 'first\nsecond\n')
@@ -217,7 +216,7 @@ describe('a node', () => {
     await until('the run', () => existsSync(join(dir, 'run', A, 'out', 'started')))
     await coordinator.down()
     await until('the node to notice', () => !node.status().connected)
-    spawn('touch', [join(root, 'outage-over')])
+    writeFileSync(join(root, 'outage-over'), '')
     await until('the run to end', () => node.status().replicas[0]?.phase === 'reported')
     await coordinator.listen()
     const result = await coordinator.resultOf(A)
@@ -294,7 +293,7 @@ describe('a node', () => {
     await until('no demand', () => coordinator.demands.at(-1) === 0)
     coordinator.assign(B, shell('true'))
     assert.equal((await coordinator.returnOf(B)).class, 'owner')
-    spawn('touch', [join(root, 'drain-over')])
+    writeFileSync(join(root, 'drain-over'), '')
     await coordinator.resultOf(A)
     coordinator.release(A)
     await stopped
@@ -325,6 +324,13 @@ describe('a node', () => {
     await assert.rejects(startNode({ dir }), (error: unknown) => error instanceof NodeError && error.code === 'in_use')
     await ask(dir, 'POST', '/stop?mode=now')
     await node.stopped
+  })
+
+  it('stops when its folder vanishes', async () => {
+    const node = await start()
+    rmSync(dir, { recursive: true })
+    await node.stopped
+    assert.equal(coordinator.byes, 1)
   })
 
   it('says what is wrong with a folder', async () => {
@@ -360,11 +366,11 @@ describe('a node that is killed with -9', () => {
     coordinator.assign(B, shell(`echo b >> ${root}/crash; touch started; while [ ! -e ${root}/crash-b ]; do sleep 0.05; done; exit 7`))
     for (const replica of [A, B]) await until('the runs', () => existsSync(join(dir, 'run', replica, 'out', 'started')))
     await killHard(child)
-    spawn('touch', [join(root, 'crash-b')])
+    writeFileSync(join(root, 'crash-b'), '')
     await until('b to end', () => existsSync(join(dir, 'run', B, 'exit')))
     await startChild()
     assert.equal((await coordinator.resultOf(B)).exitCode, 7)
-    spawn('touch', [join(root, 'crash-a')])
+    writeFileSync(join(root, 'crash-a'), '')
     assert.equal((await coordinator.resultOf(A)).exitCode, 0)
     assert.deepEqual(witness('crash').sort(), ['a', 'b'])
   })
@@ -408,8 +414,6 @@ describe('a node that is killed with -9', () => {
     await store.close()
   })
 })
-
-const FRAME = 4 * 1024 * 1024
 
 async function ask(folder: string, method: string, path: string): Promise<Record<string, unknown>> {
   const { promise, resolve, reject } = Promise.withResolvers<Record<string, unknown>>()

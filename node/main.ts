@@ -9,7 +9,7 @@ import type { AgentView } from './agent/events.ts'
 import { NodeError } from './errors.ts'
 import { systemClock, systemRandom, turn } from './live/clock.ts'
 import { createDockerExecutor } from './live/docker/executor.ts'
-import { makeNodeFolder, readNodeFolder } from './live/folder.ts'
+import { makeNodeFolder, readNodeFolder, watchFolder } from './live/folder.ts'
 import { openLevelStore } from './live/level-store.ts'
 import { openLocalControl } from './live/local-control.ts'
 import { type LogSource, serveLogs } from './live/logs.ts'
@@ -126,6 +126,11 @@ export async function startNode({ dir, executors, logger = SILENT }: StartNodeOp
   const closeControl = await openLocalControl(dir, { status, pause: () => service.pause(), resume: () => service.resume(), stop: leave })
   opened.defer(closeControl)
   opened.defer(() => service.close())
+  const stopWatching = watchFolder(dir, () => {
+    logger.warn({ dir }, "the node's folder is gone: stopping")
+    leave('now')
+  })
+  opened.defer(stopWatching)
   await service.start()
   logger.info({ peerId: signer.peerId, project: settings.project, dir }, 'the node has started')
 

@@ -39,6 +39,20 @@ export async function readNodeFolder(dir: string): Promise<{ readonly settings: 
   return { settings: value, signer: await readKey(dir) }
 }
 
+/** How often the folder is looked for. */
+const VANISH_LOOK_MS = 2_000
+
+/** Calls back once when the node's settings are gone: removing its folder is one way to end a node (N03). The answer stops looking. */
+export function watchFolder(dir: string, onGone: () => void): () => void {
+  const timer = setInterval(async () => {
+    if (await exists(join(dir, SETTINGS))) return
+    clearInterval(timer)
+    onGone()
+  }, VANISH_LOOK_MS)
+  timer.unref()
+  return () => clearInterval(timer)
+}
+
 function check(value: unknown, where: string): asserts value is NodeSettings {
   const fault = settingsFault(value, { isPeer, isAddress })
   if (fault !== undefined) throw new NodeError('bad_settings', `${where}: ${fault}`)
@@ -67,8 +81,9 @@ async function exists(path: string): Promise<boolean> {
   try {
     await stat(path)
     return true
-  } catch {
-    return false
+  } catch (error) {
+    // A disk that does not answer is no sign that the file is gone.
+    return !(error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
   }
 }
 

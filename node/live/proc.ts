@@ -7,8 +7,6 @@ const TICK_MS = 10
 export interface ProcessFacts {
   /** Ticks after boot at which it started: with the pid, the identity of a process. */
   readonly startTicks: number
-  /** Session it belongs to. */
-  readonly session: number
   /** CPU time of itself and its ended children, in milliseconds. */
   readonly cpuMs: number
   readonly residentBytes: number
@@ -30,9 +28,35 @@ export function factsOf(pid: number): ProcessFacts | undefined {
   if (!Number.isSafeInteger(startTicks)) return undefined
   return {
     startTicks,
-    session: field(6),
     cpuMs: (field(14) + field(15) + field(16) + field(17)) * TICK_MS,
     residentBytes: field(24) * 4096,
     ended: rest[0] === 'Z' || rest[0] === 'X'
+  }
+}
+
+/** A process tree may be as large as it likes; no more of it than this is looked at. */
+const TREE_MAX = 1_024
+
+/** What a process and all below it use now. Ended ones count when their parents have waited for them. */
+export function usageOf(pid: number): { readonly cpuMs: number; readonly residentBytes: number } {
+  const pids = [pid]
+  let cpuMs = 0
+  let residentBytes = 0
+  for (let at = 0; at < pids.length && at < TREE_MAX; at++) {
+    const one = pids[at] ?? pid
+    const facts = factsOf(one)
+    if (facts === undefined) continue
+    cpuMs += facts.cpuMs
+    residentBytes += facts.residentBytes
+    pids.push(...childrenOf(one))
+  }
+  return { cpuMs, residentBytes }
+}
+
+function childrenOf(pid: number): number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim().split(' ').filter(Boolean).map(Number)
+  } catch {
+    return []
   }
 }

@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import type { ReplicaId } from '#protocol/ids'
 import type { EndReason } from '#protocol/result/result'
 import { type Ended, type Execution, type Executor, ExecutorError, type Logger, type Running } from '../ports.ts'
-import { factsOf } from './proc.ts'
+import { factsOf, usageOf } from './proc.ts'
 
 export interface ProcessExecutorOptions {
   readonly logger: Logger
@@ -159,6 +159,7 @@ class Run implements Running {
 
   /** Looks no more; what runs runs on. */
   forget(): void {
+    this.#over = true
     clearInterval(this.#looks)
     clearTimeout(this.#kill)
     clearTimeout(this.#limit)
@@ -176,10 +177,10 @@ class Run implements Running {
   #look(): void {
     if (this.#over) return
     const { folder, manifest } = this.#execution
-    const facts = factsOf(this.#process.pid)
-    if (facts !== undefined && facts.startTicks === this.#process.startTicks) {
-      this.#cpuMs = Math.max(this.#cpuMs, facts.cpuMs)
-      this.#memoryPeakBytes = Math.max(this.#memoryPeakBytes, facts.residentBytes)
+    if (isAlive(this.#process)) {
+      const { cpuMs, residentBytes } = usageOf(this.#process.pid)
+      this.#cpuMs = Math.max(this.#cpuMs, cpuMs)
+      this.#memoryPeakBytes = Math.max(this.#memoryPeakBytes, residentBytes)
     }
     if (!isAlive(this.#process)) this.#finish()
     else if (Date.now() >= this.#process.startedAtMs + manifest.resources.timeMs && this.#cause === 'exit') this.#stop('time', LIMIT_GRACE_MS)
@@ -192,7 +193,6 @@ class Run implements Running {
 
   #finish(): void {
     if (this.#over) return
-    this.#over = true
     this.forget()
     const { pid, startedAtMs } = this.#process
     // What it left running in its group goes with it.
@@ -209,7 +209,6 @@ class Run implements Running {
 
   #fail(message: string, cause: Error): void {
     if (this.#over) return
-    this.#over = true
     this.forget()
     this.#settle.reject(new ExecutorError('failed', message, { cause }))
   }
