@@ -1,6 +1,5 @@
 /** Submissions and kills. */
 import * as dagCbor from '@ipld/dag-cbor'
-import { CID } from 'multiformats/cid'
 import type { RunManifest } from '#protocol/bundle/manifest'
 import { taskId } from '#protocol/ids'
 import type { AcceptedBundle, Event } from './events.ts'
@@ -86,9 +85,14 @@ export function bundleOf(
   if (bundle !== undefined) return bundle
   const { engine, resources, compareStdout } = manifest
   const { cpuMillis, memoryBytes, diskBytes, timeMs } = resources
-  const needsKey = `${engine} ${cpuMillis} ${memoryBytes} ${diskBytes}`
+  const key = `${engine} ${cpuMillis} ${memoryBytes} ${diskBytes}`
+  let needs = state.needs.get(key)
+  if (needs === undefined) {
+    needs = { key, engine, cpuMillis, memoryBytes, diskBytes }
+    state.needs.set(key, needs)
+  }
   const { cid, bytes, signature } = accepted
-  bundle = { cid, id: CID.parse(cid), bytes, signature, needs: { engine, cpuMillis, memoryBytes, diskBytes }, needsKey, compareStdout, timeMs, users: 0 }
+  bundle = { cid, bytes, signature, needs, compareStdout, timeMs, users: 0 }
   state.bundles.set(cid, bundle)
   return bundle
 }
@@ -101,7 +105,7 @@ export function storedManifest(bytes: Uint8Array): RunManifest {
 /** Tasks alike in what they need and who may run them wait in one line. */
 export function groupOf(state: State, batch: Batch, bundle: Bundle): Group {
   const { priority, nodes } = batch.policy
-  const key = `${bundle.needsKey} ${priority} ${nodes.length === 0 ? '' : [...nodes].sort().join(',')}`
+  const key = `${bundle.needs.key} ${priority} ${nodes.length === 0 ? '' : [...nodes].sort().join(',')}`
   let group = state.groups.get(key)
   if (group === undefined) {
     group = {

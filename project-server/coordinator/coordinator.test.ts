@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { DEFAULT_POLICY } from '#protocol/bundle/policy'
 import { batchId, bundle, CoordinatorWorld, offer } from '#test/support/coordinator'
-import { decodeTaskRecord, type TaskRecord, taskKey } from './records.ts'
 
 const A = batchId(1)
 const T = `${A}.0`
@@ -11,38 +11,16 @@ async function world(): Promise<CoordinatorWorld> {
   return new CoordinatorWorld().start()
 }
 
-/** As it is in memory before it is terminal, as it is stored then. */
-function record(at: CoordinatorWorld, task = T): TaskRecord {
-  const live = at.coordinator.task(task)
-  if (live !== undefined) return live
-  const bytes = at.store.peek(taskKey(task))
-  if (bytes === undefined) throw new Error(`no task ${task}`)
-  return decodeTaskRecord(bytes)
-}
-
-function states(at: CoordinatorWorld, task = T): string {
-  return record(at, task)
-    .replicas.map(({ node, state }) => `${node} ${state}`)
-    .join(', ')
-}
-
-function nodeCounts(at: CoordinatorWorld, id: string): { valid: number; invalid: number; errors: number; lost: number } {
-  const view = at.coordinator.nodes().find((node) => node.id === id)
-  if (view === undefined) throw new Error(`no node ${id}`)
-  const { valid, invalid, errors, lost } = view
-  return { valid, invalid, errors, lost }
-}
-
 describe('a task', () => {
   it('is leased to two nodes, agreed on and ready', async () => {
     const at = await world()
     const [ann, bob] = [at.join('ann'), at.join('bob')]
     at.submit(A, [bundle('x')])
-    assert.equal(states(at), 'ann leased, bob leased')
+    assert.equal(at.states(T), 'ann leased, bob leased')
     at.work(ann, { output: 'four' })
-    assert.equal(record(at).state, 'running')
+    assert.equal(at.record(T).state, 'running')
     at.work(bob, { output: 'four' })
-    assert.equal(record(at).state, 'ready')
+    assert.equal(at.record(T).state, 'ready')
     assert.equal(at.receipts.get(T)?.results.length, 2)
     assert.deepEqual(ann.released, [`${T}.1`])
     assert.equal(at.coordinator.batch(A), undefined)
@@ -54,11 +32,11 @@ describe('a task', () => {
     at.submit(A, [bundle('x')])
     for (const node of [liar, ann, bob]) at.work(node, { output: node === liar ? 'five' : 'four' })
     for (const node of [ann, bob, liar]) at.work(node, { output: node === liar ? 'five' : 'four' })
-    assert.equal(record(at).state, 'ready')
+    assert.equal(at.record(T).state, 'ready')
     const decided = at.receipts.get(T)
     assert.equal(decided?.results.length, 2)
-    if (record(at).replicas.length === 3) {
-      assert.deepEqual(nodeCounts(at, 'liar'), { valid: 0, invalid: 1, errors: 0, lost: 0 })
+    if (at.record(T).replicas.length === 3) {
+      assert.deepEqual(at.counts('liar'), { valid: 0, invalid: 1, errors: 0, lost: 0 })
       assert.deepEqual(
         decided?.dissent.map(({ node }) => node),
         ['liar']
@@ -71,7 +49,7 @@ describe('a task', () => {
     const nodes = ['a', 'b', 'c', 'd'].map((id) => at.join(id))
     at.submit(A, [bundle('x')], { maxSuccessResults: 3 })
     for (let round = 0; round < 3; round++) for (const node of nodes) at.work(node, { output: `from ${node.id}` })
-    const { state, failure, replicas } = record(at)
+    const { state, failure, replicas } = at.record(T)
     assert.equal(state, 'failed')
     assert.equal(failure?.code, 'no_agreement')
     assert.deepEqual(
@@ -86,7 +64,7 @@ describe('a task', () => {
     const nodes = [at.join('ann'), at.join('bob')]
     at.submit(A, [bundle('x')])
     for (const node of nodes) at.work(node, { exitCode: 3, output: `half of ${node.id}` })
-    const { state, failure, decision } = record(at)
+    const { state, failure, decision } = at.record(T)
     assert.deepEqual([state, failure?.code, decision?.exitCode, decision?.held], ['failed', 'exit', 3, true])
     assert.equal(at.receipts.get(T)?.vote, 'exit:3')
   })
@@ -96,7 +74,7 @@ describe('a task', () => {
     const ann = at.join('ann')
     at.submit(A, [bundle('x')], SINGLE)
     at.work(ann, { reason: 'memory', exitCode: 137 })
-    assert.equal(record(at).failure?.code, 'memory')
+    assert.equal(at.record(T).failure?.code, 'memory')
   })
 
   it('that nodes fail at moves on until K attempts are used', async () => {
@@ -108,7 +86,7 @@ describe('a task', () => {
       if (holder === undefined) throw new Error('nobody has it')
       at.giveBack(holder, [...holder.leases.keys()][0] ?? '', 'node', 'out of luck')
     }
-    const { state, failure, replicas } = record(at)
+    const { state, failure, replicas } = at.record(T)
     assert.deepEqual([state, failure?.code, replicas.length], ['failed', 'too_many_errors', 3])
     assert.equal(new Set(replicas.map(({ node }) => node)).size, 3)
   })
@@ -119,7 +97,7 @@ describe('a task', () => {
     at.submit(A, [bundle('x')], SINGLE)
     for (const node of nodes) for (const replica of [...node.leases.keys()]) at.giveBack(node, replica, 'input', 'no such image')
     for (const node of nodes) for (const replica of [...node.leases.keys()]) at.giveBack(node, replica, 'input', 'no such image')
-    assert.deepEqual(record(at).failure, { code: 'input', message: 'no such image' })
+    assert.deepEqual(at.record(T).failure, { code: 'input', message: 'no such image' })
   })
 
   it('given back by its node is no error, and that node may take it again', async () => {
@@ -127,9 +105,9 @@ describe('a task', () => {
     const ann = at.join('ann')
     at.submit(A, [bundle('x')], { ...SINGLE, maxErrorResults: 1 })
     at.giveBack(ann, `${T}.1`, 'owner', 'paused')
-    assert.equal(states(at), 'ann returned, ann leased')
+    assert.equal(at.states(T), 'ann returned, ann leased')
     at.work(ann)
-    assert.equal(record(at).state, 'ready')
+    assert.equal(at.record(T).state, 'ready')
   })
 
   it('killed while it runs stays killed: the node is told, its result changes nothing', async () => {
@@ -142,8 +120,23 @@ describe('a task', () => {
     assert.deepEqual(ann.cancelled, [`${T}.1`])
     if (lease !== undefined) ann.leases.set(`${T}.1`, lease)
     at.report(ann, `${T}.1`, { output: 'too late' })
-    assert.equal(record(at).state, 'killed')
-    assert.equal(states(at), 'ann cancelled')
+    assert.equal(at.record(T).state, 'killed')
+    assert.equal(at.states(T), 'ann cancelled')
+  })
+
+  it('killed while it runs keeps its slot until the node has ended it, or 12 s', async () => {
+    for (const answers of [true, false]) {
+      const at = await world()
+      const ann = at.join('ann')
+      at.submit(A, [bundle('x')], SINGLE)
+      at.begin(ann, `${T}.1`)
+      at.apply({ kind: 'kill', batch: A, by: 'owner' })
+      at.submit(batchId(2), [bundle('y')], SINGLE)
+      assert.equal(ann.leases.size, 0)
+      if (answers) at.giveBack(ann, `${T}.1`, 'cancelled')
+      else at.pass(12_000)
+      assert.deepEqual([...ann.leases.keys()], [`${batchId(2)}.0.1`])
+    }
   })
 
   it('killed before its start is never granted', async () => {
@@ -168,9 +161,9 @@ describe('an output', () => {
       pulls.map(({ nodes: from }) => [...from].sort()),
       [['ann', 'bob']]
     )
-    assert.equal(record(at).state, 'validating')
+    assert.equal(at.record(T).state, 'validating')
     at.apply({ kind: 'pulled', task: T, node: 'ann', ok: true, message: '' })
-    assert.equal(record(at).state, 'ready')
+    assert.equal(at.record(T).state, 'ready')
   })
 
   it('is asked for again after a coordinator crash', async () => {
@@ -183,7 +176,7 @@ describe('an output', () => {
     await at.start()
     assert.equal(at.effects.filter((effect) => effect.kind === 'pull').length, 1)
     at.apply({ kind: 'pulled', task: T, node: 'ann', ok: true, message: '' })
-    assert.equal(record(at).state, 'ready')
+    assert.equal(at.record(T).state, 'ready')
     assert.equal(at.receipts.get(T)?.results.length, 2)
   })
 
@@ -193,203 +186,19 @@ describe('an output', () => {
     const ann = at.join('ann')
     at.submit(A, [bundle('x')], SINGLE)
     at.work(ann, { output: 'four' })
-    const vote = record(at).decision?.vote
+    const vote = at.record(T).decision?.vote
     for (let round = 0; round < 4; round++) {
       at.apply({ kind: 'pulled', task: T, node: 'ann', ok: false, message: 'gone' })
       at.pass(5_500)
     }
     const liar = at.join('liar')
     at.work(liar, { output: 'five' })
-    assert.deepEqual(nodeCounts(at, 'liar'), { valid: 0, invalid: 1, errors: 0, lost: 0 })
+    assert.deepEqual(at.counts('liar'), { valid: 0, invalid: 1, errors: 0, lost: 0 })
     const cid = at.join('cid')
     at.pulls = true
     at.work(cid, { output: 'four' })
-    const { state, decision, outputLosses } = record(at)
+    const { state, decision, outputLosses } = at.record(T)
     assert.deepEqual([state, decision?.vote, outputLosses], ['ready', vote, 1])
-  })
-})
-
-describe('a node', () => {
-  it('silent for more than 15 s is lost, and its work is leased elsewhere within a second', async () => {
-    const at = await world()
-    const [ann, bob] = [at.join('ann'), at.join('bob', offer(0))]
-    at.submit(A, [bundle('x')], SINGLE)
-    at.begin(ann, `${T}.1`)
-    at.apply({ kind: 'demand', node: 'bob', slots: 1 })
-    at.pass(15_000, [ann])
-    assert.equal(states(at), 'ann running')
-    at.pass(1_000, [ann])
-    assert.equal(states(at), 'ann lost, bob leased')
-    assert.deepEqual([...bob.leases.keys()], [`${T}.2`])
-  })
-
-  it('back with its work in hand keeps its attempt when nobody has taken it over', async () => {
-    const at = await world()
-    const ann = at.join('ann')
-    at.submit(A, [bundle('x')], SINGLE)
-    at.begin(ann, `${T}.1`)
-    at.pass(20_000, [ann])
-    assert.equal(states(at), 'ann lost')
-    at.join('ann')
-    assert.deepEqual([states(at), ann.welcomes.at(-1)?.unknown], ['ann running', []])
-    at.work(ann)
-    assert.equal(record(at).state, 'ready')
-    assert.deepEqual(nodeCounts(at, 'ann'), { valid: 1, invalid: 0, errors: 0, lost: 0 })
-  })
-
-  it('back after its work was taken over drops it; a result that it has already counts', async () => {
-    const at = await world()
-    const ann = at.join('ann')
-    at.submit(A, [bundle('x'), bundle('y')], SINGLE)
-    at.begin(ann, `${T}.1`)
-    at.pass(20_000, [ann])
-    const bob = at.join('bob', offer(2))
-    assert.equal(bob.leases.size, 2)
-    at.nodes.get('ann')?.leases.set(`${T}.1`, { epoch: 1, bundle: bundle('x').manifest.image ?? (await import('multiformats/cid')).CID.parse(bundle('x').cid) })
-    at.join('ann', offer(0))
-    assert.deepEqual(ann.welcomes.at(-1)?.unknown, [`${T}.1`])
-    ann.leases.set(`${T}.1`, { epoch: 1, bundle: (await import('multiformats/cid')).CID.parse(bundle('x').cid) })
-    at.report(ann, `${T}.1`, { output: 'four' })
-    assert.equal(record(at).state, 'ready')
-    assert.deepEqual(bob.cancelled, [`${T}.2`])
-  })
-
-  it('that comes back under a new link has lost what it held, at once', async () => {
-    const at = await world()
-    const ann = at.join('ann')
-    at.join('bob', offer(0))
-    at.submit(A, [bundle('x')], SINGLE)
-    at.apply({ kind: 'demand', node: 'bob', slots: 1 })
-    Object.assign(ann, { link: 'another', sent: 0, received: 0 })
-    at.join('ann')
-    assert.deepEqual([ann.welcomes.at(-1)?.resumed, ann.welcomes.at(-1)?.unknown], [false, [`${T}.1`]])
-    assert.equal(states(at), 'ann lost, bob leased')
-  })
-
-  it('that forgot a lease which it had acknowledged loses it after two seconds', async () => {
-    const at = await world()
-    const ann = at.join('ann')
-    at.submit(A, [bundle('x')], SINGLE)
-    ann.leases.clear()
-    at.join('ann', offer(0))
-    assert.equal(states(at), 'ann leased')
-    at.pass(2_500)
-    assert.equal(states(at), 'ann lost')
-  })
-
-  it('that says bye gives everything back at once', async () => {
-    const at = await world()
-    const ann = at.join('ann')
-    at.join('bob', offer(0))
-    at.submit(A, [bundle('x')], SINGLE)
-    at.apply({ kind: 'demand', node: 'bob', slots: 1 })
-    at.apply({ kind: 'bye', node: 'ann', seq: ++ann.sent })
-    assert.equal(states(at), 'ann returned, bob leased')
-    assert.equal(at.coordinator.nodes().find(({ id }) => id === 'ann')?.state, 'left')
-  })
-
-  it('whose message is missing is cut off; one that repeats itself is not heard twice', async () => {
-    const at = await world()
-    const ann = at.join('ann', offer(2))
-    at.submit(A, [bundle('x'), bundle('y')], SINGLE)
-    at.begin(ann, `${T}.1`)
-    const start = { kind: 'start', node: 'ann', seq: 1, replicas: [{ replica: `${A}.1.1`, epoch: at.epoch }] } as const
-    at.apply(start)
-    assert.deepEqual([...ann.granted], [`${T}.1`])
-    assert.equal(at.effects.filter((effect) => effect.kind === 'ack' && effect.seq === 1).length, 2)
-    at.apply({ ...start, seq: 3 })
-    assert.deepEqual(ann.disconnects, ['gap'])
-  })
-
-  it('may not start what another node holds, nor under another epoch', async () => {
-    const at = await world()
-    const [ann, bob] = [at.join('ann'), at.join('bob')]
-    at.submit(A, [bundle('x')], SINGLE)
-    at.apply({ kind: 'start', node: 'bob', seq: ++bob.sent, replicas: [{ replica: `${T}.1`, epoch: at.epoch }] })
-    assert.deepEqual(bob.refused, [`${T}.1`])
-    assert.equal(states(at), 'ann leased')
-    at.apply({ kind: 'start', node: 'ann', seq: ++ann.sent, replicas: [{ replica: `${T}.1`, epoch: at.epoch + 1 }] })
-    assert.deepEqual([ann.refused, states(at)], [[`${T}.1`], 'ann lost, bob leased'])
-  })
-
-  it('that reports without asking to start is not believed', async () => {
-    const at = await world()
-    const ann = at.join('ann')
-    at.submit(A, [bundle('x')], SINGLE)
-    at.report(ann, `${T}.1`, { output: 'four' })
-    assert.equal(states(at), 'ann returned')
-    assert.deepEqual(nodeCounts(at, 'ann'), { valid: 0, invalid: 0, errors: 1, lost: 0 })
-  })
-
-  it('whose result comes after the decision is judged by it', async () => {
-    const at = await world()
-    const nodes = ['a', 'b', 'c', 'd'].map((id) => at.join(id))
-    at.submit(A, [bundle('x')], { targetResults: 4 })
-    const leases = nodes.map((node) => new Map(node.leases))
-    for (const node of nodes) at.begin(node, ...node.leases.keys())
-    const [a, b, c, d] = nodes
-    if (a === undefined || b === undefined || c === undefined || d === undefined) throw new Error('four nodes')
-    at.report(a, [...a.leases.keys()][0] ?? '', { output: 'four' })
-    at.report(b, [...b.leases.keys()][0] ?? '', { output: 'four' })
-    assert.equal(record(at).state, 'ready')
-    for (const [node, held, output] of [
-      [c, leases[2], 'four'],
-      [d, leases[3], 'five']
-    ] as const) {
-      const [replica = '', lease] = [...(held ?? [])][0] ?? []
-      if (lease !== undefined) node.leases.set(replica, lease)
-      at.report(node, replica, { output })
-    }
-    assert.deepEqual(nodeCounts(at, 'c'), { valid: 1, invalid: 0, errors: 0, lost: 0 })
-    assert.deepEqual(nodeCounts(at, 'd'), { valid: 0, invalid: 1, errors: 0, lost: 0 })
-    assert.equal(at.store.keys('late/').length, 0)
-  })
-})
-
-describe('a restart of the coordinator', () => {
-  it('leaves what runs running: the lease keeps its epoch and is granted under it', async () => {
-    const at = await world()
-    const ann = at.join('ann', offer(2))
-    at.submit(A, [bundle('x'), bundle('y')], SINGLE)
-    at.begin(ann, `${T}.1`)
-    await at.start()
-    at.pass(10_000)
-    at.join('ann', offer(2))
-    assert.deepEqual(ann.welcomes.at(-1), { kind: 'welcome', node: 'ann', resumed: true, received: 1, unknown: [] })
-    at.begin(ann, `${A}.1.1`)
-    at.work(ann)
-    assert.deepEqual([record(at).state, record(at, `${A}.1`).state], ['ready', 'ready'])
-    assert.equal(record(at, `${A}.1`).replicas.length, 1)
-  })
-
-  it('sends again what the node did not get, under the same numbers', async () => {
-    const at = await world()
-    const ann = at.join('ann')
-    at.apply({ kind: 'gone', node: 'ann' })
-    const before = ann.received
-    at.submit(A, [bundle('x')], SINGLE)
-    assert.equal(ann.leases.size, 0)
-    at.join('ann')
-    at.coordinator.apply({ kind: 'kill', batch: A, by: 'owner' }, at.nowMs)
-    at.nodes.delete('ann')
-    at.commit()
-    at.nodes.set('ann', ann)
-    await at.start()
-    at.join('ann')
-    assert.equal(ann.received, before + 2)
-    assert.deepEqual(ann.cancelled, [`${T}.1`])
-  })
-
-  it('remembers every batch: repeating a finished one is harmless', async () => {
-    const at = await world()
-    at.work(at.join('ann'))
-    at.submit(A, [bundle('x')], SINGLE)
-    for (const node of at.nodes.values()) at.work(node)
-    assert.equal(record(at).state, 'ready')
-    await at.start()
-    at.submit(A, [bundle('x')], SINGLE)
-    assert.equal(at.coordinator.batch(A), undefined)
-    assert.equal(at.store.keys('recent/').length, 1)
   })
 })
 
@@ -402,12 +211,12 @@ describe('submitting', () => {
       batch: A,
       name: 'parts',
       by: 'owner',
-      policy: { ...(await import('#protocol/bundle/policy')).DEFAULT_POLICY, ...SINGLE },
+      policy: { ...DEFAULT_POLICY, ...SINGLE },
       seed: 1
     } as const
     at.apply({ ...part, bundles: [bundle('a'), bundle('b')], more: true, from: 0 })
     at.apply({ ...part, bundles: [bundle('a'), bundle('b')], more: true, from: 0 })
-    assert.equal(record(at).state, 'created')
+    assert.equal(at.record(T).state, 'created')
     assert.equal(ann.leases.size, 0)
     await at.start()
     at.join('ann', offer(9))

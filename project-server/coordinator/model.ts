@@ -1,5 +1,4 @@
 /** The live state: what is held in memory of tasks that are not terminal, of their replicas, and of nodes. */
-import type { CID } from 'multiformats/cid'
 import type { TaskPolicy } from '#protocol/bundle/policy'
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
 import type { SignedResult } from '#protocol/result/result'
@@ -12,19 +11,19 @@ import type { ReplicaState, TaskState, Verdict } from './states.ts'
 /** A manifest that live tasks share; decoded no further than the coordinator needs. */
 export interface Bundle {
   readonly cid: string
-  readonly id: CID
   readonly bytes: Uint8Array
   readonly signature: Uint8Array
   readonly needs: Needs
-  /** The same as text. */
-  readonly needsKey: string
   readonly compareStdout: boolean
   readonly timeMs: number
   /** Live tasks that name it. */
   users: number
 }
 
+/** Shared by all bundles with the same. */
 export interface Needs {
+  /** The rest as text. */
+  readonly key: string
   readonly engine: string
   readonly cpuMillis: number
   readonly memoryBytes: number
@@ -144,7 +143,7 @@ export interface Node {
   /** Live replicas. */
   readonly held: Set<Replica>
   /** Cancelled while running and perhaps not ended yet, with the time after which that is assumed. */
-  readonly closing: Map<Replica, number>
+  readonly closing: Map<ReplicaId, number>
   cpuMillis: number
   memoryBytes: number
   valid: number

@@ -74,7 +74,7 @@ export function sweepNodes(state: State, nowMs: number): void {
   const silenceMs = state.policy.heartbeatMs * state.policy.missedMax
   for (const node of state.nodes.values()) {
     if (node.state === 'online' && nowMs - node.lastSeenMs > silenceMs && nowMs >= node.graceUntilMs) nodeLost(state, node, silenceMs, nowMs)
-    for (const [replica, untilMs] of node.closing) if (nowMs >= untilMs) close(state, replica)
+    for (const [id, untilMs] of node.closing) if (nowMs >= untilMs) close(state, node, id)
     if (node.forgotten !== null && nowMs >= node.forgotten.atMs) forgetReplicas(state, node, nowMs)
     for (const replica of node.held) if (nowMs >= deadlineMs(replica)) lose(state, replica, { message: 'not done in its time', tell: true }, nowMs)
     if ((node.link?.waiting ?? 0) > OUTBOX_FRAMES_MAX) cutOff(state, node, nowMs)
@@ -135,7 +135,7 @@ function reconcile(state: State, node: Node, { replicas: listed }: Hello, nowMs:
   const acked = node.link?.acked ?? 0
   const missing = [...node.held].filter(({ id, assignSeq }) => assignSeq !== -1 && assignSeq <= acked && !names.has(id))
   node.forgotten = missing.length === 0 ? null : { replicas: missing, atMs: nowMs + FORGOTTEN_MS }
-  for (const replica of node.closing.keys()) if (!names.has(replica.id)) close(state, replica)
+  for (const id of node.closing.keys()) if (!names.has(id)) close(state, node, id)
   return unknown
 }
 

@@ -13,8 +13,8 @@ export const DEFAULT_COORDINATOR_POLICY: CoordinatorPolicy = { heartbeatMs: 3_00
 
 /** Tasks of one batch: a batch's number and a task's index share one 53-bit order number, 20 bits of it for the index. */
 export const BATCH_TASKS_MAX = 2 ** 20
-/** Undecided tasks in memory: about 600 bytes each, so 600 MB; beyond it a submission is refused until some are decided. */
-export const LIVE_TASKS_MAX = 1_000_000
+/** Undecided tasks in memory: measured 600 bytes each, and 1 to 2 kB where a manifest is not shared; beyond it a submission is refused until some are decided. */
+export const LIVE_TASKS_MAX = 500_000
 /** Nodes known to one project, all held in memory (about 1 kB each). */
 export const NODES_MAX = 100_000
 /** Slots that one node may lend, whatever it says. */

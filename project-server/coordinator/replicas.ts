@@ -1,5 +1,5 @@
 /** One replica's life: leased, moved, cancelled, lost and found. Each change marks its task to be settled. */
-import { replicaId } from '#protocol/ids'
+import { type ReplicaId, replicaId } from '#protocol/ids'
 import type { Node, Replica, Task } from './model.ts'
 import { CLOSING_MS_MAX, MESSAGE_CHARS_MAX, NODE_SLOTS_MAX } from './policy.ts'
 import type { CancelReason } from './records.ts'
@@ -93,8 +93,8 @@ export function bars(replica: Replica): boolean {
 }
 
 /** A cancelled run has ended, or is assumed to have. */
-export function close(state: State, replica: Replica): void {
-  if (replica.node.closing.delete(replica)) refile(state, replica.node)
+export function close(state: State, node: Node, id: ReplicaId): void {
+  if (node.closing.delete(id)) refile(state, node)
 }
 
 /** Files the node under the slots that it has free now. */
@@ -111,7 +111,7 @@ function tellCancelled(state: State, replica: Replica, reason: CancelReason, now
   node.outgoing.cancel.push({ replica: replica.id, reason })
   state.out.speak(node)
   if (!replica.granted) return
-  node.closing.set(replica, nowMs + CLOSING_MS_MAX)
+  node.closing.set(replica.id, nowMs + CLOSING_MS_MAX)
   refile(state, node)
 }
 

@@ -1,5 +1,6 @@
 /** What a node says of its replicas, applied once each and in order: start, progress, results, returns. */
 import { CID } from 'multiformats/cid'
+import { DAG_CBOR, SHA2_256, sha256 } from '#protocol/content/cid'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { ReplicaId } from '#protocol/ids'
 import { type Result, type SignedResult, voteOf } from '#protocol/result/result'
@@ -48,7 +49,8 @@ export function progress(state: State, node: Node, { replicas }: Of<'progress'>)
 export function reports(state: State, node: Node, { results }: Of<'reports'>, nowMs: number): void {
   for (const { result, signed } of results) {
     const replica = heldBy(state, node, result.replica)
-    if (judgeLate(state, node, result, replica)) continue
+    close(state, node, result.replica)
+    if (judgeLate(state, node, result)) continue
     if (replica !== undefined) report(state, replica, { result, signed }, nowMs)
   }
 }
@@ -57,17 +59,15 @@ export function reports(state: State, node: Node, { results }: Of<'reports'>, no
 export function returned(state: State, node: Node, { replicas }: Of<'returned'>, nowMs: number): void {
   for (const { replica: id, class: said, code, message } of replicas) {
     const replica = heldBy(state, node, id)
+    close(state, node, id)
     if (state.late.get(id)?.node === node.id) dropLate(state, id)
-    if (replica === undefined) continue
-    close(state, replica)
-    if (!isLive(replica.state)) continue
+    if (replica === undefined || !isLive(replica.state)) continue
     const kind = said === 'input' ? 'input' : said === 'owner' || said === 'cancelled' ? 'owner' : 'node'
     giveBack(state, replica, { class: kind, message: code === '' ? message : `${code}: ${message}` }, nowMs)
   }
 }
 
 function report(state: State, replica: Replica, { result, signed }: { result: Result; signed: SignedResult }, nowMs: number): void {
-  close(state, replica)
   const { task } = replica
   if (replica.state === 'reported' || replica.state === 'returned' || replica.state === 'cancelled') return
   const fault = faultOf(replica, result)
@@ -94,6 +94,11 @@ function report(state: State, replica: Replica, { result, signed }: { result: Re
   moveReplica(state, replica, 'reported', nowMs)
 }
 
+/** The hash is made anew: cheaper than an id kept for every manifest in memory. */
+function names(bundle: CID, manifest: Uint8Array): boolean {
+  return bundle.code === DAG_CBOR && bundle.multihash.code === SHA2_256 && Buffer.compare(bundle.multihash.digest, sha256(manifest)) === 0
+}
+
 const EMPTY_ONES = [EMPTY_DIRECTORY, EMPTY_FILE].map((text) => ({ text, cid: CID.parse(text) }))
 
 /** Most runs leave one of the three empty: those ids are not spelt again. */
@@ -105,17 +110,15 @@ function cidText(cid: CID): string {
 /** Why a result is no vote at all. */
 function faultOf({ granted, task }: Replica, result: Result): string | undefined {
   if (!granted) return 'it reported a run that it was not granted'
-  if (!result.bundle.equals(task.bundle.id)) return `it reported another bundle, ${result.bundle}`
+  if (!names(result.bundle, task.bundle.bytes)) return `it reported another bundle, ${result.bundle}`
   return result.reason === 'killed' ? 'it ended a run that nobody wanted ended' : undefined
 }
 
 /** A result that came after its task was decided without it: right or wrong, it is its node's record that changes. */
-function judgeLate(state: State, node: Node, result: Result, replica: Replica | undefined): boolean {
+function judgeLate(state: State, node: Node, result: Result): boolean {
   const late = state.late.get(result.replica)
   if (late === undefined || late.node !== node.id) return false
   dropLate(state, result.replica)
-  if (replica !== undefined) close(state, replica)
-  else closeById(state, node, result.replica)
   // Whether stdout was compared is no longer known here: the vote it was decided by tells.
   const agrees = voteOf(result, false) === late.vote || voteOf(result, true) === late.vote
   if (result.reason === 'killed') return true
@@ -123,10 +126,6 @@ function judgeLate(state: State, node: Node, result: Result, replica: Replica | 
   else node.invalid++
   state.out.node(node)
   return true
-}
-
-function closeById(state: State, node: Node, id: ReplicaId): void {
-  for (const replica of node.closing.keys()) if (replica.id === id) close(state, replica)
 }
 
 function dropLate(state: State, id: ReplicaId): void {

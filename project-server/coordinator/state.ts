@@ -1,7 +1,7 @@
 /** Everything the coordinator holds in memory, and what it has not yet acted on within the present event. */
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
 import { FreeNodes } from './free-nodes.ts'
-import type { Batch, Bundle, Group, Node, Replica, Task } from './model.ts'
+import type { Batch, Bundle, Group, Needs, Node, Replica, Task } from './model.ts'
 import { Output } from './output.ts'
 import type { CoordinatorPolicy } from './policy.ts'
 import type { LateRecord } from './records.ts'
@@ -24,6 +24,7 @@ export class State {
   readonly tasks = new Map<TaskId, Task>()
   readonly bundles = new Map<string, Bundle>()
   readonly groups = new Map<string, Group>()
+  readonly needs = new Map<string, Needs>()
   readonly nodes = new Map<PeerIdString, Node>()
   readonly free = new FreeNodes()
   readonly late = new Map<ReplicaId, LateRecord>()

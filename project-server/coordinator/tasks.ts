@@ -143,6 +143,7 @@ function end(state: State, task: Task, nowMs: number): void {
   batch.tasks[task.index] = undefined
   if (--bundle.users === 0) state.bundles.delete(bundle.cid)
   if (--group.users === 0) state.groups.delete(group.key)
+  if (state.groups.size === 0) state.needs.clear()
   endBatch(state, task)
 }
 

@@ -4,13 +4,13 @@ import { CID } from 'multiformats/cid'
 import { Coordinator } from '#project-server/coordinator/coordinator'
 import type { AcceptedBundle, Effect, Event, NodeOffer, Unsigned } from '#project-server/coordinator/events'
 import { type CoordinatorPolicy, DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
-import { receiptKey } from '#project-server/coordinator/records'
+import { decodeTaskRecord, receiptKey, type TaskRecord, taskKey } from '#project-server/coordinator/records'
 import { encodeManifest, manifestCid, type RunManifest } from '#protocol/bundle/manifest'
 import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
 import { cidOfBytes, RAW } from '#protocol/content/cid'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import { decodeFrame, type Frame } from '#protocol/control/messages'
-import { batchIdFrom, type ReplicaId } from '#protocol/ids'
+import { batchIdFrom, type ReplicaId, type TaskId } from '#protocol/ids'
 import { type EndReason, encodeResult, type Result } from '#protocol/result/result'
 import { MemoryStore } from '../../sim/store.ts'
 
@@ -207,6 +207,29 @@ export class CoordinatorWorld {
       node.take(frame)
       this.coordinator.apply({ kind: 'ack', node: node.id, seq: effect.seq }, this.nowMs)
     }
+  }
+
+  /** The task as it is in memory before it is terminal, as it is stored then. */
+  record(task: TaskId): TaskRecord {
+    const live = this.coordinator.task(task)
+    if (live !== undefined) return live
+    const bytes = this.store.peek(taskKey(task))
+    if (bytes === undefined) throw new Error(`no task ${task}`)
+    return decodeTaskRecord(bytes)
+  }
+
+  /** Who has or had it, in the order of the attempts. */
+  states(task: TaskId): string {
+    return this.record(task)
+      .replicas.map(({ node, state }) => `${node} ${state}`)
+      .join(', ')
+  }
+
+  counts(id: string): { valid: number; invalid: number; errors: number; lost: number } {
+    const view = this.coordinator.nodes().find((node) => node.id === id)
+    if (view === undefined) throw new Error(`no node ${id}`)
+    const { valid, invalid, errors, lost } = view
+    return { valid, invalid, errors, lost }
   }
 
   /** A node says hello: new, or back with what it holds. */
