@@ -153,6 +153,7 @@ async function runVerb(verb: Verb, command: Command, io: Io, ports: MainPorts): 
       (dial ? connect : offlineClient)({
         ...(home === undefined ? {} : { home }),
         ...(project === undefined ? {} : { project }),
+        signal: abort.signal,
         onLink: (up, why) => io.say(up ? 'connected again' : `the connection to the project is lost (${why}); trying again`)
       })
     )

@@ -96,7 +96,7 @@ export function parseReference(text: string): Reference {
   const slash = text.indexOf('/')
   const of = slash < 0 ? text : text.slice(0, slash)
   const path = slash < 0 ? '' : text.slice(slash + 1).replace(/\/+$/, '')
-  if (path.split('/').some((part) => part === '..' || part === '.') || path.includes('//'))
+  if (path !== '' && path.split('/').some((part) => part === '..' || part === '.' || part === ''))
     throw new ClientError('usage', `${text}: the path below an id has no . .. or empty parts`)
   return { kind: 'named', of, path, whole: text }
 }

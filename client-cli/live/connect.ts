@@ -24,6 +24,8 @@ export interface ConnectOptions {
   readonly addresses?: readonly string[]
   /** How long a lost coordinator is looked for before calls fail; default two minutes. */
   readonly reconnectMs?: number
+  /** Ends connecting; a client once connected is ended with `close`. */
+  readonly signal?: AbortSignal
   /** Told when the connection is lost and when it is back. */
   readonly onLink?: (up: boolean, why: string) => void
 }
@@ -38,7 +40,7 @@ const STREAMS_MAX = 8
 export async function connect(options: ConnectOptions = {}): Promise<Client> {
   const client = await offlineClient(options)
   try {
-    await client.info()
+    await client.info(options.signal === undefined ? {} : { signal: options.signal })
     return client
   } catch (error) {
     await client.close()

@@ -37,5 +37,6 @@ export function describePlan(io: Io, plan: Plan): void {
       `  with ${resources.cpuMillis / 1000} CPUs, ${formatBytes(resources.memoryBytes)} memory, ${formatBytes(resources.diskBytes)} disk, ${formatDuration(resources.timeMs)}`
     )
   }
-  io.say(`${plan.count * bundles.length} tasks, quorum ${policy.minQuorum}, at most ${policy.maxTotalResults} executions each; nothing was submitted`)
+  const tasks = plan.count * bundles.length
+  io.say(`${tasks} ${tasks === 1 ? 'task' : 'tasks'}, quorum ${policy.minQuorum}, at most ${policy.maxTotalResults} executions each; nothing was submitted`)
 }
