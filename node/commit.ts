@@ -55,36 +55,34 @@ export class Committer {
   }
 
   async #run(): Promise<void> {
-    while (this.#waiting > 0 && !this.#stopped) {
-      const changes: Change[] = []
-      const effects: Effect[] = []
-      let gathered = 0
-      // Prompts that are answered at once (a task without inputs is prepared in no time) join the same commit.
-      for (let round = 0; round < 2; round++) {
-        await this.#ports.breath()
-        gathered = this.#waiting
-        const step = this.#ports.core.take()
-        changes.push(...step.changes)
-        effects.push(...step.effects)
-        if (step.prompts.length === 0) break
-        this.#ports.prompt(step.prompts)
-      }
-      if (changes.length > 0) {
-        try {
-          await this.#ports.store.batch(changes)
-        } catch (cause) {
-          const why = cause instanceof Error ? cause.message : String(cause)
-          this.#fail(
-            new NodeError('storage', `the node cannot write its state and stops: ${why}; what it holds is kept and goes on after the next start`, { cause })
-          )
-          return
-        }
-      }
-      this.#waiting -= gathered
-      this.#ports.carryOut(effects)
-      this.#release()
+    try {
+      while (this.#waiting > 0 && !this.#stopped) await this.#commit()
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause)
+      this.#fail(new NodeError('storage', `the node cannot go on and stops: ${why}; what it holds is kept and goes on after the next start`, { cause }))
     }
     this.#running = undefined
+  }
+
+  /** Throws when the changes could not be made durable: then nothing of them may leave. */
+  async #commit(): Promise<void> {
+    const changes: Change[] = []
+    const effects: Effect[] = []
+    let gathered = 0
+    // Prompts that are answered at once (a task without inputs is prepared in no time) join the same commit.
+    for (let round = 0; round < 2; round++) {
+      await this.#ports.breath()
+      gathered = this.#waiting
+      const step = this.#ports.core.take()
+      changes.push(...step.changes)
+      effects.push(...step.effects)
+      if (step.prompts.length === 0) break
+      this.#ports.prompt(step.prompts)
+    }
+    if (changes.length > 0) await this.#ports.store.batch(changes)
+    this.#waiting -= gathered
+    this.#ports.carryOut(effects)
+    this.#release()
   }
 
   #fail(error: NodeError): void {

@@ -7,8 +7,8 @@ export interface EngineWatchPorts {
   readonly executors: readonly Executor[]
   readonly clock: Pick<Clock, 'after'>
   readonly logger: Logger
-  /** Once, when all engines first answer; rejects when one of them stops answering meanwhile, and is then called again. */
-  readonly recover: () => Promise<void>
+  /** Each time all engines answer again, before work is taken: what an earlier life, or a broken connection to an engine, left behind. Until it has succeeded once, `first` is true. Rejects when an engine stops answering meanwhile. */
+  readonly recover: (first: boolean) => Promise<void>
   readonly onChange: (up: boolean) => void
 }
 
@@ -58,7 +58,7 @@ export class EngineWatch {
   async #probe(): Promise<void> {
     try {
       for (const executor of this.#ports.executors) await executor.probe()
-      if (!this.#recovered) await this.#ports.recover()
+      if (!this.#up) await this.#ports.recover(!this.#recovered)
       this.#recovered = true
       this.#tell(true, '')
     } catch (error) {

@@ -12,6 +12,8 @@ import { CONTENT_PROTOCOL, type ContentStore } from '#protocol/content/content'
 import { openContentStore } from '#protocol/content/live/store'
 import { serveContent } from '#protocol/content/serve'
 import { decodeLiveFrame, LIVE_FRAME_BYTES_MAX, LIVE_PROTOCOL, LiveOpen } from '#protocol/live/messages'
+import { createHost } from '#protocol/peer/live/host'
+import { signRecord } from '#protocol/record/record'
 import { generateIdentity } from '#protocol/signing/keys'
 import { initNode, NodeError, type StartedNode, type StartNodeOptions, startNode } from './main.ts'
 import { type Executor, ExecutorError } from './ports.ts'
@@ -326,6 +328,35 @@ describe('a node', () => {
     await node.stopped
   })
 
+  it('finds the project in the DHT, knowing only a bootstrap peer', async () => {
+    const bootstrap = await createHost({
+      signer: await generateIdentity(),
+      listen: ['/ip4/127.0.0.1/tcp/0'],
+      role: 'server',
+      dht: { bootstrap: [], serve: true, allowPrivate: true }
+    })
+    await coordinator.down()
+    await coordinator.listen('/ip4/127.0.0.1/tcp/0', bootstrap.addresses())
+    const project = coordinator.signer.peerId
+    const now = Date.now()
+    const record = {
+      v: 1,
+      project,
+      sequence: now,
+      epoch: 1,
+      coordinators: [{ peer: project, addresses: coordinator.addresses }],
+      issuedAtMs: now,
+      expiresAtMs: now + 60_000
+    } as const
+    await coordinator.host.publishRecord(signRecord(coordinator.signer, record))
+    dir = `${dir}-dht`
+    await initNode(dir, { project, addresses: [], bootstrap: bootstrap.addresses(), name: 'a node', slots: 1, engines: ['process'] })
+    const node = await start()
+    assert.equal(node.status().connected, true)
+    await node.stop('now')
+    await bootstrap.stop()
+  })
+
   it('stops when its folder vanishes', async () => {
     const node = await start()
     rmSync(dir, { recursive: true })
@@ -341,6 +372,7 @@ describe('a node', () => {
     await assert.rejects(initNode(join(root, 'bad'), { ...settings, addresses: ['http://x'] }), code('bad_settings'))
     await assert.rejects(initNode(join(root, 'bad'), { ...settings, project: 'me' }), code('bad_settings'))
     await assert.rejects(initNode(join(root, 'bad'), { ...settings, slots: 0 }), code('bad_settings'))
+    await assert.rejects(initNode(join(root, 'bad'), { ...settings, bootstrap: ['/ip4/127.0.0.1/tcp/1'] }), code('bad_settings'))
   })
 })
 

@@ -76,7 +76,7 @@ export class Runner {
   }
 
   /** After the node's own restart: finds what still runs or ended unseen. Throws ExecutorError when an engine does not answer. */
-  async recover(leases: readonly CheckedLease[], keep: ReadonlySet<ReplicaId>): Promise<ReadonlySet<ReplicaId>> {
+  async recover(leases: readonly CheckedLease[]): Promise<ReadonlySet<ReplicaId>> {
     const found = new Set<ReplicaId>()
     for (const executor of this.#ports.executors.values()) {
       const mine = leases.filter(({ manifest }) => manifest.engine === executor.engine)
@@ -85,16 +85,21 @@ export class Runner {
         found.add(replica)
         this.#attach(replica, run)
       }
-      await executor.sweep(keep)
     }
     return found
+  }
+
+  /** Ends everything of this node but these. Throws ExecutorError when an engine does not answer. */
+  async sweep(keep: ReadonlySet<ReplicaId>): Promise<void> {
+    for (const executor of this.#ports.executors.values()) await executor.sweep(keep)
   }
 
   /** What the engine still has of a reported replica. */
   clean({ replica, manifest }: CheckedLease): void {
     this.#forgetRun(replica)
-    this.#executor(manifest)
-      .remove(replica)
+    this.#ports.executors
+      .get(manifest.engine)
+      ?.remove(replica)
       .catch((error: unknown) => this.#complain(replica, 'remove', error))
   }
 
@@ -149,7 +154,12 @@ export class Runner {
     await this.#atWork.get(replica)?.over
     await this.#starting.get(replica)
     this.#forgetRun(replica)
-    if (began !== null) await this.#executor(began.manifest).remove(replica)
+    // A container that cannot be removed now is swept when its engine answers again.
+    if (began !== null)
+      await this.#ports.executors
+        .get(began.manifest.engine)
+        ?.remove(replica)
+        .catch((error: unknown) => this.#complain(replica, 'remove', error))
     await this.#ports.workspace.remove(replica)
     await this.#ports.kept.forget(replica)
   }
@@ -189,7 +199,7 @@ export class Runner {
 }
 
 /** Whose fault an error is, in the words of the control protocol. */
-export function faultOf(error: unknown): Fault {
+function faultOf(error: unknown): Fault {
   const message = textOf(error)
   const node = (code: string): Fault => ({ class: 'node', code, message })
   const input = (code: string): Fault => ({ class: 'input', code, message })

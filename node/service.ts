@@ -105,7 +105,7 @@ export class NodeService {
       executors,
       clock,
       logger,
-      recover: () => this.#recover(),
+      recover: (first) => this.#recover(first),
       onChange: (up) => this.#committer.apply({ kind: 'engine', up })
     })
   }
@@ -170,9 +170,16 @@ export class NodeService {
     return new Set(this.#agent.view().replicas.map(({ replica }) => replica))
   }
 
-  async #recover(): Promise<void> {
+  async #recover(first: boolean): Promise<void> {
     const leases = this.#agent.unrecovered()
-    const found = await this.#runner.recover(leases, new Set(leases.map(({ replica }) => replica)))
+    const keep = new Set(leases.map(({ replica }) => replica))
+    if (!first) {
+      // While an engine did not answer, nothing was started; what it could not remove then goes now.
+      await this.#runner.sweep(keep)
+      return
+    }
+    const found = await this.#runner.recover(leases)
+    await this.#runner.sweep(keep)
     if (leases.length > 0) this.#ports.logger.info({ found: found.size, lost: leases.length - found.size }, 'looked for the runs of the last start')
     this.#committer.apply({ kind: 'recovered', found })
   }

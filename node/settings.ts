@@ -17,7 +17,7 @@ export interface NodeSettings {
   readonly memoryBytes?: number
 }
 
-export const SLOTS_MAX = 1024
+const SLOTS_MAX = 1024
 const NAME_CHARS_MAX = 64
 const ADDRESSES_MAX = 64
 
@@ -44,6 +44,8 @@ export function settingsFault(value: unknown, { isPeer, isAddress }: SettingsChe
     const bad = list.find((address) => typeof address !== 'string' || !isAddress(address))
     if (bad !== undefined) return `\`${key}\`: ${JSON.stringify(bad)} is not a multiaddr like /ip4/192.0.2.1/tcp/4001`
   }
+  const nameless = Array.isArray(bootstrap) ? bootstrap.find((address) => !String(address).includes('/p2p/')) : undefined
+  if (nameless !== undefined) return `\`bootstrap\`: ${nameless} must end with /p2p/ and the peer's id`
   if (Array.isArray(addresses) && addresses.length === 0 && Array.isArray(bootstrap) && bootstrap.length === 0)
     return 'neither `addresses` nor `bootstrap` says how to reach the project'
   if (settings.cpuMillis !== undefined && !isWhole(settings.cpuMillis, 1, 10_000_000)) return '`cpuMillis` is a whole number of thousandths of a core'

@@ -8,7 +8,7 @@ import type { ReplicaId } from '#protocol/ids'
 import type { Ended } from '../ports.ts'
 
 /** Whose fault it is that a replica was not run to an end. */
-export type FaultClass = 'node' | 'input' | 'owner' | 'cancelled'
+type FaultClass = 'node' | 'input' | 'owner' | 'cancelled'
 
 export interface Fault {
   readonly class: FaultClass
@@ -114,8 +114,6 @@ export interface Step {
   readonly effects: readonly Effect[]
 }
 
-export type ReplicaPhase = Replica['phase']
-
 /** preparing -> ready -> asking -> running -> publishing -> reported -> (gone); running -> killing -> (gone); each of the others -> (gone). */
 export type Replica =
   /** `asked` and `granted` only after a restart: the question was sent before it. */
@@ -136,5 +134,5 @@ export interface AgentView {
   readonly engineUp: boolean
   readonly slots: number
   readonly unacknowledged: number
-  readonly replicas: readonly { readonly replica: ReplicaId; readonly phase: ReplicaPhase; readonly sinceMs: number }[]
+  readonly replicas: readonly { readonly replica: ReplicaId; readonly phase: Replica['phase']; readonly sinceMs: number }[]
 }

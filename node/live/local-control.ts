@@ -9,7 +9,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { NodeError } from '../errors.ts'
 
-export const SOCKET = 'node.sock'
+const SOCKET = 'node.sock'
 /** The kernel's bound on a socket's path. */
 const PATH_BYTES_MAX = 107
 const CONNECTIONS_MAX = 64

@@ -57,8 +57,13 @@ export class FakeCoordinator {
   }
 
   /** Comes (back) up; what it knew it still knows. */
-  async listen(address = this.#addresses[0]?.split('/p2p/')[0] ?? ''): Promise<void> {
-    this.#host = await createHost({ signer: this.signer, listen: [address], role: 'server' })
+  async listen(address = this.#addresses[0]?.split('/p2p/')[0] ?? '', bootstrap: readonly string[] = []): Promise<void> {
+    this.#host = await createHost({
+      signer: this.signer,
+      listen: [address],
+      role: 'server',
+      ...(bootstrap.length === 0 ? {} : { dht: { bootstrap, serve: true, allowPrivate: true } })
+    })
     this.#addresses = this.#host.addresses()
     await this.#host.handle(CONTROL_PROTOCOL, { frameBytesMax: FRAME_BYTES_MAX }, (stream) => this.#serve(stream))
   }
