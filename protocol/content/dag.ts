@@ -29,6 +29,7 @@ export type DagNode =
   | { readonly kind: 'links'; readonly links: readonly CID[] }
 
 const NO_DATA = new Uint8Array(0)
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])
 const SHARD_LABEL = /^[0-9A-F]+$/
 
 /** Decodes a verified block. Throws ContentError `bad_tree` for what talko does not restore: links, unknown kinds, names that leave their folder, sums that are wrong. */
@@ -47,6 +48,10 @@ export function decodeNode(cid: CID, bytes: Uint8Array): DagNode {
 
 function decodeUnixFs(cid: CID, bytes: Uint8Array): DagNode {
   const node = dagPb.decode(bytes)
+  // decoding drops a byte order mark, so that two names would become one
+  if (Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(BYTE_ORDER_MARK) && Buffer.compare(dagPb.encode(dagPb.prepare(node)), bytes) !== 0) {
+    throw bad(cid, 'has a name that begins with a byte order mark, or is not canonical')
+  }
   if (node.Data === undefined) throw bad(cid, 'is no UnixFS node')
   const unixfs = UnixFS.unmarshal(node.Data)
   switch (unixfs.type) {

@@ -50,3 +50,8 @@ export const ROUNDS_MAX = 5
 export const SETTLING_MAX = 8
 /** Leaves from this size on are hashed and written beside the main thread. */
 export const LARGE_BLOCK_BYTES = 128 * 1024
+
+/** A fetch ends with `disk_full` while this much is left: the index needs some to note even that trees are removed. */
+export const DISK_RESERVE_BYTES = 32 * 1024 * 1024
+/** Bytes written between two looks at how much is left. */
+export const DISK_CHECK_BYTES = 4 * 1024 * 1024

@@ -264,7 +264,9 @@ export function asContentError(error: unknown, what: string): Error {
   if (error instanceof ContentError) return error
   if (!(error instanceof Error)) return new Error(String(error))
   const text = `${'code' in error ? String(error.code) : ''} ${error.message} ${error.cause instanceof Error ? error.cause.message : ''}`
-  if (/ENOSPC|EDQUOT|No space left|quota exceeded/i.test(text))
-    return new ContentError('disk_full', `no space left on the disk of ${what}; free some and try again: nothing that had arrived is lost`, { cause: error })
-  return error
+  return /ENOSPC|EDQUOT|No space left|quota exceeded/i.test(text) ? diskFull(what, error) : error
+}
+
+export function diskFull(what: string, cause: unknown): ContentError {
+  return new ContentError('disk_full', `no space left on the disk of ${what}; free some and try again: nothing that had arrived is lost`, { cause })
 }

@@ -14,17 +14,19 @@ import {
   readSync,
   rmSync,
   type Stats,
+  statfsSync,
   write,
   writeSync
 } from 'node:fs'
+import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import type { CID } from 'multiformats/cid'
 import { sha256 } from '../cid.ts'
 import { ContentError } from '../content.ts'
 import type { PlannedFile, Want } from '../plan.ts'
-import { LEAF_BYTES } from '../policy.ts'
+import { DISK_CHECK_BYTES, DISK_RESERVE_BYTES, LEAF_BYTES } from '../policy.ts'
 import type { TreeSink } from '../tree-work.ts'
-import { asContentError, type BlockIndex } from './index.ts'
+import { asContentError, type BlockIndex, diskFull } from './index.ts'
 import type { TreeNumber } from './rows.ts'
 import { errno } from './safe-open.ts'
 
@@ -57,11 +59,22 @@ export class TreeWriter implements TreeSink {
   readonly #open = new Map<PlannedFile, OpenFile>()
   #files = 0
   #steps = 0
+  /** Bytes since the last look at the disk; the first write looks. */
+  #unchecked = DISK_CHECK_BYTES
   /** Bytes of all files noted so far. */
   contentBytes = 0
 
   constructor(options: TreeWriterOptions) {
     this.#options = options
+  }
+
+  /** Leaves the disk some room; files of a few bytes take a block each. */
+  #roomFor(bytes: number): void {
+    this.#unchecked += Math.max(bytes, 4096)
+    if (this.#unchecked < DISK_CHECK_BYTES) return
+    const { bavail, bsize } = statfsSync(dirname(this.#options.path))
+    if (bavail * bsize < DISK_RESERVE_BYTES) throw diskFull(this.#options.path, undefined)
+    this.#unchecked = 0
   }
 
   /** Closes what an interrupted pull left open. */
@@ -91,6 +104,7 @@ export class TreeWriter implements TreeSink {
 
   file(path: string, cid: CID, data: Uint8Array): void {
     this.#guard(path, () => {
+      this.#roomFor(data.length)
       const fd = this.#create(this.#at(path), this.#options.mode)
       try {
         for (let at = 0; at < data.length; ) at += writeSync(fd, data, at)
@@ -113,6 +127,7 @@ export class TreeWriter implements TreeSink {
   async write(file: PlannedFile, offset: number, cid: CID | undefined, data: Uint8Array): Promise<void> {
     const open = this.#opened(file)
     try {
+      this.#roomFor(data.length)
       for (let at = 0; at < data.length; ) at += (await writeAsync(open.fd, data, at, data.length - at, offset + at)).bytesWritten
     } catch (error) {
       throw asContentError(error, this.#options.path)
