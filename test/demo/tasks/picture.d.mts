@@ -1,0 +1,3 @@
+export const WIDTH: number
+export const HEIGHT: number
+export function tileLines(): string[]
