@@ -7,25 +7,26 @@ import { showTransfer } from '../tasks/show-transfer.ts'
 export function define(command: Command, run: (verb: Verb) => void): void {
   command
     .argument('<id>', 'a finished task or uploaded data, ID[/path]')
-    .option('--to <path>', 'where to put it, a path that does not exist yet (default: named after it, here); - prints a file')
+    .argument('[to]', 'where to put it, a path that does not exist yet (default: named after it, here); - prints a file')
+    .option('--to <path>', 'the same as an option')
     .option('--dry-run', 'say what would be fetched, and fetch nothing')
     .addHelpText(
       'after',
       examples(
         'talko get k3vq.0',
-        'talko get k3vq.0/result.csv --to result.csv',
-        'talko get genomes/chr1.fa --to - | head',
-        '(-o is --output, the format of what is printed; the destination is --to)'
+        'talko get k3vq.0/result.csv result.csv',
+        'talko get genomes/chr1.fa - | head',
+        '(-o is --output, the format of what is printed; the destination is an argument)'
       )
     )
   run(get)
 }
 
-async function get(context: Context, [of = '']: readonly string[], options: Readonly<Record<string, unknown>>): Promise<undefined> {
+async function get(context: Context, [of = '', to]: readonly string[], options: Readonly<Record<string, unknown>>): Promise<undefined> {
   const { io, signal } = context
   const client = await context.client()
   const found = await client.find(of, { signal })
-  const destination = text(options, 'to') ?? nameOf(of)
+  const destination = text(options, 'to') ?? to ?? nameOf(of)
   if (flag(options, 'dryRun')) {
     if (io.json) io.outJson({ dryRun: true, ...found, to: destination })
     else {
