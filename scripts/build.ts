@@ -73,6 +73,15 @@ function writePackage(): Package {
   return source
 }
 
+/** The program that the README shows compiles against the installed library. */
+function checkReadmeProgram(folder: string): void {
+  const program = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8'))?.[1]
+  if (program === undefined) throw new Error('README.md shows no program')
+  writeFileSync(join(folder, 'program.ts'), program)
+  const types = ['--types', 'node', '--typeRoots', join(root, 'node_modules', '@types')]
+  run('tsc', ['--ignoreConfig', '--noEmit', '--strict', '--target', 'es2024', '--module', 'nodenext', '--skipLibCheck', ...types, 'program.ts'], folder)
+}
+
 function check({ name, version }: Package): void {
   const folder = mkdtempSync(join(tmpdir(), 'talko-build-'))
   try {
@@ -86,6 +95,7 @@ function check({ name, version }: Package): void {
     const help = run(talko, ['--help'], folder)
     if (!help.includes(`Usage: ${name}`)) throw new Error(`the installed ${name} --help printed no usage:\n${help}`)
     run('node', ['-e', `import('${name}').then((library) => { if (Object.keys(library).length === 0) process.exit(1) })`], folder)
+    checkReadmeProgram(folder)
     console.log(`${packed.filename}: installs into an empty folder; ${name} ${printed} runs and its library loads`)
   } finally {
     rmSync(folder, { recursive: true })
