@@ -123,6 +123,9 @@ class Turn<Item extends Asked> {
   readonly #asked: Item[] = []
   #askedFrom = 0
   #askedBytes = 0
+  /** Asked for and not yet handed on, with the further items that want the same block: it is asked for once. */
+  readonly #followers = new Map<string, Item[]>()
+  #following = 0
   readonly #lacking: Item[] = []
   readonly #settling = new Map<Item, Promise<void>>()
   readonly #unmet: Item[] = []
@@ -167,7 +170,8 @@ class Turn<Item extends Asked> {
   async end(): Promise<void> {
     this.#options.signal.removeEventListener('abort', this.#stop)
     await Promise.allSettled(this.#settling.values())
-    for (const item of [...this.#asked.slice(this.#askedFrom), ...this.#unmet, ...this.#lacking].reverse()) this.#work.again(item)
+    const followers = [...this.#followers.values()].flat()
+    for (const item of [...this.#asked.slice(this.#askedFrom), ...this.#unmet, ...this.#lacking, ...followers].reverse()) this.#work.again(item)
     const stream = this.#stream
     if (stream === undefined || stream.gone.aborted) return
     if (this.#askedFrom < this.#asked.length) stream.abort(new Error('no longer wanted'))
@@ -177,7 +181,7 @@ class Turn<Item extends Asked> {
   /** Asks for blocks while the window has room; false when one must be asked for and there is no provider. */
   async #fill(): Promise<boolean> {
     let batch: Item[] = []
-    while (this.#askedBytes < WINDOW_BYTES && this.#asked.length - this.#askedFrom < WINDOW_BLOCKS && this.#settling.size < SETTLING_MAX) {
+    while (this.#askedBytes < WINDOW_BYTES && this.#asked.length - this.#askedFrom + this.#following < WINDOW_BLOCKS && this.#settling.size < SETTLING_MAX) {
       this.#options.signal.throwIfAborted()
       const item = this.#work.next()
       if (item === undefined) break
@@ -187,6 +191,14 @@ class Turn<Item extends Asked> {
         this.#unmet.push(item)
         return false
       }
+      const id = idOf(item)
+      const followers = this.#followers.get(id)
+      if (followers !== undefined) {
+        followers.push(item)
+        this.#following++
+        continue
+      }
+      this.#followers.set(id, [])
       this.#asked.push(item)
       this.#askedBytes += item.bytesGuess
       batch.push(item)
@@ -245,7 +257,7 @@ class Turn<Item extends Asked> {
       if (item === undefined) throw new ProviderError('corrupt', 'sent blocks that nobody asked for')
       this.#askedFrom++
       this.#askedBytes -= item.bytesGuess
-      if (block === undefined) this.#lacking.push(item)
+      if (block === undefined) this.#lacking.push(item, ...this.#takeFollowers(item))
       else {
         this.#options.onReceived(block.length)
         await this.#settle(item, block)
@@ -273,38 +285,62 @@ class Turn<Item extends Asked> {
   /** Checks a block and hands it on: small ones at once, large ones beside the stream, a few at a time. */
   async #settle(item: Item, block: Uint8Array): Promise<void> {
     if (block.length < LARGE_BLOCK_BYTES) {
-      try {
-        this.#check(item, sha256(block))
-        await this.#work.accept(item, block)
-        this.#progress = true
-      } catch (error) {
-        this.#unmet.push(item)
-        throw error
-      }
+      this.#check(item, sha256(block))
+      await this.#handOn(item, block)
       return
     }
     const settling = sha256Aside(block)
       .then((digest) => {
         this.#check(item, digest)
-        return this.#work.accept(item, block)
+        return this.#handOn(item, block)
       })
-      .then(
-        () => {
-          this.#progress = true
-        },
-        (error: unknown) => {
-          this.#failed ??= { error }
-          this.#unmet.push(item)
-        }
-      )
+      .catch((error: unknown) => {
+        this.#failed ??= { error }
+      })
       .finally(() => this.#settling.delete(item))
     this.#settling.set(item, settling)
     while (this.#settling.size >= SETTLING_MAX) await Promise.race(this.#settling.values())
   }
 
-  #check(item: Item, digest: Uint8Array): void {
-    if (Buffer.compare(digest, item.cid.multihash.digest) !== 0) throw new ProviderError('corrupt', `sent a wrong block for ${item.cid}`)
+  /** Gives a verified block to all who want it, those included who come to want it meanwhile. */
+  async #handOn(item: Item, block: Uint8Array): Promise<void> {
+    let wanting: Item[] = [item]
+    while (wanting.length > 0) {
+      for (let at = 0; at < wanting.length; at++) {
+        const next = wanting[at]
+        if (next === undefined) continue
+        try {
+          await this.#work.accept(next, block)
+        } catch (error) {
+          this.#unmet.push(...wanting.slice(at))
+          throw error
+        }
+      }
+      this.#progress = true
+      const followers = this.#followers.get(idOf(item)) ?? []
+      wanting = followers.splice(0)
+      this.#following -= wanting.length
+    }
+    this.#followers.delete(idOf(item))
   }
+
+  #takeFollowers(item: Item): Item[] {
+    const followers = this.#followers.get(idOf(item)) ?? []
+    this.#followers.delete(idOf(item))
+    this.#following -= followers.length
+    return followers
+  }
+
+  #check(item: Item, digest: Uint8Array): void {
+    if (Buffer.compare(digest, item.cid.multihash.digest) === 0) return
+    this.#unmet.push(item)
+    throw new ProviderError('corrupt', `sent a wrong block for ${item.cid}`)
+  }
+}
+
+function idOf({ cid }: Asked): string {
+  const { digest } = cid.multihash
+  return Buffer.from(digest.buffer, digest.byteOffset, digest.length).toString('latin1')
 }
 
 function unreachable(error: unknown): Error {

@@ -34,7 +34,7 @@ export class Blocks {
     if (row === undefined) return { kind: 'missing' }
     const first = await this.#readFrom(row, digest, headroom, verify)
     if (first.kind === 'found') return first
-    for (const other of await this.#index.alternates(digest)) {
+    for (const other of this.#index.alternates(digest)) {
       if (other.kind !== 'leaf') continue
       const found = await this.#readFrom(other, digest, headroom, verify)
       if (found.kind === 'found') return found

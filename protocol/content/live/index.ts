@@ -31,11 +31,7 @@ export class BlockIndex {
   #gatheredBytes = 0
   #leaving: ReadonlyMap<string, Write> = new Map()
   #flushing: Promise<void> = Promise.resolve()
-  /** Whether a further place is among what is gathered or being written. */
-  #alternatesWait = false
   readonly #trees = new Map<TreeNumber, TreeRow | undefined>()
-  /** Digests that got another place while a removal looks for other places. */
-  #added: Set<string> | undefined
   #nextTree: number
 
   private constructor(db: Database, nextTree: number) {
@@ -116,9 +112,11 @@ export class BlockIndex {
       this.#write(rows.blockKey(digest), rows.encodeBlock(row))
       return
     }
-    this.#added?.add(latin(digest))
-    this.#alternatesWait = true
-    this.#write(rows.alternateKey(digest, row.tree), rows.encodeBlock(row.kind === 'node' ? { ...row, bytes: NO_BYTES } : row))
+    const key = rows.alternateKey(digest, row.tree)
+    if (this.#read(key) !== undefined) return
+    const head = rows.headKey(digest)
+    this.#write(key, rows.encodeAlternate({ next: this.#head(head), row: row.kind === 'node' ? { ...row, bytes: NO_BYTES } : row }))
+    this.#write(head, rows.encodeTreeNumber(row.tree))
   }
 
   /** Says where the file or folder with this root node lies, when the node was put without a place. */
@@ -128,44 +126,46 @@ export class BlockIndex {
       this.#write(rows.blockKey(digest), rows.encodeBlock({ ...present, place }))
   }
 
-  /** Further places of a block, nodes without their bytes. */
-  async alternates(digest: Uint8Array): Promise<BlockRow[]> {
-    if (this.#alternatesWait) await this.flush()
-    else await this.#flushing
-    const range = { gte: rows.alternateKey(digest, 0), lte: rows.alternateKey(digest, 2 ** 48 - 1), limit: ALTERNATES_TRIED_MAX }
-    return (await this.#db.values(range).all()).map((value) => rows.decodeBlock(value))
+  /** Further places of a block in living trees, the newest first, nodes without their bytes. */
+  alternates(digest: Uint8Array): BlockRow[] {
+    const found: BlockRow[] = []
+    let tree = this.#head(rows.headKey(digest))
+    for (let looked = 0; tree !== rows.LOOSE && looked < ALTERNATES_TRIED_MAX; looked++) {
+      const value = this.#read(rows.alternateKey(digest, tree))
+      if (value === undefined) break
+      const { next, row } = rows.decodeAlternate(value)
+      if (this.#lives(row.tree)) found.push(row)
+      tree = next
+    }
+    return found
   }
 
-  /** Forgets the place a block has in `tree`; another place, when there is one, takes over. */
-  async dropBlock(digest: Uint8Array, tree: TreeNumber): Promise<void> {
-    for (;;) {
-      const before = this.block(digest)
-      if (before === undefined) return
-      if (before.tree !== tree && this.#lives(before.tree)) break
-      this.#added?.delete(latin(digest))
-      const other = (await this.alternates(digest)).find((row) => row.tree !== tree && this.#lives(row.tree))
-      // while we looked, another tree may have taken the block over or come to have it too
-      const present = this.block(digest)
-      if (present?.tree !== before.tree || this.#added?.has(latin(digest)) === true) continue
-      if (other === undefined) this.#write(rows.blockKey(digest), undefined)
-      else {
-        const bytes = present.kind === 'node' ? present.bytes : NO_BYTES
-        this.#write(rows.blockKey(digest), rows.encodeBlock(other.kind === 'node' ? { ...other, bytes } : other))
-        this.#write(rows.alternateKey(digest, other.tree), undefined)
-      }
-      break
+  /** Forgets the place a block has in `tree`, which no longer lives; the newest other place, when there is one, takes over. */
+  dropBlock(digest: Uint8Array, tree: TreeNumber): void {
+    const present = this.block(digest)
+    if (present === undefined) return
+    const key = rows.blockKey(digest)
+    const head = rows.headKey(digest)
+    const stays = present.tree !== tree && this.#lives(present.tree)
+    for (let next = this.#head(head); next !== rows.LOOSE; next = this.#head(head)) {
+      const value = this.#read(rows.alternateKey(digest, next))
+      const other = value === undefined ? { next: rows.LOOSE, row: undefined } : rows.decodeAlternate(value)
+      const lives = other.row !== undefined && next !== tree && this.#lives(next)
+      // dead places further down go when they come up
+      if (stays && lives) return
+      this.#write(rows.alternateKey(digest, next), undefined)
+      this.#write(head, other.next === rows.LOOSE ? undefined : rows.encodeTreeNumber(other.next))
+      if (!lives || other.row === undefined) continue
+      this.#write(key, rows.encodeBlock(other.row.kind === 'node' ? { ...other.row, bytes: present.kind === 'node' ? present.bytes : NO_BYTES } : other.row))
+      return
     }
-    this.#write(rows.alternateKey(digest, tree), undefined)
+    if (!stays) this.#write(key, undefined)
   }
 
-  /** Runs a removal: what gets another place meanwhile is noticed. One at a time. */
-  async removing(call: () => Promise<void>): Promise<void> {
-    this.#added = new Set()
-    try {
-      await call()
-    } finally {
-      this.#added = undefined
-    }
+  /** The tree at the head of a block's further places; LOOSE when there is none. */
+  #head(key: Buffer): TreeNumber {
+    const value = this.#read(key)
+    return value === undefined ? rows.LOOSE : rows.decodeTreeNumber(value)
   }
 
   file(tree: TreeNumber, file: number): FileRow | undefined {
@@ -221,7 +221,6 @@ export class BlockIndex {
     const leaving = this.#gathered
     this.#leaving = leaving
     this.#gathered = new Map()
-    this.#alternatesWait = false
     this.#gatheredBytes = 0
     const operations: BatchOperation<Database, Buffer, Buffer>[] = []
     for (const { key, value } of leaving.values()) operations.push(value === undefined ? { type: 'del', key } : { type: 'put', key, value })
@@ -230,7 +229,6 @@ export class BlockIndex {
     } catch (error) {
       // nothing was written: keep it, newer writes of the same keys win
       this.#gathered = new Map([...leaving, ...this.#gathered])
-      this.#alternatesWait = true
       throw asContentError(error, 'the index')
     } finally {
       this.#leaving = new Map()

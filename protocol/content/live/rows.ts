@@ -1,6 +1,6 @@
 /**
  * Rows of the index. Keys are one letter and fixed-width fields, so that everything of one tree or one digest lies together:
- * `d <digest>` where a block is; `a <digest> <tree>` where else it is; `f <tree> <file>` a file's path and the marks that show a change;
+ * `d <digest>` where a block is; `h <digest>` the tree where else it is, and `a <digest> <tree>` that place and the next such tree (a list, so that every look-up is of one key: ranges become slow among what was deleted); `f <tree> <file>` a file's path and the marks that show a change;
  * `t <tree>` one tree on disk; `r <codec> <digest>` what is known of a root; `m <name>` the store's own.
  */
 import { CID } from 'multiformats/cid'
@@ -64,7 +64,13 @@ export function blockKey(digest: Uint8Array): Buffer {
   return key
 }
 
-/** Without a tree: where the keys of all trees begin. */
+export function headKey(digest: Uint8Array): Buffer {
+  const key = Buffer.allocUnsafe(1 + digest.length)
+  key[0] = 0x68
+  key.set(digest, 1)
+  return key
+}
+
 export function alternateKey(digest: Uint8Array, tree: TreeNumber): Buffer {
   const key = Buffer.allocUnsafe(39)
   key[0] = 0x61
@@ -130,6 +136,30 @@ export function decodeBlock(value: Buffer): BlockRow {
   }
   const end = NODE_HEAD_BYTES + value.readUInt16BE(7)
   return { kind: 'node', tree, place: value[0] === NODE ? value.toString('utf8', NODE_HEAD_BYTES, end) : undefined, bytes: value.subarray(end) }
+}
+
+/** A further place of a block and the tree with the one after it (LOOSE: none). */
+export interface Alternate {
+  readonly next: TreeNumber
+  readonly row: BlockRow
+}
+
+export function encodeAlternate({ next, row }: Alternate): Buffer {
+  return Buffer.concat([encodeTreeNumber(next), encodeBlock(row)])
+}
+
+export function decodeAlternate(value: Buffer): Alternate {
+  return { next: decodeTreeNumber(value), row: decodeBlock(value.subarray(6)) }
+}
+
+export function encodeTreeNumber(tree: TreeNumber): Buffer {
+  const value = Buffer.allocUnsafe(6)
+  value.writeUIntBE(tree, 0, 6)
+  return value
+}
+
+export function decodeTreeNumber(value: Buffer): TreeNumber {
+  return value.readUIntBE(0, 6)
 }
 
 export function encodeFile(row: FileRow): Buffer {

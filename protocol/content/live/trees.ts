@@ -15,6 +15,8 @@ import { errno } from './safe-open.ts'
 
 /** Places that one root is remembered at; publishing it from yet another folder forgets the oldest. */
 const TREES_PER_ROOT_MAX = 4
+/** Blocks forgotten before others get a turn. */
+const STEPS_PER_TURN = 500
 
 export class Trees {
   readonly #index: BlockIndex
@@ -163,7 +165,7 @@ export class Trees {
     const links = cid.code === DAG_CBOR ? this.#linksOf(cid) : []
     this.#index.putRoot(cid, undefined)
     for (const number of row?.trees ?? []) await this.#forgetAside(number)
-    for (const loose of [LOOSE, PASSING]) if (this.#index.block(cid.multihash.digest)?.tree === loose) await this.#index.dropBlock(cid.multihash.digest, loose)
+    for (const loose of [LOOSE, PASSING]) if (this.#index.block(cid.multihash.digest)?.tree === loose) this.#index.dropBlock(cid.multihash.digest, loose)
     for (const link of links) {
       const part = this.#index.root(link)
       if (part === undefined) continue
@@ -202,7 +204,7 @@ export class Trees {
         if (errno(error) !== 'ENOENT') throw error
       })
     }
-    if (root !== undefined) await this.#index.removing(() => this.#dropBlocks(root, number))
+    if (root !== undefined) await this.#dropBlocks(root, number)
     await this.forgetFiles(number)
     await rm(trash, { recursive: true, force: true })
   }
@@ -214,6 +216,7 @@ export class Trees {
 
   /** Children before parents, so that an interrupted removal finds its way again. */
   async #dropBlocks(root: CID, number: TreeNumber): Promise<void> {
+    let steps = 0
     const seen = new Set<string>()
     const stack: { cid: CID; entered: boolean }[] = [{ cid: root, entered: false }]
     for (let item = stack.at(-1); item !== undefined; item = stack.at(-1)) {
@@ -226,7 +229,8 @@ export class Trees {
       const bytes = item.cid.code === RAW || item.entered ? undefined : this.nodeBytes(item.cid)
       if (bytes === undefined) {
         stack.pop()
-        await this.#index.dropBlock(item.cid.multihash.digest, number)
+        this.#index.dropBlock(item.cid.multihash.digest, number)
+        if (this.#index.full || ++steps % STEPS_PER_TURN === 0) await this.#index.room()
         continue
       }
       item.entered = true
