@@ -1,7 +1,7 @@
 /** What a node runs: only what the project it chose has signed, with an engine it offers, within what it lends. */
 import { ManifestError } from '#protocol/bundle/errors'
 import type { RunManifest } from '#protocol/bundle/manifest'
-import { openBundle } from '#protocol/bundle/sign'
+import { openBundle, SignedRoots } from '#protocol/bundle/sign'
 import type { Lease } from '#protocol/control/messages'
 import type { PeerIdString } from '#protocol/ids'
 import { parseReplicaId } from '#protocol/ids'
@@ -18,6 +18,7 @@ export interface Offer {
 export class LeaseCheck {
   readonly #project: PeerIdString
   readonly #offer: Offer
+  readonly #roots = new SignedRoots()
   readonly #known = new Map<string, { readonly bytes: Uint8Array; readonly manifest: RunManifest }>()
 
   constructor(project: PeerIdString, offer: Offer) {
@@ -42,10 +43,10 @@ export class LeaseCheck {
   }
 
   #open({ manifest: bytes, signature }: Lease): RunManifest {
-    const key = Buffer.from(signature).toString('base64')
+    const key = Buffer.from(signature).toString('latin1')
     const known = this.#known.get(key)
     if (known !== undefined && Buffer.compare(known.bytes, bytes) === 0) return known.manifest
-    const { manifest } = openBundle(this.#project, bytes, signature)
+    const { manifest } = openBundle(this.#project, bytes, signature, this.#roots)
     if (this.#known.size >= BUNDLES_CACHED_MAX) this.#known.clear()
     this.#known.set(key, { bytes, manifest })
     return manifest

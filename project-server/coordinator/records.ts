@@ -20,12 +20,12 @@
  */
 import * as dagCbor from '@ipld/dag-cbor'
 import type { TaskPolicy } from '#protocol/bundle/policy'
+import { Writer } from '#protocol/cbor/writer'
 import { type BatchId, type PeerIdString, parseTaskId, type ReplicaId, type TaskId } from '#protocol/ids'
 import type { FailureCode } from '#protocol/owner/messages'
 import type { SignedResult } from '#protocol/result/result'
 import type { NodeOffer } from './events.ts'
 import type { ReplicaState, TaskState, Verdict } from './states.ts'
-import { Writer } from './writer.ts'
 
 export const RECORD_VERSION = 1
 

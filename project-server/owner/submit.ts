@@ -4,7 +4,7 @@ import type { CID } from 'multiformats/cid'
 import { ManifestError } from '#protocol/bundle/errors'
 import { decodeManifest, manifestCid, type RunManifest } from '#protocol/bundle/manifest'
 import { DEFAULT_POLICY, policyFault, type TaskPolicy } from '#protocol/bundle/policy'
-import { signBundle } from '#protocol/bundle/sign'
+import { signBundles } from '#protocol/bundle/sign'
 import type { ContentStore } from '#protocol/content/content'
 import { type BatchId, batchIdFrom, type PeerIdString } from '#protocol/ids'
 import type { Submit } from '#protocol/owner/messages'
@@ -85,19 +85,26 @@ export class Submissions {
 export function submitEvent(submit: Submit, by: PeerIdString, ports: SubmitPorts): SubmitEvent {
   if (submit.batch.length !== 16) throw new OwnerError('malformed', 'a batch id is 16 random bytes')
   const policy = decodePolicy(submit.policy)
-  const accepted = new Map<string, AcceptedBundle>()
+  const checked = new Map<string, Omit<AcceptedBundle, 'signature'> & { readonly id: CID }>()
   const present = new Set<string>()
-  const bundles = submit.manifests.map((bytes, index) => {
-    const cid = manifestCid(bytes)
-    const key = cid.toString()
-    const known = accepted.get(key)
-    if (known !== undefined) return known
+  const keys = submit.manifests.map((bytes, index) => {
+    const id = manifestCid(bytes)
+    const cid = id.toString()
+    if (checked.has(cid)) return cid
     const manifest = decode(bytes, index)
     checkContent(manifest, ports.content, present)
-    const bundle = { cid: key, bytes, signature: signBundle(ports.signer, cid), manifest }
-    accepted.set(key, bundle)
-    return bundle
+    checked.set(cid, { id, cid, bytes, manifest })
+    return cid
   })
+  const distinct = [...checked.values()]
+  const signatures = signBundles(
+    ports.signer,
+    distinct.map(({ id }) => id)
+  )
+  const accepted = new Map<string, AcceptedBundle>()
+  for (const [index, { cid, bytes, manifest }] of distinct.entries())
+    accepted.set(cid, { cid, bytes, manifest, signature: signatures[index] ?? new Uint8Array(0) })
+  const bundles = keys.map((cid) => accepted.get(cid) as AcceptedBundle)
   const seed = Buffer.from(ports.random.bytes(4)).readUInt32BE()
   return { kind: 'submit', batch: batchIdFrom(submit.batch), name: clip(submit.name, DATA_NAME_CHARS_MAX), by, bundles, policy, more: submit.more, seed }
 }

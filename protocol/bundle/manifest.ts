@@ -4,6 +4,7 @@
  */
 import * as dagCbor from '@ipld/dag-cbor'
 import { CID } from 'multiformats/cid'
+import { Writer } from '../cbor/writer.ts'
 import { cidOfBytes, DAG_CBOR } from '../content/cid.ts'
 import { ManifestError } from './errors.ts'
 
@@ -12,6 +13,8 @@ export const COMMAND_ARGS_MAX = 1024
 export const DEPENDENCIES_MAX = 256
 export const ENVIRONMENT_MAX = 256
 export const TEXT_BYTES_MAX = 32 * 1024
+
+const WRITER = new Writer()
 
 /** One input tree or file, mounted read-only at `/in/<name>`. */
 export interface Dependency {
@@ -63,7 +66,7 @@ export const DEFAULT_RESOURCES: Resources = {
 /** Canonical bytes; throws ManifestError when the manifest breaks its schema. */
 export function encodeManifest(manifest: RunManifest): Uint8Array {
   checkManifest(manifest)
-  const bytes = dagCbor.encode(manifest)
+  const bytes = write(manifest)
   if (bytes.length > MANIFEST_BYTES_MAX) {
     throw new ManifestError(
       'manifest_too_large',
@@ -84,11 +87,36 @@ export function decodeManifest(bytes: Uint8Array): RunManifest {
     throw new ManifestError('manifest_malformed', 'the manifest is not dag-cbor', { cause })
   }
   checkManifest(value)
-  const again = dagCbor.encode(value)
-  if (again.length !== bytes.length || again.some((byte, index) => byte !== bytes[index])) {
-    throw new ManifestError('manifest_malformed', 'the manifest is not in canonical form')
-  }
+  if (Buffer.compare(write(value), bytes) !== 0) throw new ManifestError('manifest_malformed', 'the manifest is not in canonical form')
   return value
+}
+
+/** Canonical dag-cbor of a manifest that was checked. */
+function write({ v, kind, image, engine, command, network, resources, environment, dependencies, compareStdout }: RunManifest): Uint8Array {
+  WRITER.map(10).text('v').int(v).text('kind').text(kind).text('image')
+  if (image === null) WRITER.nil()
+  else WRITER.cid(image)
+  WRITER.text('engine').text(engine)
+  writeTexts('command', command)
+  const { pids, timeMs, cpuMillis, diskBytes, memoryBytes } = resources
+  WRITER.text('network').text(network).text('resources').map(5).text('pids').int(pids).text('timeMs').int(timeMs)
+  WRITER.text('cpuMillis').int(cpuMillis).text('diskBytes').int(diskBytes).text('memoryBytes').int(memoryBytes)
+  const names = Object.keys(environment)
+  // Variables' names are ASCII, so that their characters compare as their bytes do.
+  if (names.length > 1) names.sort((a, b) => a.length - b.length || (a < b ? -1 : 1))
+  WRITER.text('environment').map(names.length)
+  for (const name of names) WRITER.text(name).text(environment[name] ?? '')
+  WRITER.text('dependencies').list(dependencies.length)
+  for (const { name, path, root, executables } of dependencies) {
+    WRITER.map(4).text('name').text(name).text('path').text(path).text('root').cid(root)
+    writeTexts('executables', executables)
+  }
+  return WRITER.text('compareStdout').flag(compareStdout).done()
+}
+
+function writeTexts(key: string, texts: readonly string[]): void {
+  WRITER.text(key).list(texts.length)
+  for (const one of texts) WRITER.text(one)
 }
 
 /** The bundle's id. */

@@ -10,6 +10,8 @@ export const FRAME_BYTES_MAX = 4 * 1024 * 1024
 export const FRAME_ITEMS_MAX = 4096
 /** The domain under which a project signs a manifest's CID bytes. */
 export const BUNDLE_DOMAIN = 'talko-bundle-1'
+/** The domain under which it signs a group of them at once. */
+export const BUNDLES_DOMAIN = 'talko-bundles-1'
 
 /** undefined for bytes that are not a frame of this version's shape and bounds. */
 export function decodeFrame(bytes: Uint8Array): Frame | undefined {

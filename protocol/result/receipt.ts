@@ -6,6 +6,7 @@ import * as dagCbor from '@ipld/dag-cbor'
 import { CID } from 'multiformats/cid'
 import { ManifestError } from '../bundle/errors.ts'
 import { decodeManifest, MANIFEST_BYTES_MAX, manifestCid } from '../bundle/manifest.ts'
+import { Writer } from '../cbor/writer.ts'
 import type { PeerIdString, TaskId } from '../ids.ts'
 import { parseReplicaId } from '../ids.ts'
 import { type Inclusion, verifyInBatch } from '../signing/batch.ts'
@@ -14,6 +15,7 @@ import { decodeResult, RESULT_DOMAIN, type Result, type SignedResult, voteOf } f
 export const RECEIPT_DOMAIN = 'talko-receipts-1'
 export const RECEIPT_BYTES_MAX = 1024 * 1024
 const RESULTS_MAX = 64
+const WRITER = new Writer()
 
 export interface Receipt {
   readonly v: 1
@@ -47,12 +49,25 @@ export interface ReceiptCheck {
 }
 
 export function encodeReceipt(receipt: Receipt): Uint8Array {
-  return dagCbor.encode(receipt)
+  const { v, project, task, manifest, epoch, quorum, decidedAtMs, vote, results, dissent } = receipt
+  WRITER.map(10).text('v').int(v).text('task').text(task).text('vote').text(vote).text('epoch').int(epoch).text('quorum').int(quorum)
+  WRITER.text('dissent').list(dissent.length)
+  for (const one of dissent) WRITER.map(2).text('node').text(one.node).text('vote').text(one.vote)
+  WRITER.text('project').text(project).text('results').list(results.length)
+  for (const result of results) writeSigned(result)
+  return WRITER.text('manifest').bytes(manifest).text('decidedAtMs').int(decidedAtMs).done()
+}
+
+function writeSigned({ body, proof: { index, count, path, signature } }: SignedResult | SignedReceipt): void {
+  WRITER.map(2).text('body').bytes(body).text('proof').map(4).text('path').list(path.length)
+  for (const hash of path) WRITER.bytes(hash)
+  WRITER.text('count').int(count).text('index').int(index).text('signature').bytes(signature)
 }
 
 /** The file form of a signed receipt. */
 export function encodeSignedReceipt(signed: SignedReceipt): Uint8Array {
-  return dagCbor.encode(signed)
+  writeSigned(signed)
+  return WRITER.done()
 }
 
 /** Reads hostile bytes; undefined when they are not a signed receipt. */

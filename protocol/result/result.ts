@@ -4,12 +4,15 @@
  */
 import * as dagCbor from '@ipld/dag-cbor'
 import { CID } from 'multiformats/cid'
+import { Writer } from '../cbor/writer.ts'
 import { cidOfBytes, DAG_CBOR } from '../content/cid.ts'
 import { isBatchId, type PeerIdString, parseReplicaId, type ReplicaId } from '../ids.ts'
 import type { Inclusion } from '../signing/batch.ts'
 
 export const RESULT_DOMAIN = 'talko-results-1'
 export const RESULT_BYTES_MAX = 4096
+
+const WRITER = new Writer()
 
 /**
  * Why the execution ended.
@@ -48,7 +51,12 @@ export interface SignedResult {
 }
 
 export function encodeResult(result: Result): Uint8Array {
-  return dagCbor.encode(result)
+  const { v, project, replica, bundle, node, reason, exitCode, output, stdout, stderr, bytes, startedAtMs, endedAtMs, cpuMs, memoryPeakBytes } = result
+  WRITER.map(15).text('v').int(v).text('node').text(node).text('bytes').int(bytes).text('cpuMs').int(cpuMs)
+  WRITER.text('bundle').cid(bundle).text('output').cid(output).text('reason').text(reason).text('stderr').cid(stderr).text('stdout').cid(stdout)
+  WRITER.text('project').text(project).text('replica').text(replica).text('exitCode').int(exitCode)
+  WRITER.text('endedAtMs').int(endedAtMs).text('startedAtMs').int(startedAtMs).text('memoryPeakBytes').int(memoryPeakBytes)
+  return WRITER.done()
 }
 
 const REASONS: readonly EndReason[] = ['exit', 'time', 'memory', 'disk', 'pids', 'killed']
@@ -81,7 +89,9 @@ export function voteOf(result: Result, compareStdout: boolean): string {
   if (result.reason !== 'exit') return `ended:${result.reason}`
   if (result.exitCode !== 0) return `exit:${result.exitCode}`
   const agreed = compareStdout ? [result.output, result.stdout] : [result.output]
-  return cidOfBytes(DAG_CBOR, dagCbor.encode(agreed)).toString()
+  WRITER.list(agreed.length)
+  for (const cid of agreed) WRITER.cid(cid)
+  return cidOfBytes(DAG_CBOR, WRITER.done()).toString()
 }
 
 /** True when the vote is for a run that did what it was asked. */

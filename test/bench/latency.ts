@@ -106,7 +106,7 @@ async function startTalko(context: BenchContext): Promise<{ readonly client: Cli
     await initNode(nodeFolder, { project, addresses: [`${listen}/p2p/${project}`], name: 'node', slots: 2, engines: ['process'], memoryBytes: 2 ** 40 })
     await start('node-program', nodeFolder)
     const client = await connect({ home, project: `talko://${project}?a=${listen}` })
-    await until('the node to connect', async () => (await client.nodes()).some(({ connected }) => connected))
+    await until('the node to connect', async () => (await client.nodes()).some(({ state }) => state === 'online'))
     return {
       client,
       async stop() {

@@ -1,11 +1,16 @@
 /**
- * Writes dag-cbor lists of plain fields into one reused buffer: four times faster than the general encoder, which matters
- * for records that are written several times for every task. Any dag-cbor decoder reads them.
+ * Writes dag-cbor item by item into one reused buffer: four times faster than the general encoder, which matters for what is
+ * encoded several times for every task. Any dag-cbor decoder reads it. The caller writes a map's keys in canonical order:
+ * shorter ones first, equally long ones by their bytes.
  */
+import type { CID } from 'multiformats/cid'
 
+const TAG = 6
+const MAP = 5
 const LIST = 4
 const TEXT = 3
 const BYTES = 2
+const TAG_CID = 42
 const FALSE = 0xf4
 const TRUE = 0xf5
 const NULL = 0xf6
@@ -17,6 +22,18 @@ export class Writer {
   /** The next `length` items are a list. */
   list(length: number): this {
     return this.#head(LIST, length)
+  }
+
+  /** The next `length` pairs of a text key and a value are a map. */
+  map(length: number): this {
+    return this.#head(MAP, length)
+  }
+
+  cid(value: CID): this {
+    this.#head(TAG, TAG_CID)
+      .#head(BYTES, value.bytes.length + 1)
+      .#byte(0)
+    return this.#raw(value.bytes)
   }
 
   /** A safe integer, or null. */
@@ -37,11 +54,7 @@ export class Writer {
   }
 
   bytes(value: Uint8Array): this {
-    this.#head(BYTES, value.length)
-    this.#room(value.length)
-    this.#buffer.set(value, this.#at)
-    this.#at += value.length
-    return this
+    return this.#head(BYTES, value.length).#raw(value)
   }
 
   flag(value: boolean): this {
@@ -94,6 +107,13 @@ export class Writer {
       this.#at = this.#buffer.writeUInt32BE(Math.floor(value / 0x100000000), this.#at)
       this.#at = this.#buffer.writeUInt32BE(value >>> 0, this.#at)
     }
+    return this
+  }
+
+  #raw(value: Uint8Array): this {
+    this.#room(value.length)
+    this.#buffer.set(value, this.#at)
+    this.#at += value.length
     return this
   }
 
