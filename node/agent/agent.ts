@@ -5,6 +5,7 @@
  */
 import { CID } from 'multiformats/cid'
 import { manifestCid } from '#protocol/bundle/manifest'
+import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import { Frame } from '#protocol/control/messages'
 import type { PeerIdString, ReplicaId } from '#protocol/ids'
 import { encodeResult } from '#protocol/result/result'
@@ -16,6 +17,7 @@ import { Holdings } from './holdings.ts'
 import { Outbox } from './outbox.ts'
 import { Outgoing } from './outgoing.ts'
 import { BYE_MS, DRAIN_RELEASE_MS, KILL_GRACE_MS, PROGRESS_AFTER_MS, QUIT_GRACE_MS, REPLICAS_HELD_MAX } from './policy.ts'
+import { whole } from './records.ts'
 
 export interface AgentOptions {
   readonly project: PeerIdString
@@ -305,9 +307,9 @@ export class Agent {
         node: this.#options.signer.peerId,
         reason: published.overDisk ? 'disk' : ended.reason,
         exitCode: whole(ended.exitCode),
-        output: CID.parse(published.output),
-        stdout: CID.parse(published.stdout),
-        stderr: CID.parse(published.stderr),
+        output: cidOf(published.output),
+        stdout: cidOf(published.stdout),
+        stderr: cidOf(published.stderr),
         bytes: whole(published.bytes),
         startedAtMs: whole(ended.startedAtMs),
         endedAtMs: whole(ended.endedAtMs),
@@ -423,7 +425,9 @@ function isUnwanted(replica: Replica | undefined): boolean {
   return replica?.phase === 'killing' && replica.fault === null
 }
 
-/** A result holds whole numbers only. */
-function whole(value: number): number {
-  return Number.isFinite(value) ? Math.trunc(Math.max(-(2 ** 31), Math.min(value, Number.MAX_SAFE_INTEGER))) : 0
+const NOTHING = new Map([EMPTY_DIRECTORY, EMPTY_FILE].map((text) => [text, CID.parse(text)]))
+
+/** Most runs leave one of the three empty: those ids are not read again. */
+function cidOf(text: string): CID {
+  return NOTHING.get(text) ?? CID.parse(text)
 }

@@ -55,7 +55,7 @@ export class Holdings {
     this.#count(id, -1)
     this.#held.set(id, { replica, sinceMs: nowMs, told: false })
     this.#count(id, 1)
-    this.#dirty.add(id)
+    if (needsRecord(replica)) this.#dirty.add(id)
   }
 
   delete(id: ReplicaId): void {
@@ -104,4 +104,8 @@ export class Holdings {
         this.#busy += by
     }
   }
+}
+
+function needsRecord(replica: Replica): boolean {
+  return replica.phase !== 'publishing' || replica.ended.reason !== 'exit' || replica.ended.exitCode !== 0
 }

@@ -1,11 +1,15 @@
 /** The node's end of the numbered link, with its durable records: a `kill -9` of either side loses and doubles nothing (R05). */
 import * as dagCbor from '@ipld/dag-cbor'
-import { type FrameBody, Link, type NumberedFrame } from '#protocol/control/link'
-import { decodeFrame, Frame } from '#protocol/control/messages'
+import { Link, type Numbered } from '#protocol/control/link'
+import { decodeFrame, FRAME_BYTES_MAX, Frame } from '#protocol/control/messages'
 import type { Change } from './events.ts'
+import { OUTBOX_BYTES_MAX, OUTBOX_FRAMES_MAX } from './policy.ts'
 
 const LINK_KEY = 'link'
 const OUT_PREFIX = 'out/'
+
+/** A frame's contents, without the numbers that the link gives it. */
+export type FrameBody = Omit<Frame, 'seq' | 'ack'>
 
 interface LinkRecord {
   readonly v: 1
@@ -15,17 +19,17 @@ interface LinkRecord {
 }
 
 export class Outbox {
-  readonly #numbered = new Link()
-  #id: Uint8Array
+  #numbered: Link<Uint8Array>
+  #bytes = 0
   #dirty = false
   #puts = new Map<number, Uint8Array>()
   /** Deletions of what was acknowledged: they ride along with the next commit instead of asking for one. */
   #forget = new Set<number>()
-  #restored: { record: LinkRecord | undefined; pending: NumberedFrame[] } | undefined
+  #restored: { record: LinkRecord | undefined; pending: Numbered<Uint8Array>[] } | undefined
 
   /** `id` is used when the records name none. */
   constructor(id: Uint8Array) {
-    this.#id = id
+    this.#numbered = new Link({ id: hex(id), sent: 0, received: 0 })
   }
 
   /** One of its own records; the others are ignored. Throws TypeError when it is damaged. Followed by `restored()`. */
@@ -40,7 +44,7 @@ export class Outbox {
       const seq = Number.parseInt(key.slice(OUT_PREFIX.length), 16)
       // A good-bye of the node's life before must not be said again now that it is back; its number must.
       const bye = decodeFrame(value)?.bye !== undefined
-      this.#restored.pending.push({ seq, bytes: bye ? Frame.encode({ seq, progress: { replicas: [] } }) : value })
+      this.#restored.pending.push({ seq, payload: bye ? Frame.encode({ seq, progress: { replicas: [] } }) : value })
     }
   }
 
@@ -49,35 +53,45 @@ export class Outbox {
     const { record, pending } = this.#restored ?? {}
     this.#restored = undefined
     if (record === undefined || pending === undefined) return
-    this.#id = record.link
-    this.#numbered.restore({ nextSeq: record.nextSeq, cursor: record.cursor, pending })
+    pending.sort((a, b) => a.seq - b.seq)
+    this.#numbered = new Link({ id: hex(record.link), sent: record.nextSeq - 1, received: record.cursor }, pending)
+    this.#bytes = pending.reduce((sum, { payload }) => sum + payload.length, 0)
   }
 
   get link(): Uint8Array {
-    return this.#id
+    return new Uint8Array(Buffer.from(this.#numbered.id, 'hex'))
   }
   get received(): number {
-    return this.#numbered.cursor
+    return this.#numbered.received
   }
   /** Number of the last frame added. */
   get sent(): number {
-    return this.#numbered.nextSeq - 1
+    return this.#numbered.sent
   }
   /** Frames sent and not known to be durable at the coordinator. */
   get unacknowledged(): number {
-    return this.#numbered.size
+    return this.#numbered.waiting
   }
 
-  /** Numbers a frame and keeps it until it is acknowledged. Throws LinkError when too many wait. */
+  /** Numbers a frame and keeps it until it is acknowledged; the bytes are what is sent now and after each reconnect. Throws RangeError when too much waits or the frame is too large: both are bugs here. */
   add(frame: FrameBody): Uint8Array {
-    const { seq, bytes } = this.#numbered.push(frame)
+    if (this.#numbered.waiting >= OUTBOX_FRAMES_MAX || this.#bytes >= OUTBOX_BYTES_MAX)
+      throw new RangeError(`${this.#numbered.waiting} frames (${this.#bytes} bytes) wait for the coordinator's word; no more are kept`)
+    const seq = this.#numbered.sent + 1
+    const bytes = Frame.encode({ ...frame, seq, ack: 0 })
+    if (bytes.length > FRAME_BYTES_MAX) throw new RangeError(`a frame has ${bytes.length} bytes, at most ${FRAME_BYTES_MAX} are allowed`)
+    this.#numbered.push(bytes)
+    this.#bytes += bytes.length
     this.#puts.set(seq, bytes)
     this.#dirty = true
     return bytes
   }
 
-  acknowledged(seq: number): void {
-    for (const forgotten of this.#numbered.acked(seq)) if (!this.#puts.delete(forgotten)) this.#forget.add(forgotten)
+  acknowledged(upTo: number): void {
+    for (const { seq, payload } of this.#numbered.acknowledge(upTo)) {
+      this.#bytes -= payload.length
+      if (!this.#puts.delete(seq)) this.#forget.add(seq)
+    }
   }
 
   /** `new` when the frame is the one expected; then it counts as received. */
@@ -94,14 +108,13 @@ export class Outbox {
 
   /** In order, for replay after a reconnect. */
   pending(): Uint8Array[] {
-    return this.#numbered.pending().map(({ bytes }) => bytes)
+    return this.#numbered.pending().map(({ payload }) => payload)
   }
 
   /** Numbering begins anew in both directions. */
   reset(link: Uint8Array): void {
     this.acknowledged(this.sent)
-    this.#numbered.reset()
-    this.#id = link
+    this.#numbered = new Link({ id: hex(link), sent: 0, received: 0 })
     this.#dirty = true
   }
 
@@ -113,7 +126,7 @@ export class Outbox {
       this.#forget.clear()
     }
     if (this.#dirty) {
-      const record: LinkRecord = { v: 1, link: this.#id, nextSeq: this.#numbered.nextSeq, cursor: this.#numbered.cursor }
+      const record: LinkRecord = { v: 1, link: this.link, nextSeq: this.sent + 1, cursor: this.received }
       changes.push({ key: LINK_KEY, value: dagCbor.encode(record) })
     }
     for (const [seq, value] of this.#puts) changes.push({ key: keyOf(seq), value })
@@ -125,4 +138,8 @@ export class Outbox {
 
 function keyOf(seq: number): string {
   return OUT_PREFIX + seq.toString(16).padStart(14, '0')
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex')
 }

@@ -1,11 +1,11 @@
 /** Gathers what one step wants to tell the coordinator and makes as few frames of it as possible. */
-import type { FrameBody } from '#protocol/control/link'
 import type { ReturnedOne, StartOne } from '#protocol/control/messages'
 import type { ReplicaId } from '#protocol/ids'
 import { RESULT_DOMAIN } from '#protocol/result/result'
 import { signBatch } from '#protocol/signing/batch'
 import type { Signer } from '#protocol/signing/keys'
 import type { Fault } from './events.ts'
+import type { FrameBody } from './outbox.ts'
 import { FAULT_CODE_MAX, FAULT_MESSAGE_MAX, ITEMS_PER_FRAME } from './policy.ts'
 
 export class Outgoing {

@@ -6,6 +6,10 @@ export const REPLICAS_HELD_MAX = 4096
 /** Items in one outgoing frame: a report has at most 5 KiB (result, path), so 512 of them stay well under FRAME_BYTES_MAX. */
 export const ITEMS_PER_FRAME = 512
 
+/** What may wait for the coordinator's word: far more than everything that REPLICAS_HELD_MAX replicas can have to say. */
+export const OUTBOX_FRAMES_MAX = 16_384
+export const OUTBOX_BYTES_MAX = 64 * 1024 * 1024
+
 /** From TERM to KILL when the coordinator ends a replica (CodaLab's 10 s), and when the volunteer wants the machine back. */
 export const KILL_GRACE_MS = 10_000
 export const QUIT_GRACE_MS = 3_000

@@ -1,6 +1,10 @@
-/** The durable form of a held replica. Preparing is not a step worth a record: it is done again after a restart. */
+/**
+ * The durable form of a held replica. Preparing is not a step worth a record: it is done again after a restart. Nor is
+ * publishing after a plain success: the record says `running`, and the engine finds the run again, ended.
+ */
 import * as dagCbor from '@ipld/dag-cbor'
 import { decodeManifest } from '#protocol/bundle/manifest'
+import { Writer } from '#protocol/cbor/writer'
 import type { ReplicaId } from '#protocol/ids'
 import type { Ended } from '../ports.ts'
 import type { CheckedLease, Fault, Replica } from './events.ts'
@@ -18,23 +22,24 @@ interface Stored {
 }
 
 const NO_BYTES = new Uint8Array(0)
+const WRITER = new Writer()
 
 export function encodeReplica(replica: Replica): Uint8Array {
-  if (replica.phase === 'reported') return encode({ at: 'reported', content: replica.content })
-  const lease = { epoch: replica.lease.epoch, manifest: replica.lease.bytes }
   switch (replica.phase) {
+    case 'reported':
+      return write('reported', null, { content: replica.content })
     case 'preparing':
-      return encode({ ...lease, at: replica.granted ? 'granted' : replica.asked ? 'asked' : 'leased' })
+      return write(replica.granted ? 'granted' : replica.asked ? 'asked' : 'leased', replica.lease)
     case 'ready':
-      return encode({ ...lease, at: 'leased' })
+      return write('leased', replica.lease)
     case 'asking':
-      return encode({ ...lease, at: 'asked' })
+      return write('asked', replica.lease)
     case 'running':
-      return encode({ ...lease, at: 'running' })
+      return write('running', replica.lease)
     case 'killing':
-      return encode({ ...lease, at: 'killing', fault: replica.fault })
+      return write('killing', replica.lease, { fault: replica.fault })
     case 'publishing':
-      return encode({ ...lease, at: 'publishing', ended: replica.ended })
+      return write('publishing', replica.lease, { ended: replica.ended })
   }
 }
 
@@ -61,6 +66,34 @@ export function decodeReplica(id: ReplicaId, bytes: Uint8Array): Replica {
   }
 }
 
-function encode(stored: Partial<Stored>): Uint8Array {
-  return dagCbor.encode({ v: 1, at: 'leased', epoch: 0, manifest: NO_BYTES, fault: null, ended: null, content: [], ...stored })
+interface Details {
+  readonly fault?: Fault | null
+  readonly ended?: Ended
+  readonly content?: readonly string[]
+}
+
+/** dag-cbor by hand: a record is written three times for every replica. */
+function write(at: Stored['at'], lease: CheckedLease | null, { fault = null, ended, content = [] }: Details = {}): Uint8Array {
+  WRITER.map(7).text('v').int(1).text('at').text(at).text('ended')
+  if (ended === undefined) WRITER.nil()
+  else {
+    const { cpuMs, reason, exitCode, endedAtMs, startedAtMs, memoryPeakBytes } = ended
+    WRITER.map(6).text('cpuMs').int(whole(cpuMs)).text('reason').text(reason).text('exitCode').int(whole(exitCode)).text('endedAtMs').int(whole(endedAtMs))
+    WRITER.text('startedAtMs').int(whole(startedAtMs)).text('memoryPeakBytes').int(whole(memoryPeakBytes))
+  }
+  WRITER.text('epoch')
+    .int(lease?.epoch ?? 0)
+    .text('fault')
+  if (fault === null) WRITER.nil()
+  else WRITER.map(3).text('code').text(fault.code).text('class').text(fault.class).text('message').text(fault.message)
+  WRITER.text('content').list(content.length)
+  for (const cid of content) WRITER.text(cid)
+  return WRITER.text('manifest')
+    .bytes(lease?.bytes ?? NO_BYTES)
+    .done()
+}
+
+/** Records and results hold whole numbers only. */
+export function whole(value: number): number {
+  return Number.isFinite(value) ? Math.trunc(Math.max(-(2 ** 31), Math.min(value, Number.MAX_SAFE_INTEGER))) : 0
 }

@@ -29,8 +29,7 @@ export class FakeCoordinator {
   unknown: ReplicaId[] = []
   #host: Host | undefined
   #stream: FrameStream | undefined
-  #link = new Link()
-  #linkId: string | undefined
+  #link = new Link<Uint8Array>({ id: '', sent: 0, received: 0 })
   #addresses: string[] = []
 
   static async start(): Promise<FakeCoordinator> {
@@ -78,7 +77,7 @@ export class FakeCoordinator {
 
   /** Loses its memory of the node's link. */
   forget(): void {
-    this.#linkId = undefined
+    this.#link = new Link<Uint8Array>({ id: '', sent: 0, received: 0 })
   }
 
   assign(replica: ReplicaId, manifest: RunManifest, signer: Signer = this.signer): void {
@@ -102,7 +101,7 @@ export class FakeCoordinator {
 
   /** A frame whose number leaves some out. */
   skipNumbers(): void {
-    void this.#stream?.write(Frame.encode({ seq: this.#link.nextSeq + 5, release: { replicas: [] } })).catch(() => undefined)
+    void this.#stream?.write(Frame.encode({ seq: this.#link.sent + 6, release: { replicas: [] } })).catch(() => undefined)
   }
 
   async resultOf(replica: ReplicaId): Promise<Result> {
@@ -118,7 +117,8 @@ export class FakeCoordinator {
   }
 
   #send(body: Omit<Frame, 'seq' | 'ack'>): void {
-    const { bytes } = this.#link.push(body)
+    const bytes = Frame.encode({ ...body, seq: this.#link.sent + 1, ack: 0 })
+    this.#link.push(bytes)
     void this.#stream?.write(bytes).catch(() => undefined)
   }
 
@@ -145,24 +145,23 @@ export class FakeCoordinator {
       await stream.close()
       return
     }
-    const link = Buffer.from(hello.link).toString('hex')
-    const resumed = link === this.#linkId && this.#link.resumable(hello.received)
-    if (!resumed) this.#link.reset()
-    this.#linkId = link
-    this.#link.acked(hello.received)
-    await stream.write(Frame.encode({ welcome: { version: 1, epoch: 1, resumed, received: this.#link.cursor, heartbeatMs: 100, unknown: this.unknown } }))
-    for (const { bytes } of this.#link.pending()) await stream.write(bytes)
+    const id = Buffer.from(hello.link).toString('hex')
+    const resumed = id === this.#link.id && this.#link.resumable(hello.received)
+    if (!resumed) this.#link = new Link<Uint8Array>({ id, sent: 0, received: 0 })
+    this.#link.acknowledge(hello.received)
+    await stream.write(Frame.encode({ welcome: { version: 1, epoch: 1, resumed, received: this.#link.received, heartbeatMs: 100, unknown: this.unknown } }))
+    for (const { payload } of this.#link.pending()) await stream.write(payload)
     this.#stream = stream
   }
 
   #take(stream: FrameStream, frame: Frame): void {
-    if (frame.ack > 0) this.#link.acked(frame.ack)
+    if (frame.ack > 0) this.#link.acknowledge(frame.ack)
     if (frame.heartbeat !== undefined) this.heartbeats++
     if (frame.demand !== undefined) this.demands.push(frame.demand.slots)
     if (frame.seq === 0) return
     const place = this.#link.accept(frame.seq)
     if (place === 'gap') throw new Error(`the node skipped to ${frame.seq}`)
-    void stream.write(Frame.encode({ ack: this.#link.cursor })).catch(() => undefined)
+    void stream.write(Frame.encode({ ack: this.#link.received })).catch(() => undefined)
     if (place === 'duplicate') return
     if (frame.bye !== undefined) this.byes++
     for (const one of frame.returned?.replicas ?? []) this.returned.set(one.replica, one)

@@ -158,7 +158,7 @@ export class Coordinator {
       return false
     }
     state.out.ack(node)
-    if (arrival !== 'next') return false
+    if (arrival !== 'new') return false
     state.out.link(node)
     return true
   }

@@ -1,11 +1,11 @@
 /** The live state: what is held in memory of tasks that are not terminal, of their replicas, and of nodes. */
 import type { TaskPolicy } from '#protocol/bundle/policy'
+import type { Link } from '#protocol/control/link'
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
 import type { SignedResult } from '#protocol/result/result'
 import type { NodeOffer, TaskFailure } from './events.ts'
-import type { Link } from './links.ts'
 import type { OrderedQueue } from './queue.ts'
-import type { CancelReason, Decision } from './records.ts'
+import type { CancelReason, Decision, Outgoing } from './records.ts'
 import type { ReplicaState, TaskState, Verdict } from './states.ts'
 
 /** A manifest that live tasks share; decoded no further than the coordinator needs. */
@@ -150,7 +150,8 @@ export interface Node {
   invalid: number
   errors: number
   lost: number
-  link: Link | null
+  /** The numbering of its control stream. What is said is kept as data: after a reconnect a frame is made anew from what still holds. */
+  link: Link<Outgoing> | null
   readonly outgoing: Outbound
   /** Leases that it did not list in its last hello. */
   forgotten: { readonly replicas: readonly Replica[]; readonly atMs: number } | null

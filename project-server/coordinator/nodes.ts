@@ -1,11 +1,11 @@
 /** Nodes come, fall silent, leave and come back; what they held follows. */
+import { Link } from '#protocol/control/link'
 import type { PeerIdString, ReplicaId } from '#protocol/ids'
 import type { Event, NodeOffer } from './events.ts'
-import { Link } from './links.ts'
 import type { Node, Replica } from './model.ts'
 import { FORGOTTEN_MS, NODES_MAX, OUTBOX_FRAMES_MAX, PREPARE_MS_MAX, REPORT_SLACK_MS } from './policy.ts'
 import { retryPull } from './pulls.ts'
-import { outKey } from './records.ts'
+import { type Outgoing, outKey } from './records.ts'
 import { close, giveBack, lose, refile, revive } from './replicas.ts'
 import type { State } from './state.ts'
 import { isLive } from './states.ts'
@@ -30,7 +30,7 @@ export function hello(state: State, event: Hello, nowMs: number): void {
   state.out.node(node)
   const { link } = node
   // A node that has less than it once acknowledged, or more than was ever sent, is not at the other end of this link.
-  const resumed = link !== null && link.id === event.link && event.received >= link.acked && acknowledge(state, node, event.received)
+  const resumed = link !== null && link.id === event.link && link.resumable(event.received) && acknowledge(state, node, event.received)
   if (!resumed) startLink(state, node, event.link, nowMs)
   const unknown = resumed ? reconcile(state, node, event, nowMs) : [...event.replicas]
   state.out.replay(node)
@@ -58,9 +58,9 @@ export function bye(state: State, node: Node, nowMs: number): void {
 
 /** Forgets what the node made durable; false when it names a number that was never used. */
 export function acknowledge(state: State, node: Node, seq: number): boolean {
-  const done = node.link?.acknowledge(seq)
-  if (done === undefined) return false
-  for (const { seq: number } of done) state.out.delete(outKey(node.id, number))
+  const { link } = node
+  if (link === null || seq > link.sent) return false
+  for (const { seq: number } of link.acknowledge(seq)) state.out.delete(outKey(node.id, number))
   return true
 }
 
@@ -110,7 +110,7 @@ export function newNode(id: PeerIdString, offer: NodeOffer, nowMs: number): Node
 function startLink(state: State, node: Node, id: string, nowMs: number): void {
   for (const replica of [...node.held]) lose(state, replica, { message: 'the node started anew without it' }, nowMs)
   dropLink(state, node)
-  node.link = new Link({ link: id, sent: 0, received: 0 })
+  node.link = new Link<Outgoing>({ id, sent: 0, received: 0 })
   state.out.link(node)
 }
 

@@ -132,7 +132,7 @@ export class Output {
     this.#batches.clear()
     for (const node of this.#nodes) this.#changes.set(nodeKey(node.id), encodeNodeRecord(nodeRecord(node)))
     this.#nodes.clear()
-    for (const node of this.#links) if (node.link !== null) this.#changes.set(linkKey(node.id), encodeLinkRecord(node.link.record))
+    for (const node of this.#links) if (node.link !== null) this.#changes.set(linkKey(node.id), encodeLinkRecord(node.link))
     this.#links.clear()
     const changes: Change[] = []
     for (const [key, value] of this.#changes) changes.push({ key, value: typeof value === 'function' ? value() : value })
@@ -146,8 +146,7 @@ export class Output {
 
   #replay(node: Node): void {
     if (!node.connected || node.link === null) return
-    for (const { seq, outgoing } of node.link.pending())
-      this.#effects.push({ kind: 'send', node: node.id, seq, frame: rebuildFrame(seq, outgoing, this.#find) })
+    for (const { seq, payload } of node.link.pending()) this.#effects.push({ kind: 'send', node: node.id, seq, frame: rebuildFrame(seq, payload, this.#find) })
   }
 
   #number(node: Node): void {

@@ -14,13 +14,14 @@
  * | `result/<batch>.<index, 9 digits>.<attempt>` | a signed result of a task that is not terminal |
  * | `receipt/<task id>` | the signed receipt (written by the shell, in the commit that decided the task) |
  * | `node/<peer>` | NodeRecord |
- * | `link/<peer>` | LinkRecord: the numbering of its control stream |
+ * | `link/<peer>` | LinkNumbers of its control stream; the id is hex |
  * | `out/<peer>/<seq, 16 digits>` | what a numbered frame said, until the node has it |
  * | `late/<replica id>` | a replica that was outstanding when its task was decided |
  */
 import * as dagCbor from '@ipld/dag-cbor'
 import type { TaskPolicy } from '#protocol/bundle/policy'
 import { Writer } from '#protocol/cbor/writer'
+import type { LinkNumbers } from '#protocol/control/link'
 import { type BatchId, type PeerIdString, parseTaskId, type ReplicaId, type TaskId } from '#protocol/ids'
 import type { FailureCode } from '#protocol/owner/messages'
 import type { SignedResult } from '#protocol/result/result'
@@ -114,15 +115,6 @@ export interface NodeRecord {
   readonly invalid: number
   readonly errors: number
   readonly lost: number
-}
-
-export interface LinkRecord {
-  /** Hex. */
-  readonly link: string
-  /** Last number used towards the node; those that it made durable have no `out/` record any more. */
-  readonly sent: number
-  /** Highest of the node's numbers that is durable here. */
-  readonly received: number
 }
 
 export type Outgoing =
@@ -320,13 +312,13 @@ export function decodeNodeRecord(bytes: Uint8Array): NodeRecord {
   return decode<[NodeRecord]>('node', bytes)[0]
 }
 
-export function encodeLinkRecord({ link, sent, received }: LinkRecord): Uint8Array {
-  return WRITER.list(4).int(RECORD_VERSION).text(link).int(sent).int(received).done()
+export function encodeLinkRecord({ id, sent, received }: LinkNumbers): Uint8Array {
+  return WRITER.list(4).int(RECORD_VERSION).text(id).int(sent).int(received).done()
 }
 
-export function decodeLinkRecord(bytes: Uint8Array): LinkRecord {
-  const [link, sent, received] = decode<[string, number, number]>('link', bytes)
-  return { link, sent, received }
+export function decodeLinkRecord(bytes: Uint8Array): LinkNumbers {
+  const [id, sent, received] = decode<[string, number, number]>('link', bytes)
+  return { id, sent, received }
 }
 
 export function encodeOutgoing(outgoing: Outgoing): Uint8Array {

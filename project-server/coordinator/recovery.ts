@@ -1,9 +1,9 @@
 /** From the records to the live state, after a restart. Only what is not terminal is read, and the nodes. */
+import { Link, type Numbered } from '#protocol/control/link'
 import { isBatchId, type ReplicaId } from '#protocol/ids'
 import { decodeResult, voteOf } from '#protocol/result/result'
 import type { Store } from '../ports.ts'
 import { bundleOf, groupOf, orderOf, storedManifest } from './batches.ts'
-import { Link, type Numbered } from './links.ts'
 import type { Batch, Node, Replica, Report, Task } from './model.ts'
 import { newNode } from './nodes.ts'
 import { resumePull } from './pulls.ts'
@@ -18,6 +18,7 @@ import {
   decodeOutgoing,
   decodeSignedResult,
   decodeTaskRecord,
+  type Outgoing,
   type ReplicaRecord,
   resultKey,
   type TaskRecord,
@@ -56,21 +57,21 @@ async function loadNodes(state: State, store: Records, nowMs: number): Promise<M
     Object.assign(node, { state: was, graceUntilMs: nowMs + state.policy.restartGraceMs, valid, invalid, errors, lost })
     state.nodes.set(id, node)
   }
-  const pending = new Map<string, Numbered[]>()
+  const pending = new Map<string, Numbered<Outgoing>[]>()
   const assigned = new Map<ReplicaId, number>()
   for await (const [key, value] of under(store, 'out/')) {
     const [, id = '', number] = key.split('/')
-    const outgoing = decodeOutgoing(value)
+    const payload = decodeOutgoing(value)
     const seq = Number(number)
     const list = pending.get(id)
-    if (list === undefined) pending.set(id, [{ seq, outgoing }])
-    else list.push({ seq, outgoing })
-    if (outgoing.kind === 'assign') for (const replica of outgoing.replicas) assigned.set(replica, seq)
+    if (list === undefined) pending.set(id, [{ seq, payload }])
+    else list.push({ seq, payload })
+    if (payload.kind === 'assign') for (const replica of payload.replicas) assigned.set(replica, seq)
   }
   for await (const [key, value] of under(store, 'link/')) {
     const id = key.slice('link/'.length)
     const node = state.nodes.get(id)
-    if (node !== undefined) node.link = new Link(decodeLinkRecord(value), pending.get(id))
+    if (node !== undefined) node.link = new Link<Outgoing>(decodeLinkRecord(value), pending.get(id))
   }
   return assigned
 }

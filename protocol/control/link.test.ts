@@ -1,71 +1,87 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { LINK_FRAMES_MAX, Link, type SavedLink } from './link.ts'
-import { decodeFrame } from './messages.ts'
+import { Link, type LinkNumbers, type Numbered } from './link.ts'
 
-const body = (name: string) => ({ start: { replicas: [{ replica: name, epoch: 1 }] } })
-const nameIn = (bytes: Uint8Array): string => decodeFrame(bytes)?.start?.replicas[0]?.replica ?? ''
+const NEW: LinkNumbers = { id: 'a link', sent: 0, received: 0 }
+
+function newLink(): Link<string> {
+  return new Link<string>(NEW)
+}
+
+function numbersOf({ id, sent, received }: LinkNumbers): LinkNumbers {
+  return { id, sent, received }
+}
 
 describe('Link', () => {
   it('numbers from 1 and keeps what it sent until it is acknowledged', () => {
-    const link = new Link()
-    const first = link.push(body('a'))
-    const second = link.push(body('b'))
-    assert.deepEqual([first.seq, second.seq, link.nextSeq], [1, 2, 3])
-    assert.deepEqual(link.pending(), [first, second])
-    assert.equal(decodeFrame(second.bytes)?.seq, 2)
-    assert.deepEqual(link.acked(1), [1])
-    assert.deepEqual(link.pending(), [second])
-    assert.deepEqual(link.acked(1), [])
+    const link = newLink()
+    assert.deepEqual([link.push('a'), link.push('b'), link.sent, link.waiting], [1, 2, 2, 2])
+    const [first, second] = link.pending()
+    assert.deepEqual(
+      [first, second],
+      [
+        { seq: 1, payload: 'a' },
+        { seq: 2, payload: 'b' }
+      ]
+    )
+    assert.deepEqual(link.acknowledge(1), [first])
+    assert.deepEqual([link.pending(), link.acked, link.waiting], [[second], 1, 1])
+    assert.deepEqual(link.acknowledge(1), [])
   })
 
   it('accepts each number once and in order', () => {
-    const link = new Link()
+    const link = newLink()
     assert.equal(link.accept(1), 'new')
     assert.equal(link.accept(1), 'duplicate')
     assert.equal(link.accept(3), 'gap')
     assert.equal(link.accept(2), 'new')
-    assert.equal(link.cursor, 2)
+    assert.equal(link.received, 2)
   })
 
   it('forgets no more than it sent, whatever the peer acknowledges', () => {
-    const link = new Link()
-    link.push(body('a'))
-    assert.deepEqual(link.acked(Number.NaN), [])
-    assert.deepEqual(link.acked(Number.MAX_SAFE_INTEGER), [1])
-    const { seq } = link.push(body('b'))
-    assert.equal(seq, 2)
-    assert.equal(link.size, 1)
+    const link = newLink()
+    link.push('a')
+    assert.deepEqual(link.acknowledge(Number.NaN), [])
+    assert.deepEqual(
+      link.acknowledge(Number.MAX_SAFE_INTEGER).map(({ seq }) => seq),
+      [1]
+    )
+    assert.equal(link.push('b'), 2)
+    assert.equal(link.waiting, 1)
   })
 
-  it('says when it is full, and takes no more until something is acknowledged', () => {
-    const link = new Link()
-    for (let i = 0; i < LINK_FRAMES_MAX; i += 1) link.push({ bye: {} })
-    assert.equal(link.full, true)
-    assert.throws(() => link.push({ bye: {} }), { name: 'LinkError', code: 'full' })
-    assert.equal(link.nextSeq, LINK_FRAMES_MAX + 1)
-    link.acked(1)
-    assert.equal(link.full, false)
-  })
-
-  it('refuses a frame that the other side would refuse, and does not use up its number', () => {
-    const link = new Link()
-    assert.throws(() => link.push(body('x'.repeat(5_000_000))), { code: 'frame_too_large' })
-    assert.equal(link.nextSeq, 1)
+  it('keeps its order over many acknowledgements of any size', () => {
+    fc.assert(
+      fc.property(fc.array(fc.record({ push: fc.nat(5), ack: fc.nat(7) }), { maxLength: 60 }), (steps) => {
+        const link = new Link<number>(NEW)
+        let acked = 0
+        for (const { push, ack } of steps) {
+          for (let more = push; more > 0; more--) link.push(link.sent + 1)
+          const to = Math.min(acked + ack, link.sent)
+          const expected = Array.from({ length: to - acked }, (_, index) => acked + index + 1)
+          assert.deepEqual(
+            link.acknowledge(to).map(({ payload }) => payload),
+            expected
+          )
+          acked = to
+          assert.deepEqual([link.acked, link.waiting, link.pending().length], [acked, link.sent - acked, link.sent - acked])
+        }
+      })
+    )
   })
 
   it('sees when one side lost its memory', () => {
-    const link = new Link()
+    const link = newLink()
     assert.equal(link.resumable(0), true)
     assert.equal(link.resumable(1), false)
-    link.push(body('a'))
-    link.push(body('b'))
+    link.push('a')
+    link.push('b')
     assert.deepEqual(
       [0, 1, 2, 3].map((received) => link.resumable(received)),
       [true, true, true, false]
     )
-    link.acked(2)
+    link.acknowledge(2)
     assert.deepEqual(
       [0, 1, 2, 3].map((received) => link.resumable(received)),
       [false, false, true, false]
@@ -73,80 +89,76 @@ describe('Link', () => {
   })
 
   it('continues from what was saved', () => {
-    const link = new Link()
-    link.push(body('a'))
-    const kept = link.push(body('b'))
-    link.acked(1)
+    const link = newLink()
+    link.push('a')
+    link.push('b')
+    link.acknowledge(1)
     link.accept(1)
-    const again = new Link()
-    again.restore(link.saved())
-    assert.deepEqual(again.pending(), [kept])
-    assert.deepEqual([again.nextSeq, again.cursor], [3, 1])
-    again.reset()
-    assert.deepEqual(again.saved(), { nextSeq: 1, cursor: 0, pending: [] })
+    const again = new Link<string>(numbersOf(link), link.pending())
+    assert.deepEqual(again.pending(), [{ seq: 2, payload: 'b' }])
+    assert.deepEqual(numbersOf(again), { id: 'a link', sent: 2, received: 1 })
   })
 })
 
+interface Saved extends LinkNumbers {
+  readonly pending: readonly Numbered<string>[]
+}
+
 /** One end with its disk: what is not committed when it crashes is gone, and nothing leaves before it is committed. */
 class End {
-  link = new Link()
-  disk: SavedLink = this.link.saved()
+  link = newLink()
+  disk: Saved = { ...NEW, pending: [] }
   applied: string[] = []
   appliedOnDisk: string[] = []
-  #outgoing: Uint8Array[] = []
-  #pushed: string[] = []
+  #outgoing: Numbered<string>[] = []
   readonly pushedOnDisk: string[] = []
   #ackDue = false
 
   push(name: string): void {
-    this.#outgoing.push(this.link.push(body(name)).bytes)
-    this.#pushed.push(name)
+    this.#outgoing.push({ seq: this.link.push(name), payload: name })
   }
 
-  receive(packet: Packet): 'fine' | 'broken' {
-    this.link.acked(packet.ack)
-    if (packet.bytes === undefined) return 'fine'
-    const verdict = this.link.accept(decodeFrame(packet.bytes)?.seq ?? 0)
-    if (verdict === 'new') this.applied.push(nameIn(packet.bytes))
+  receive({ ack, frame }: Packet): 'fine' | 'broken' {
+    this.link.acknowledge(ack)
+    if (frame === undefined) return 'fine'
+    const verdict = this.link.accept(frame.seq)
+    if (verdict === 'new') this.applied.push(frame.payload)
     this.#ackDue = true
     return verdict === 'gap' ? 'broken' : 'fine'
   }
 
   /** What may leave after this commit. */
   commit(): Packet[] {
-    this.disk = this.link.saved()
+    this.disk = { ...numbersOf(this.link), pending: this.link.pending() }
     this.appliedOnDisk = [...this.applied]
-    this.pushedOnDisk.push(...this.#pushed)
-    const packets: Packet[] = this.#outgoing.map((bytes) => ({ bytes, ack: this.disk.cursor }))
-    if (this.#ackDue) packets.push({ ack: this.disk.cursor })
+    this.pushedOnDisk.push(...this.#outgoing.map(({ payload }) => payload))
+    const packets: Packet[] = this.#outgoing.map((frame) => ({ frame, ack: this.disk.received }))
+    if (this.#ackDue) packets.push({ ack: this.disk.received })
     this.#outgoing = []
-    this.#pushed = []
     this.#ackDue = false
     return packets
   }
 
   crash(): void {
-    this.link = new Link()
-    this.link.restore(this.disk)
+    this.link = new Link<string>(this.disk, this.disk.pending)
     this.applied = [...this.appliedOnDisk]
     this.#outgoing = []
-    this.#pushed = []
     this.#ackDue = false
   }
 
-  /** A new connection: the other side's durable cursor, then all that is not acknowledged. */
+  /** A new connection: the other side's durable number, then all that is not acknowledged. */
   reconnected(received: number): Packet[] {
     assert.equal(this.link.resumable(received), true)
-    this.link.acked(received)
+    this.link.acknowledge(received)
     return this.link
       .pending()
-      .filter(({ seq }) => seq < this.disk.nextSeq)
-      .map(({ bytes }) => ({ bytes, ack: this.disk.cursor }))
+      .filter(({ seq }) => seq <= this.disk.sent)
+      .map((frame) => ({ frame, ack: this.disk.received }))
   }
 }
 
 interface Packet {
-  readonly bytes?: Uint8Array
+  readonly frame?: Numbered<string>
   readonly ack: number
 }
 
@@ -182,7 +194,7 @@ it('loses nothing, applies nothing twice and keeps the order, over a network tha
       }
       const reconnect = (): void => {
         flying = [[], []]
-        const received = ends.map(({ disk }) => disk.cursor)
+        const received = ends.map(({ disk }) => disk.received)
         const again = [ends[0].reconnected(received[1] as number), ends[1].reconnected(received[0] as number)]
         happened.replayed += (again[0]?.length ?? 0) + (again[1]?.length ?? 0)
         send(0, again[0] as Packet[])
@@ -229,7 +241,7 @@ it('loses nothing, applies nothing twice and keeps the order, over a network tha
       }
       assert.deepEqual(ends[1].appliedOnDisk, ends[0].pushedOnDisk)
       assert.deepEqual(ends[0].appliedOnDisk, ends[1].pushedOnDisk)
-      assert.deepEqual([ends[0].link.size, ends[1].link.size], [0, 0])
+      assert.deepEqual([ends[0].link.waiting, ends[1].link.waiting], [0, 0])
     }),
     { numRuns: 200 }
   )
