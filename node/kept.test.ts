@@ -7,7 +7,7 @@ import { acceptCid } from '#protocol/content/cid'
 import { type ContentStore, EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import { openContentStore } from '#protocol/content/live/store'
 import { KeptContent } from './kept.ts'
-import { openWorkspace } from './live/workspace.ts'
+import { makeRunFolder, openWorkspace } from './live/workspace.ts'
 import { replicaOf } from './testing/samples.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'talko-kept-'))
@@ -23,7 +23,8 @@ let count = 0
 /** What a run left: files of `out/`, and stdout. */
 async function left(files: Record<string, string>, stdout = ''): Promise<string> {
   const replica = replicaOf(count++)
-  const folder = await workspace.create(replica)
+  const folder = workspace.pathOf(replica)
+  makeRunFolder(folder)
   mkdirSync(join(folder, 'out'))
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, 'out', name), text)
   writeFileSync(join(folder, 'stdout'), stdout)

@@ -28,8 +28,6 @@ export interface NodeStore {
 export interface Workspace {
   /** Where a replica's folder is, whether or not it exists. */
   pathOf(replica: ReplicaId): string
-  /** An empty folder; what was there before is removed. */
-  create(replica: ReplicaId): Promise<string>
   remove(replica: ReplicaId): Promise<void>
   /** Removes the folders of all replicas but these. */
   sweep(keep: ReadonlySet<ReplicaId>): Promise<void>
@@ -57,7 +55,7 @@ export interface Execution {
   readonly manifest: RunManifest
   /** Where each dependency lies on the host, to be shown read-only at /in/<name>. */
   readonly inputs: readonly { readonly name: string; readonly path: string }[]
-  /** An existing empty folder of the node's for this replica: the executor makes `out/` for the task and writes `stdout` and `stderr` files beside it as they arrive. */
+  /** The node's folder for this replica. To start it the executor makes it (what may lie there is removed), makes `out/` in it for the task and writes `stdout` and `stderr` files beside it as they arrive; a run that leaves nothing needs none of them. */
   readonly folder: string
 }
 

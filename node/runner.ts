@@ -134,7 +134,7 @@ export class Runner {
 
   async #start(replica: ReplicaId, manifest: RunManifest): Promise<void> {
     const { workspace, store } = this.#ports
-    const folder = await workspace.create(replica)
+    const folder = workspace.pathOf(replica)
     if (this.#kills.has(replica)) throw new ExecutorError('failed', 'ended before it began')
     const running = await this.#executor(manifest).start({ replica, manifest, inputs: locateInputs(store, manifest), folder })
     this.#attach(replica, running)

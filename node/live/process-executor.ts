@@ -13,6 +13,7 @@ import type { ReplicaId } from '#protocol/ids'
 import type { EndReason } from '#protocol/result/result'
 import { type Ended, type Execution, type Executor, ExecutorError, type Logger, type Running } from '../ports.ts'
 import { factsOf, usageOf } from './proc.ts'
+import { makeRunFolder } from './workspace.ts'
 
 export interface ProcessExecutorOptions {
   readonly logger: Logger
@@ -87,6 +88,7 @@ export function createProcessExecutor({ logger, folder }: ProcessExecutorOptions
 function begin(execution: Execution): Run {
   const { folder, manifest, inputs } = execution
   const out = join(folder, 'out')
+  makeRunFolder(folder)
   mkdirSync(out)
   mkdirSync(join(folder, 'in'))
   for (const { name, path } of inputs) symlinkSync(path, join(folder, 'in', name))

@@ -1,4 +1,5 @@
 /** Replicas' folders under the node's `run/`. The trees in them are hostile: nothing here follows a link. */
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { lstat, mkdir, opendir, readdir, readFile, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Workspace } from '../ports.ts'
@@ -10,18 +11,9 @@ export async function openWorkspace(folder: string): Promise<Workspace> {
   const remove = (path: string): Promise<void> => rm(path, { recursive: true, force: true, maxRetries: 3 })
   return {
     pathOf,
-    async create(replica) {
-      const path = pathOf(replica)
-      try {
-        await mkdir(path)
-      } catch (error) {
-        if (!isCode(error, 'EEXIST')) throw error
-        await remove(path)
-        await mkdir(path)
-      }
-      return path
-    },
     async remove(replica) {
+      // Looking costs a hundredth of a failed removal.
+      if (!existsSync(pathOf(replica))) return
       try {
         await rmdir(pathOf(replica))
       } catch (error) {
@@ -32,6 +24,7 @@ export async function openWorkspace(folder: string): Promise<Workspace> {
       for (const name of await readdir(folder)) if (!keep.has(name)) await remove(join(folder, name))
     },
     async names(replica) {
+      if (!existsSync(pathOf(replica))) return new Set()
       try {
         return new Set(await readdir(pathOf(replica)))
       } catch (error) {
@@ -64,6 +57,17 @@ export async function openWorkspace(folder: string): Promise<Workspace> {
       }
     },
     read: (path) => readFile(path)
+  }
+}
+
+/** An empty folder for one run; what was there before is removed. */
+export function makeRunFolder(path: string): void {
+  try {
+    mkdirSync(path)
+  } catch (error) {
+    if (!isCode(error, 'EEXIST')) throw error
+    rmSync(path, { recursive: true, force: true, maxRetries: 3 })
+    mkdirSync(path)
   }
 }
 

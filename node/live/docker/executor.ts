@@ -10,6 +10,7 @@ import { type Ended, type Execution, type Executor, ExecutorError, type Running 
 import { startFailure } from '../../sandbox/end.ts'
 import { containerName, containerOptions, containerPrefix } from '../../sandbox/options.ts'
 import { CREATES_PER_CORE, FREE_BYTES_MIN, TASK_UID } from '../../sandbox/policy.ts'
+import { makeRunFolder } from '../workspace.ts'
 import { cgroupParent, parentNames, removeParent } from './cgroup.ts'
 import { freeBytes } from './disk.ts'
 import { Engine, type EngineFacts, statusOf } from './engine.ts'
@@ -69,6 +70,7 @@ class DockerExecutor implements Executor {
   async start(execution: Execution): Promise<Running> {
     const facts = await this.#known()
     this.#creating ??= new Gate(Math.max(1, facts.cores * CREATES_PER_CORE))
+    makeRunFolder(execution.folder)
     if ((await freeBytes(execution.folder)) < FREE_BYTES_MIN)
       throw new ExecutorError('disk_full', `the disk that holds ${execution.folder} is nearly full; free some space`)
     const out = join(execution.folder, 'out')
