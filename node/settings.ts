@@ -42,7 +42,7 @@ export function settingsFault(value: unknown, { isPeer, isAddress }: SettingsChe
   for (const [key, list] of Object.entries({ addresses, bootstrap })) {
     if (!Array.isArray(list) || list.length > ADDRESSES_MAX) return `\`${key}\` is a list of at most ${ADDRESSES_MAX} addresses`
     const bad = list.find((address) => typeof address !== 'string' || !isAddress(address))
-    if (bad !== undefined) return `\`${key}\`: ${JSON.stringify(bad)} is not a multiaddr like /ip4/192.0.2.1/tcp/4001`
+    if (bad !== undefined) return `\`${key}\`: ${JSON.stringify(bad)} is not a multiaddr like /ip4/192.0.2.1/tcp/4600`
   }
   const nameless = Array.isArray(bootstrap) ? bootstrap.find((address) => !String(address).includes('/p2p/')) : undefined
   if (nameless !== undefined) return `\`bootstrap\`: ${nameless} must end with /p2p/ and the peer's id`

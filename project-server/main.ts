@@ -225,7 +225,8 @@ async function listening<T>(listen: () => Promise<T>): Promise<T> {
     return await listen()
   } catch (cause) {
     if (!(cause instanceof HostError)) throw cause
-    if (cause.code === 'address_in_use') throw new ServerError('port_in_use', cause.message, { cause })
+    if (cause.code === 'address_in_use')
+      throw new ServerError('port_in_use', `${cause.message} (talko serve --listen ADDRESS, or "listen" in project.json)`, { cause })
     throw new ServerError(cause.code === 'bad_address' ? 'bad_project_file' : 'failed', cause.message, { cause })
   }
 }

@@ -23,7 +23,7 @@ export interface ProjectFile {
   readonly dht?: DhtSettings
 }
 
-export const DEFAULT_LISTEN = '/ip4/0.0.0.0/tcp/4001'
+export const DEFAULT_LISTEN = '/ip4/0.0.0.0/tcp/4600'
 const NAME_CHARS_MAX = 128
 const LIST_MAX = 1024
 

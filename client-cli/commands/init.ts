@@ -7,7 +7,7 @@ export function define(command: Command, run: (verb: Verb) => void): void {
   command
     .argument('[dir]', 'folder of the project (default: this one)')
     .option('--name <name>', "the project's name (default: the folder's)")
-    .option('--listen <address>', 'multiaddr to listen on (default /ip4/0.0.0.0/tcp/4001); may repeat', collect)
+    .option('--listen <address>', 'multiaddr to listen on (default /ip4/0.0.0.0/tcp/4600); may repeat', collect)
     .option('--announce <address>', 'multiaddr told to others, for a server behind a forwarded port; may repeat', collect)
     .option('--owner <peer>', 'who else may submit and ask, by peer id (you may always); may repeat', collect)
     .option('--dry-run', 'say what would be made, and make nothing')

@@ -20,7 +20,7 @@ export function define(command: Command, run: (verb: Verb) => void): void {
     .addHelpText(
       'after',
       examples(
-        "talko node join 'talko://12D3Koo…?a=/ip4/203.0.113.7/tcp/4001'",
+        "talko node join 'talko://12D3Koo…?a=/ip4/203.0.113.7/tcp/4600'",
         "talko node join 'talko://…' /srv/talko --slots 4 --cpus 4 --memory 8G",
         'talko node start'
       )

@@ -4,13 +4,14 @@ import { join } from 'node:path'
 import { type Invite, shareable } from '../client/invite.ts'
 import { ClientError } from '../errors.ts'
 import { type DaemonRecord, readDaemon, runningDaemon, startDaemon, stopDaemon, untilReady } from './daemon.ts'
-import { readIfThere } from './files.ts'
+import { readIfThere, readJson, writeWhole } from './files.ts'
 import type { Home } from './home.ts'
 import { askNode } from './node-control.ts'
 import { isRunning, ownProcess, type ProcessId } from './process.ts'
 
 /** On a slow machine the processes start one after the other; more than this and something is wrong. */
 const READY_MS_MAX = 60_000
+const ANY_PORT = '/ip4/127.0.0.1/tcp/0'
 
 export interface NetworkOptions {
   readonly dir: string
@@ -34,12 +35,12 @@ export function localDir(dir: string | undefined, home: Home): string {
 
 /** Starts what does not run yet. Ready when every node is connected to the project. */
 export async function startNetwork(options: NetworkOptions): Promise<Network> {
-  const { dir, home, nodes, signal, say } = options
+  const { dir, home, nodes, say } = options
   await mkdir(dir, { recursive: true })
   const unlock = await lock(dir)
   try {
     const projectDir = join(dir, 'project')
-    const project = await startProject(projectDir, home, signal)
+    const project = await startProject(projectDir, options)
     const invite = { project: project.peer ?? '', addresses: shareable(project.addresses ?? []), bootstrap: [] }
     await home.choose(invite)
     say(`project server ${project.pid} serves ${invite.project}`)
@@ -52,17 +53,16 @@ export async function startNetwork(options: NetworkOptions): Promise<Network> {
   }
 }
 
-async function startProject(dir: string, home: Home, signal: AbortSignal): Promise<DaemonRecord> {
+async function startProject(dir: string, { home, signal, say }: NetworkOptions): Promise<DaemonRecord> {
   const running = await runningDaemon(dir)
   if (running?.addresses !== undefined) return running
-  if ((await readIfThere(join(dir, 'project.json'))) === undefined) {
+  const path = join(dir, 'project.json')
+  if ((await readIfThere(path)) === undefined) {
     const { initProject } = await import('#project-server/main')
-    await initProject(dir, { name: 'local', owners: [(await home.signer()).peerId], listen: ['/ip4/127.0.0.1/tcp/0'] })
+    await initProject(dir, { name: 'local', owners: [(await home.signer()).peerId], listen: [ANY_PORT] })
   }
-  // A port once chosen is kept, so that nodes find a server that was started again.
-  const port = portOf((await readDaemon(dir))?.addresses ?? [])
-  const start = async (listen: string): Promise<DaemonRecord> => {
-    const id = await startDaemon(dir, 'project', ['serve', dir, '--listen', listen, '--home', home.dir])
+  const start = async (listen?: string): Promise<DaemonRecord> => {
+    const id = await startDaemon(dir, 'project', ['serve', dir, ...(listen === undefined ? [] : ['--listen', listen]), '--home', home.dir])
     return untilReady(
       dir,
       id,
@@ -74,13 +74,33 @@ async function startProject(dir: string, home: Home, signal: AbortSignal): Promi
       signal
     )
   }
-  if (port === undefined) return start('/ip4/127.0.0.1/tcp/0')
+  const kept = await readListen(path)
   try {
-    return await start(`/ip4/127.0.0.1/tcp/${port}`)
+    const record = await start()
+    if (kept === ANY_PORT) await keepPort(path, record.addresses ?? [])
+    return record
   } catch (error) {
-    if (signal.aborted) throw error
-    return start('/ip4/127.0.0.1/tcp/0')
+    if (signal.aborted || kept === undefined || kept === ANY_PORT) throw error
+    const record = await start(ANY_PORT)
+    await keepPort(path, record.addresses ?? [])
+    say(`${error instanceof Error ? error.message : String(error)}; from now on it listens on ${shareable(record.addresses ?? []).join(', ')}`)
+    return record
   }
+}
+
+/** The one address of a local project's file; undefined when the file says something else. */
+async function readListen(path: string): Promise<string | undefined> {
+  const file = (await readJson(path)) as { listen?: unknown } | null | undefined
+  const listen: unknown[] = Array.isArray(file?.listen) ? file.listen : []
+  return listen.length === 1 && typeof listen[0] === 'string' ? listen[0] : undefined
+}
+
+/** A port once chosen is kept in the project's file, so that nodes and invites find a server that was started again. */
+async function keepPort(path: string, addresses: readonly string[]): Promise<void> {
+  const listen = shareable(addresses)
+  const before = await readJson(path)
+  if (listen.length === 0 || typeof before !== 'object' || before === null) return
+  await writeWhole(path, `${JSON.stringify({ ...before, listen }, undefined, 2)}\n`)
 }
 
 async function startNode(dir: string, name: string, invite: Invite, options: NetworkOptions): Promise<Network['nodes'][number]> {
@@ -113,13 +133,14 @@ async function settle(dir: string, name: string, invite: Invite, { engines, slot
     await initNode(dir, settings)
     return false
   }
-  let known: { project?: unknown; addresses?: unknown } = {}
+  let known: { project?: unknown; addresses?: unknown }
   try {
     known = JSON.parse(before)
-  } catch {}
+  } catch (cause) {
+    throw new ClientError('usage', `${path} is not JSON; correct it, or remove ${dir} and start again`, { cause })
+  }
   if (known.project !== invite.project) throw new ClientError('refused', `${dir} is a node of another project; remove the folder, or use --dir`)
   if (JSON.stringify(known.addresses) === JSON.stringify(invite.addresses)) return false
-  const { writeWhole } = await import('./files.ts')
   await writeWhole(path, `${JSON.stringify({ ...known, addresses: invite.addresses }, undefined, 2)}\n`)
   return true
 }
@@ -176,9 +197,4 @@ function ownerOf(text: string): ProcessId | undefined {
   } catch {
     return undefined
   }
-}
-
-function portOf(addresses: readonly string[]): number | undefined {
-  const port = Number(/\/tcp\/(\d+)/.exec(addresses[0] ?? '')?.[1])
-  return Number.isSafeInteger(port) && port > 0 ? port : undefined
 }

@@ -1,4 +1,5 @@
 /** The node's durable records in LevelDB, which also keeps a second node out of the folder. */
+import { dirname } from 'node:path'
 import { Level } from 'level'
 import { NodeError } from '../errors.ts'
 import type { NodeStore } from '../ports.ts'
@@ -11,7 +12,7 @@ export async function openLevelStore(folder: string): Promise<NodeStore> {
   } catch (cause) {
     const why = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
     if (why instanceof Error && 'code' in why && why.code === 'LEVEL_LOCKED')
-      throw new NodeError('in_use', `another node runs on ${folder}; stop it first (talko node stop), or use another folder`, { cause })
+      throw new NodeError('in_use', `another node runs on ${dirname(folder)}; stop it first (talko node stop), or use another folder`, { cause })
     throw new NodeError('storage', `the node's state in ${folder} cannot be opened: ${why instanceof Error ? why.message : String(why)}`, { cause })
   }
   return {

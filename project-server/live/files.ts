@@ -57,6 +57,8 @@ async function readText(path: string, code: 'not_a_project' | 'bad_key', message
   try {
     return await readFile(path, 'utf8')
   } catch (cause) {
+    // A file that is there and cannot be read says so itself.
+    if (!(cause instanceof Error && 'code' in cause && (cause.code === 'ENOENT' || cause.code === 'ENOTDIR'))) throw cause
     throw new ServerError(code, message, { cause })
   }
 }

@@ -243,7 +243,7 @@ function parseAddress(text: string): Multiaddr {
   try {
     return multiaddr(text)
   } catch (cause) {
-    throw new HostError('bad_address', `${JSON.stringify(text)} is not a multiaddr; it looks like /ip4/203.0.113.7/tcp/4001`, { cause })
+    throw new HostError('bad_address', `${JSON.stringify(text)} is not a multiaddr; it looks like /ip4/203.0.113.7/tcp/4600`, { cause })
   }
 }
 
