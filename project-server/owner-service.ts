@@ -81,6 +81,7 @@ export class OwnerService {
       }
       const body = await this.#options.handler(request, {
         client,
+        ...(stream.beside === undefined ? {} : { beside: stream.beside }),
         signal,
         part: ({ body: piece, data }) =>
           signal.aborted

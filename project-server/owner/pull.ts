@@ -39,12 +39,18 @@ export async function remember(root: CID, name: string, bytes: number, ports: Pi
   ports.data.set(record)
 }
 
+/** The host, but a stream to the client is opened over the connection that the request came on: another program of the same owner has other content. */
+function hostOf({ client, beside }: OpenRequest, host: Host): Host {
+  if (beside === undefined) return host
+  return { ...host, open: (peer, ...how) => (peer === client ? beside(...how) : host.open(peer, ...how)) }
+}
+
 async function fetched(root: CID, open: OpenRequest, ports: PullPorts): Promise<number> {
   const done = new AbortController()
   let progress: PullProgress = { bytes: 0, totalBytes: 0 }
   const fetching = ports.content
     .fetch(root, {
-      host: ports.host,
+      host: hostOf(open, ports.host),
       from: [open.client],
       pin: true,
       bytesMax: PULL_BYTES_MAX,

@@ -1,5 +1,6 @@
 import type { PeerIdString } from '#protocol/ids'
 import type { OwnerErrorCode } from '#protocol/owner/messages'
+import type { FrameStream } from '#protocol/peer/host'
 
 /** A request that is refused: the code crosses the wire, the message is for the person. */
 export class OwnerError extends Error {
@@ -14,6 +15,8 @@ export class OwnerError extends Error {
 /** One open request, as its handler sees it. */
 export interface OpenRequest {
   readonly client: PeerIdString
+  /** Opens a stream to the very program that asks: several may be connected under one key. */
+  readonly beside?: NonNullable<FrameStream['beside']>
   /** Aborted when the client gives up or its stream ends. */
   readonly signal: AbortSignal
   /** Sends a part of the answer; resolves when the client has room for more. */

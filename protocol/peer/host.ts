@@ -19,6 +19,8 @@ export interface FrameStream {
   abort(error: Error): void
   /** Aborted when the stream is gone, for whatever reason. */
   readonly gone: AbortSignal
+  /** A further stream over the connection of this one: programs that share a key are one peer with several connections. Throws as Host.open does. */
+  readonly beside?: (protocol: string, options: StreamOptions, signal?: AbortSignal) => Promise<FrameStream>
 }
 
 export interface StreamOptions {

@@ -34,10 +34,12 @@ export interface FrameStreamOptions {
   readonly frameBytesMax: number
   /** Resolves when everybody else had a turn of the event loop. */
   turn(): Promise<void>
+  /** Opens a further stream over the same connection. */
+  readonly beside?: NonNullable<FrameStream['beside']>
 }
 
 /** Takes over `stream`: nothing else may read, write or pause it from now on. */
-export function frameStream(stream: Stream, { remotePeer, remoteAddress, frameBytesMax, turn }: FrameStreamOptions): FrameStream {
+export function frameStream(stream: Stream, { remotePeer, remoteAddress, frameBytesMax, turn, beside }: FrameStreamOptions): FrameStream {
   const gone = new AbortController()
   setMaxListeners(0, gone.signal)
   let abortReason: Error | undefined
@@ -75,7 +77,8 @@ export function frameStream(stream: Stream, { remotePeer, remoteAddress, frameBy
       }
     },
     close: writer.close,
-    abort
+    abort,
+    ...(beside === undefined ? {} : { beside })
   }
 }
 

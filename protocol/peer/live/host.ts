@@ -14,7 +14,7 @@ import { createLibp2p } from 'libp2p'
 import type { PeerIdString } from '../../ids.ts'
 import type { Signer } from '../../signing/keys.ts'
 import { frameStream } from '../../streams/frame-stream.ts'
-import { type FrameStream, type Host, HostError, StreamError } from '../host.ts'
+import { type FrameStream, type Host, HostError, StreamError, type StreamOptions } from '../host.ts'
 import { type DhtOptions, type DhtService, dhtService, startDht } from './dht.ts'
 import { DhtStore } from './dht-store.ts'
 
@@ -104,6 +104,26 @@ function liveHost(libp2p: Libp2p<{ dht?: DhtService }>, { signer, dht: dhtOption
   setMaxListeners(0, stopped.signal)
   const dht = dhtOptions === undefined || libp2p.services.dht === undefined ? undefined : startDht(libp2p, libp2p.services.dht, dhtOptions, stopped.signal)
   const openTo = (peer: PeerIdString): Connection | undefined => libp2p.getConnections(parsePeer(peer)).find(({ status }) => status === 'open')
+  const openOn = async (connection: Connection, protocol: string, options: StreamOptions, signal?: AbortSignal): Promise<FrameStream> => {
+    const peer = connection.remotePeer.toString()
+    const limit = AbortSignal.any([stopped.signal, AbortSignal.timeout(OPEN_MS_MAX), ...(signal === undefined ? [] : [signal])])
+    try {
+      const stream = await connection.newStream(protocol, { signal: limit, maxOutboundStreams: options.streamsMax ?? STREAMS_PER_PROTOCOL })
+      return frameStream(stream, {
+        remotePeer: peer,
+        remoteAddress: connection.remoteAddr.toString(),
+        frameBytesMax: options.frameBytesMax,
+        turn,
+        beside: (...further) => openOn(connection, ...further)
+      })
+    } catch (cause) {
+      if (signal?.aborted) throw signal.reason
+      if (nameOf(cause) === 'UnsupportedProtocolError')
+        throw new HostError('protocol_unsupported', `${peer} does not speak ${protocol}; one of the two talkos is too old, or it has another role`, { cause })
+      if (connection.status !== 'open') throw new HostError('not_connected', `the connection to ${peer} was lost`, { cause })
+      throw new StreamError('reset', `${peer} did not open a stream for ${protocol}: ${reasonOf(cause)}`, { cause })
+    }
+  }
   let stopping: Promise<void> | undefined
 
   return {
@@ -116,7 +136,13 @@ function liveHost(libp2p: Libp2p<{ dht?: DhtService }>, { signer, dht: dhtOption
         protocol,
         (stream, connection) => {
           const remotePeer = connection.remotePeer.toString()
-          const frames = frameStream(stream, { remotePeer, remoteAddress: connection.remoteAddr.toString(), frameBytesMax: options.frameBytesMax, turn })
+          const frames = frameStream(stream, {
+            remotePeer,
+            remoteAddress: connection.remoteAddr.toString(),
+            frameBytesMax: options.frameBytesMax,
+            turn,
+            beside: (...further) => openOn(connection, ...further)
+          })
           void serve(frames, handler).catch((error: Error) => {
             logger?.debug({ peer: remotePeer, protocol, error: error.message }, 'a stream ended with an error')
             frames.abort(error)
@@ -157,17 +183,7 @@ function liveHost(libp2p: Libp2p<{ dht?: DhtService }>, { signer, dht: dhtOption
     async open(peer, protocol, options, signal) {
       const connection = openTo(peer)
       if (connection === undefined) throw new HostError('not_connected', `there is no connection to ${peer}; connect first`)
-      const limit = AbortSignal.any([stopped.signal, AbortSignal.timeout(OPEN_MS_MAX), ...(signal === undefined ? [] : [signal])])
-      try {
-        const stream = await connection.newStream(protocol, { signal: limit, maxOutboundStreams: options.streamsMax ?? STREAMS_PER_PROTOCOL })
-        return frameStream(stream, { remotePeer: peer, remoteAddress: connection.remoteAddr.toString(), frameBytesMax: options.frameBytesMax, turn })
-      } catch (cause) {
-        if (signal?.aborted) throw signal.reason
-        if (nameOf(cause) === 'UnsupportedProtocolError')
-          throw new HostError('protocol_unsupported', `${peer} does not speak ${protocol}; one of the two talkos is too old, or it has another role`, { cause })
-        if (connection.status !== 'open') throw new HostError('not_connected', `the connection to ${peer} was lost`, { cause })
-        throw new StreamError('reset', `${peer} did not open a stream for ${protocol}: ${reasonOf(cause)}`, { cause })
-      }
+      return openOn(connection, protocol, options, signal)
     },
 
     async disconnect(peer) {
