@@ -1,5 +1,5 @@
 /** The volunteer daemon's front door: makes a node's folder, and starts a node in it. */
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { ContentStore } from '#protocol/content/content'
 import { openContentStore } from '#protocol/content/live/store'
 import { serveContent } from '#protocol/content/serve'
@@ -72,7 +72,9 @@ export async function initNode(dir: string, settings: NodeSettings): Promise<{ r
  * Starts the node of a folder and keeps it going until it is stopped: a project that cannot be reached is tried for ever.
  * Throws NodeError `not_a_node_folder`, `bad_settings`, `bad_key`, `in_use`, `storage`.
  */
-export async function startNode({ dir, executors, logger = SILENT }: StartNodeOptions): Promise<StartedNode> {
+export async function startNode({ dir: given, executors, logger = SILENT }: StartNodeOptions): Promise<StartedNode> {
+  // Docker mounts absolute paths only.
+  const dir = resolve(given)
   const { settings, signer } = await readNodeFolder(dir)
   await using opened = new AsyncDisposableStack()
   const store = await openLevelStore(join(dir, 'state'))
