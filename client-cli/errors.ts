@@ -55,6 +55,7 @@ const BY_CODE: Readonly<Record<string, number>> = {
   ambiguous: EXIT.usage,
   bad_address: EXIT.usage,
   bad_settings: EXIT.usage,
+  bad_project_file: EXIT.usage,
   malformed: EXIT.usage,
   manifest_malformed: EXIT.usage,
   manifest_too_large: EXIT.usage,

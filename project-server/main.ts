@@ -84,7 +84,7 @@ export interface ProjectServer {
   readonly stopped: Promise<void>
 }
 
-/** Makes a project in `dir`: its key and project.json. Throws ServerError `exists`, `bad_key`. */
+/** Makes a project in `dir`: its key and project.json. Throws ServerError `exists`, `bad_key`, `bad_project_file` for settings that make no sense. */
 export async function initProject(dir: string, settings: ProjectSettings): Promise<{ readonly id: PeerIdString }> {
   const { name, owners, listen = [DEFAULT_LISTEN], announce = [], dht } = settings
   const signer = await createProjectFolder(dir, { v: 1, name, listen, announce, owners, ...(dht === undefined ? {} : { dht }) })
@@ -225,8 +225,9 @@ async function listening<T>(listen: () => Promise<T>): Promise<T> {
     return await listen()
   } catch (cause) {
     if (!(cause instanceof HostError)) throw cause
-    if (cause.code === 'address_in_use')
-      throw new ServerError('port_in_use', `${cause.message} (talko serve --listen ADDRESS, or "listen" in project.json)`, { cause })
-    throw new ServerError(cause.code === 'bad_address' ? 'bad_project_file' : 'failed', cause.message, { cause })
+    const message = `${cause.message} (talko serve --listen ADDRESS, or "listen" in project.json)`
+    if (cause.code === 'address_in_use') throw new ServerError('port_in_use', message, { cause })
+    if (cause.code === 'bad_address') throw new ServerError('bad_project_file', message, { cause })
+    throw new ServerError('failed', cause.message, { cause })
   }
 }

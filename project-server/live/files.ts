@@ -18,10 +18,11 @@ export function contentPath(dir: string): string {
   return join(dir, 'content')
 }
 
-/** Makes the folder with a new key; throws ServerError `exists` when a project is there already. */
+/** Makes the folder with a new key; throws ServerError `exists` when a project is there already, `bad_project_file`. */
 export async function createProjectFolder(dir: string, file: ProjectFile): Promise<Signer> {
   const path = join(dir, 'project.json')
   if (await exists(path)) throw new ServerError('exists', `${dir} holds a project already; choose another folder`)
+  parseProjectFile(JSON.stringify(file), 'the settings')
   await mkdir(dir, { recursive: true })
   const keyPath = join(dir, 'project.key')
   const signer = (await exists(keyPath)) ? await readKey(keyPath) : await generateIdentity()
