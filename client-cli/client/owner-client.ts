@@ -14,7 +14,7 @@ import { queryBatches, queryNodes, queryProject, queryReceipt, queryResolve, que
 import { findContent } from './resolve.ts'
 import { Results } from './results.ts'
 import { type Input, manifestOf, policyOf, type TaskSpec } from './spec.ts'
-import { type Batch, submitBatch } from './submission.ts'
+import { submitBatch } from './submission.ts'
 import { download, readFileOf, readText, type TransferPorts, upload, uploadImage } from './transfer.ts'
 import { batchView, made, readBody } from './views.ts'
 
@@ -260,5 +260,3 @@ function once<T>(known: Map<string, Promise<T>>, key: string, make: () => Promis
   known.set(key, made)
   return made
 }
-
-export type { Batch }

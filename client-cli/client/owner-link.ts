@@ -182,6 +182,16 @@ export class OwnerLink {
     if (this.#open.size > 0) this.#connect()
   }
 
+  #part(id: number, pending: Pending, body: Uint8Array): void {
+    try {
+      pending.onBody?.(body)
+    } catch (error) {
+      // The caller cannot make sense of it: asking again would bring the same.
+      pending.settle(error instanceof Error ? error : new ClientError('refused', String(error)))
+      this.#send({ id, cancel: true })
+    }
+  }
+
   /** A coordinator that is stopping or overfull says `unavailable`: the same request may do better a little later. */
   #again(id: number, pending: Pending): void {
     const { clock, random } = this.#ports
@@ -197,7 +207,7 @@ export class OwnerLink {
     if (answer.code === 'unavailable' && pending.refusals < UNAVAILABLE_RETRIES_MAX) this.#again(answer.id, pending)
     else if (answer.code !== undefined) pending.settle(refusalOf(answer.code, answer.message ?? ''))
     else if (answer.end) pending.settle(undefined, answer.body)
-    else if (answer.body !== undefined) pending.onBody?.(answer.body)
+    else if (answer.body !== undefined) this.#part(answer.id, pending, answer.body)
   }
 }
 
@@ -219,6 +229,7 @@ export function refusalOf(code: string, message: string): ClientError {
   switch (code) {
     case 'not_found':
     case 'no_output':
+    case 'missing_content':
       return new ClientError('not_found', text === '' ? 'no such thing in the project' : text)
     case 'ambiguous':
       return new ClientError('ambiguous', text)

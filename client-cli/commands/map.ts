@@ -9,7 +9,7 @@ import { mapName, parseSplit, REDUCE_MAPS_MAX } from '../split/split.ts'
 import { uploadParts } from '../tasks/map-input.ts'
 import { describePlan } from '../tasks/plan.ts'
 import { imageRoot, readTaskOptions, taskOptions, withNodes } from '../tasks/task-options.ts'
-import { allTasks, exitOf, showResults, waitFor } from '../tasks/waiting.ts'
+import { allTasks, showResults, summarize, waitFor } from '../tasks/waiting.ts'
 
 export function define(command: Command, run: (verb: Verb) => void): void {
   taskOptions(command)
@@ -82,12 +82,12 @@ async function map(context: Context, args: readonly string[], options: Readonly<
   else if (!io.json) io.say(`batch ${batch.id}: ${count} map tasks`)
   await waitFor(context, client, batch.id)
   const maps = await allTasks(client, batch.id, signal)
-  const failed = exitOf(maps)
-  if (reduce === undefined || failed !== EXIT.ok) {
+  const summary = await summarize(maps)
+  if (reduce === undefined || summary.exit !== EXIT.ok) {
     if (io.json) io.outJson({ batch: batch.id, tasks: maps })
-    else showResults(io, maps)
+    else showResults(io, summary)
     if (reduce !== undefined && !io.json) io.say('nothing was reduced: not every map task is ready')
-    return failed
+    return summary.exit
   }
   const spec2: TaskSpec = { ...base, command: ['sh', '-c', reduce], ...(reduceRoot === undefined ? {} : { image: reduceRoot }) }
   return runReduce(context, client, { maps, spec: spec2, policy, batch: batch.id, name: spec.name ?? '' })
@@ -114,14 +114,14 @@ async function runReduce(context: Context, client: Client, { maps, spec, policy,
   if (!io.json) io.say(`batch ${submitted.id}: reduce`)
   await waitFor(context, client, submitted.id)
   const task = await client.task(submitted.tasks[0] ?? submitted.id, { signal })
-  const exit = exitOf([task])
+  const summary = await summarize([task])
   if (io.json) {
     const stdout = task.stdout === undefined ? '' : await client.result(task).stdout()
     io.outJson({ batch, reduce: task, maps, stdout })
   } else {
     if (task.stdout !== undefined) for await (const piece of client.read({ root: task.stdout }, { signal })) io.raw(piece)
-    if (exit === EXIT.ok) io.say(`reduced by ${task.agreeing} agreeing nodes; output ${task.output ?? 'none'} (talko get ${task.id})`)
-    else showResults(io, [task])
+    if (summary.exit === EXIT.ok) io.say(`reduced by ${task.agreeing} agreeing nodes; output ${task.output ?? 'none'} (talko get ${task.id})`)
+    else showResults(io, summary)
   }
-  return exit
+  return summary.exit
 }

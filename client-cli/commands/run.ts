@@ -6,7 +6,7 @@ import { shortId } from '../output/text.ts'
 import { describePlan } from '../tasks/plan.ts'
 import { showTransfer } from '../tasks/show-transfer.ts'
 import { imageRoot, readTaskOptions, taskOptions, withNodes } from '../tasks/task-options.ts'
-import { allTasks, exitOf, follow, showResults, waitFor } from '../tasks/waiting.ts'
+import { allTasks, follow, showResults, summarize, waitFor } from '../tasks/waiting.ts'
 
 const COUNT_MAX = 1_000_000
 
@@ -76,10 +76,13 @@ async function submitRun(context: Context, args: readonly string[], options: Rea
   }
   if (following && !io.json) await follow(context, client, batch.tasks[0] ?? '')
   await waitFor(context, client, batch.id)
-  const tasks = await allTasks(client, batch.id, signal)
-  if (io.json) io.outJson({ batch: batch.id, tasks })
-  else showResults(io, tasks)
-  const exit = exitOf(tasks)
-  if (exit !== 0 && !io.json) io.say(`see talko info ${shortId(tasks.find(({ status }) => status !== 'ready')?.id ?? batch.id)}`)
-  return exit
+  if (io.json) {
+    const tasks = await allTasks(client, batch.id, signal)
+    io.outJson({ batch: batch.id, tasks })
+    return (await summarize(tasks)).exit
+  }
+  const summary = await summarize(client.tasks(batch.id, { signal }))
+  showResults(io, summary)
+  if (summary.exit !== 0) io.say(`see talko info ${shortId(summary.shown[0]?.id ?? batch.id)}`)
+  return summary.exit
 }

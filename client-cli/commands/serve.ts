@@ -13,10 +13,17 @@ export function define(command: Command, run: (verb: Verb) => void): void {
     .option('--clean', 'begin anew: deletes all batches, results and data of the project first; needs --yes')
     .option('--yes', 'yes, delete')
     .option('--detach', 'in the background; its log is the file `log` in the folder')
+    .option('--stop', 'stop the server that runs on the folder')
     .option('--dry-run', 'say what would be done, and do nothing')
     .addHelpText(
       'after',
-      examples('talko serve', 'talko serve primes --detach', 'talko serve primes --listen /ip4/127.0.0.1/tcp/0', 'talko serve primes --clean --yes')
+      examples(
+        'talko serve',
+        'talko serve primes --detach',
+        'talko serve primes --stop',
+        'talko serve primes --listen /ip4/127.0.0.1/tcp/0',
+        'talko serve primes --clean --yes'
+      )
     )
   run(serve)
 }
@@ -28,14 +35,25 @@ async function serve(context: Context, [dir = '.']: readonly string[], options: 
   const listen = texts(options, 'listen')
   if (flag(options, 'dryRun')) {
     if (io.json) io.outJson({ dryRun: true, dir: folder, clean, listen })
-    else io.say(`would serve the project in ${folder}${clean ? ' after deleting all its batches, results and data' : ''}; nothing was done`)
+    else
+      io.say(
+        `would ${flag(options, 'stop') ? 'stop the server of' : 'serve'} the project in ${folder}${clean ? ' after deleting all its batches, results and data' : ''}; nothing was done`
+      )
     return
   }
   if (clean && !flag(options, 'yes')) throw new ClientError('usage', `--clean deletes all batches, results and data in ${folder}; add --yes to do it`)
   const daemons = await import('../live/daemon.ts')
+  if (flag(options, 'stop')) {
+    const running = await daemons.runningDaemon(folder)
+    if (running === undefined) throw new ClientError('unreachable', `no project server runs on ${folder}`)
+    await daemons.stopDaemon(running)
+    if (io.json) io.outJson({ dir: folder, stopped: running.pid })
+    else io.say('the project server has stopped; nodes keep what they run and come back')
+    return
+  }
   if (flag(options, 'detach')) {
     const running = await daemons.runningDaemon(folder)
-    if (running !== undefined && clean) throw new ClientError('refused', `a server runs on ${folder}; stop it first (kill ${running.pid})`)
+    if (running !== undefined && clean) throw new ClientError('refused', `a server runs on ${folder}; stop it first (talko serve ${dir} --stop)`)
     const ready = async (): Promise<{ peer: string; addresses: readonly string[] } | undefined> => {
       const record = await daemons.readDaemon(folder)
       return record?.peer === undefined ? undefined : { peer: record.peer, addresses: record.addresses ?? [] }

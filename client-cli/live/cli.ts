@@ -1,6 +1,7 @@
 /** The command line in the real world. */
 import { readFileSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { EXIT } from '../errors.ts'
 import { main } from '../main.ts'
 import { systemClock } from './clock.ts'
 import { setEntry } from './daemon.ts'
@@ -12,6 +13,11 @@ const RETRY_WRITE_MS = 5
 /** Runs `talko` with these words and ends the process; `entry` is the script to start daemons with. */
 export async function runCli(argv: readonly string[], entry: string): Promise<never> {
   setEntry(entry)
+  // A bug must not look like a task that failed (status 1).
+  process.on('uncaughtException', (error) => {
+    writeAll(2, Buffer.from(`talko: a bug: ${error instanceof Error ? error.stack : String(error)}\n`))
+    process.exit(EXIT.bug)
+  })
   let interrupted = 0
   const status = await main(argv, {
     clock: systemClock,

@@ -1,10 +1,10 @@
 /** Daemons started in the background: found again by the record each writes in its folder, also after a crash of whoever started it. */
 import { spawn } from 'node:child_process'
-import { closeSync, fstatSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, openSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { ClientError } from '../errors.ts'
+import { ClientError, type ClientErrorCode, EXIT } from '../errors.ts'
 import { readJson, writeWhole } from './files.ts'
 import { isRunning, ownProcess, type ProcessId, signalProcess, startOf } from './process.ts'
 
@@ -14,6 +14,8 @@ const POLL_MS = 25
 /** After TERM a daemon has so long to end nicely. */
 export const STOP_MS_MAX = 20_000
 const LOG_TAIL_BYTES = 64 * 1024
+/** What a daemon's exit status says to whoever started it. */
+const MEANING: Readonly<Record<number, ClientErrorCode>> = { [EXIT.usage]: 'usage', [EXIT.notFound]: 'not_found', [EXIT.unreachable]: 'unreachable' }
 
 export interface DaemonRecord extends ProcessId {
   readonly role: 'project' | 'node'
@@ -25,6 +27,8 @@ export interface DaemonRecord extends ProcessId {
 export interface Started extends ProcessId {
   /** Where its own lines begin in the folder's log. */
   readonly logFrom: number
+  /** The status it ended with, when it has. */
+  readonly exitCode?: () => number | null
 }
 
 let entry = ''
@@ -77,11 +81,17 @@ export async function forgetDaemon(dir: string): Promise<void> {
  * written; whether it is ready is the caller's question.
  */
 export async function startDaemon(dir: string, role: DaemonRecord['role'], args: readonly string[]): Promise<Started> {
-  mkdirSync(dir, { recursive: true })
+  // Nothing is left in a folder that was named by mistake.
+  if (!existsSync(join(dir, `${role}.json`)))
+    throw new ClientError(
+      'not_found',
+      role === 'project' ? `${dir} is not a project's folder: make one with talko init ${dir}` : `there is no node in ${dir}; make one with: talko node join`
+    )
   const log = openSync(logPath(dir), 'a', 0o600)
   const logFrom = fstatSync(log).size
   try {
     const child = spawn(process.execPath, [entry, ...args], {
+      cwd: dir,
       detached: true,
       stdio: ['ignore', log, log],
       env: { ...process.env, [BACKGROUND_ENV]: '1' }
@@ -94,7 +104,7 @@ export async function startDaemon(dir: string, role: DaemonRecord['role'], args:
     const id = { pid: child.pid ?? 0, started: startOf(child.pid ?? 0) ?? '' }
     // The daemon writes the same, with more, once it serves: this is for a crash of ours, or of its, in between.
     await writeWhole(recordPath(dir), `${JSON.stringify({ v: 1, ...id, role })}\n`)
-    return { ...id, logFrom }
+    return { ...id, logFrom, exitCode: () => child.exitCode }
   } finally {
     closeSync(log)
   }
@@ -106,7 +116,10 @@ export async function untilReady<T>(dir: string, id: Started, ms: number, probe:
   for (;;) {
     const answer = await probe()
     if (answer !== undefined) return answer
-    if (!isRunning(id)) throw new ClientError('refused', await lastWords(dir, id.logFrom))
+    if (!isRunning(id)) {
+      if (id.exitCode?.() === null) await wait(POLL_MS) // it is gone, and we are told in a moment
+      throw new ClientError(MEANING[id.exitCode?.() ?? EXIT.refused] ?? 'refused', await lastWords(dir, id.logFrom))
+    }
     if (Date.now() > end) throw new ClientError('timeout', `not ready after ${Math.round(ms / 1000)} s; its log is ${logPath(dir)}`)
     await wait(POLL_MS, undefined, { signal }).catch(() => {
       throw signal.reason

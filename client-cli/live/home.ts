@@ -1,7 +1,7 @@
 /** The client's home: its key, the project it talks to, the names it gave, and room for what passes through. */
 import { appendFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { generateIdentity, identityFrom, type Signer } from '#protocol/signing/keys'
 import { type Invite, isPeerId, parseInvite } from '../client/invite.ts'
 import { decodeBook, encodeEntry, type NameEntry } from '../client/names.ts'
@@ -21,7 +21,7 @@ export class Home {
 
   /** The given folder, or `$TALKO_HOME`, or `~/.talko`. */
   static at(dir?: string): Home {
-    return new Home(dir ?? process.env.TALKO_HOME ?? join(homedir(), '.talko'))
+    return new Home(resolve(dir ?? process.env.TALKO_HOME ?? join(homedir(), '.talko')))
   }
 
   /** The client's identity, made at first use and kept. */

@@ -1,7 +1,7 @@
 /** Talks to a running node of this machine through its socket. */
 import { request } from 'node:http'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { ClientError } from '../errors.ts'
 import { Home } from './home.ts'
 
@@ -10,7 +10,7 @@ const ANSWER_MS_MAX = 10_000
 
 /** The folder given, or the home's own node. */
 export function nodeDir(dir: string | undefined, home: string | undefined): string {
-  return dir ?? join(Home.at(home).dir, 'node')
+  return dir === undefined ? join(Home.at(home).dir, 'node') : resolve(dir)
 }
 
 /** Throws ClientError `unreachable` when no node runs there. */

@@ -49,33 +49,47 @@ export function outcome(task: Pick<TaskView, 'status' | 'exitCode' | 'failure'>)
   return `failed: ${words[failure.code] ?? 'unknown reason'}`
 }
 
-/** 0 when all are ready; 5 when only agreement was missing; 1 otherwise. */
-export function exitOf(tasks: readonly Pick<TaskView, 'status' | 'failure'>[]): number {
-  const bad = tasks.filter(({ status }) => status !== 'ready')
-  if (bad.length === 0) return EXIT.ok
-  return bad.every(({ failure }) => failure?.code === 'no_agreement') ? EXIT.noAgreement : EXIT.taskFailed
+/** What a table of results shows, and what all of them together mean. */
+export interface Summary {
+  /** The failed ones first, since they are what is looked for. */
+  readonly shown: readonly TaskView[]
+  readonly left: number
+  /** 0 when all are ready; 5 when only agreement was missing; 1 otherwise. */
+  readonly exit: number
 }
 
-/** Results as rows: the failed ones first, since they are what is looked for. */
-export function resultRows(tasks: readonly TaskView[]): { readonly rows: string[][]; readonly left: number } {
-  const sorted = [...tasks.filter(({ status }) => status !== 'ready'), ...tasks.filter(({ status }) => status === 'ready')]
-  const rows = sorted
-    .slice(0, ROWS_MAX)
-    .map((task) => [
-      task.id,
-      outcome(task),
-      task.outputBytes === undefined ? '' : formatBytes(task.outputBytes),
-      task.output ?? shorten(task.failure?.message ?? '', 80)
-    ])
-  return { rows, left: Math.max(0, tasks.length - ROWS_MAX) }
+/** Reads the tasks of a decided batch through; memory does not grow with their number. */
+export async function summarize(tasks: AsyncIterable<TaskView> | Iterable<TaskView>): Promise<Summary> {
+  const ready: TaskView[] = []
+  const bad: TaskView[] = []
+  let count = 0
+  let exit: number = EXIT.ok
+  for await (const task of tasks) {
+    count++
+    const list = task.status === 'ready' ? ready : bad
+    if (list.length < ROWS_MAX) list.push(task)
+    if (task.status === 'ready') continue
+    if (exit === EXIT.ok || exit === EXIT.noAgreement) exit = task.failure?.code === 'no_agreement' ? EXIT.noAgreement : EXIT.taskFailed
+  }
+  const shown = [...bad, ...ready].slice(0, ROWS_MAX)
+  return { shown, left: count - shown.length, exit }
 }
 
-export function showResults(io: Io, tasks: readonly TaskView[]): void {
-  const { rows, left } = resultRows(tasks)
+function resultRows(tasks: readonly TaskView[]): string[][] {
+  return tasks.map((task) => [
+    task.id,
+    outcome(task),
+    task.outputBytes === undefined ? '' : formatBytes(task.outputBytes),
+    task.output ?? shorten(task.failure?.message ?? '', 80)
+  ])
+}
+
+export function showResults(io: Io, { shown, left }: Pick<Summary, 'shown' | 'left'>): void {
+  const rows = resultRows(shown)
   const [head, ...lines] = formatTable(['TASK', 'RESULT', 'BYTES', 'OUTPUT'], rows)
   io.say(head ?? '')
   for (const [index, line] of lines.entries()) io.say(rows[index]?.[1] === 'ready' ? line : io.bad(line))
-  if (left > 0) io.say(`and ${left} more ready ones`)
+  if (left > 0) io.say(`and ${left} more`)
 }
 
 /** All tasks of a batch. */

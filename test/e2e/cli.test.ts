@@ -121,7 +121,15 @@ describe('talko on a local network', { timeout: 240_000 }, () => {
     const parts = Math.ceil(NUMBERS / 60)
     assert.match(err, new RegExp(`${parts} map tasks`))
     const batch = /batch ([a-z2-7]{26}): \d+ map tasks/.exec(err)?.[1] ?? ''
-    assert.equal(await ok('get', `${batch}.2/which`, '--to', '-'), `2 of ${parts}`)
+    assert.equal(await ok('get', `${batch}.2/which`, '-'), `2 of ${parts}`)
+
+    await ok('upload', join(dir, 'numbers'), '--name', 'numbers')
+    const again = await ok('map', 'numbers', '--split', 'parts=2', '--engine', 'process', '-W', '-o', 'json', '--', 'sh', '-c', `${sum} "$TALKO_IN/part"`)
+    const { tasks }: { tasks: { status: string }[] } = JSON.parse(again)
+    assert.deepEqual(
+      tasks.map(({ status }) => status),
+      ['ready', 'ready']
+    )
   })
 
   it('follows a log while the task runs, and kills a task', async () => {

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { TaskView } from '#protocol/owner/messages'
+import { EXIT } from '../errors.ts'
+import { statusLines } from './node-status.ts'
+import { findNodes, readTaskOptions } from './task-options.ts'
+import { outcome, ROWS_MAX, summarize } from './waiting.ts'
+
+function task(status: TaskView['status'], code?: NonNullable<TaskView['failure']>['code']): TaskView {
+  const failure = code === undefined ? {} : { failure: { code, message: 'why' } }
+  return {
+    id: 'b.0',
+    name: '',
+    batch: 'b',
+    index: 0,
+    status,
+    bundle: 'x',
+    command: ['x'],
+    createdAtMs: 1,
+    quorum: 2,
+    agreeing: 2,
+    replicasIssued: 2,
+    numFailures: 0,
+    ...failure
+  }
+}
+
+describe('how a batch ended', () => {
+  it('is 0 when all are ready, 5 when only agreement was missing, 1 otherwise', async () => {
+    const exit = async (...tasks: readonly TaskView[]) => (await summarize(tasks)).exit
+    assert.equal(await exit(task('ready'), task('ready')), EXIT.ok)
+    assert.equal(await exit(task('ready'), task('failed', 'no_agreement')), EXIT.noAgreement)
+    assert.equal(await exit(task('failed', 'exit'), task('failed', 'no_agreement')), EXIT.taskFailed)
+    assert.equal(await exit(task('failed', 'no_agreement'), task('killed')), EXIT.taskFailed)
+  })
+  it('shows the failed ones first and a bounded number', async () => {
+    const many = [...Array.from({ length: 3 * ROWS_MAX }, () => task('ready')), task('failed', 'time')]
+    const { shown, left } = await summarize(many)
+    assert.equal(shown.length, ROWS_MAX)
+    assert.equal(shown[0]?.status, 'failed')
+    assert.equal(left, many.length - ROWS_MAX)
+  })
+  it('is said in a few words', () => {
+    assert.equal(outcome(task('ready')), 'ready')
+    assert.equal(outcome({ ...task('failed', 'exit'), exitCode: 3 }), 'failed: exit status 3')
+    assert.equal(outcome(task('failed', 'memory')), 'failed: memory limit')
+    assert.equal(outcome(task('killed')), 'killed')
+  })
+})
+
+describe('task options', () => {
+  it('become a specification', () => {
+    const { spec, nodes } = readTaskOptions({
+      engine: 'docker',
+      cpus: '2',
+      memory: '1G',
+      time: '5m',
+      quorum: '3',
+      priority: '-1',
+      input: ['a=b'],
+      env: ['X=1'],
+      node: ['n'],
+      ignoreStdout: true,
+      name: 'sweep'
+    })
+    assert.deepEqual(spec, {
+      engine: 'docker',
+      resources: { cpuMillis: 2000, memoryBytes: 1024 ** 3, timeMs: 300_000 },
+      policy: { minQuorum: 3, priority: -1 },
+      inputs: { a: 'b' },
+      environment: { X: '1' },
+      compareStdout: false,
+      name: 'sweep'
+    })
+    assert.deepEqual(nodes, ['n'])
+  })
+  it('find nodes by id, name and unique prefix', () => {
+    const known = [
+      { id: '12D3KooWaaa', name: 'ann' },
+      { id: '12D3KooWabb', name: 'bob' }
+    ]
+    assert.deepEqual(findNodes(['ann', '12D3KooWab', '12D3KooWaaa'], known), ['12D3KooWaaa', '12D3KooWabb', '12D3KooWaaa'])
+    assert.throws(() => findNodes(['eve'], known), { code: 'not_found' })
+    assert.throws(() => findNodes(['12D3KooWa'], known), { code: 'ambiguous' })
+  })
+})
+
+it("shows a node's status without what is empty", () => {
+  assert.deepEqual(statusLines({ mode: 'active', trouble: '', engines: ['docker'], replicas: [{ replica: 'r', phase: 'running' }] }), [
+    'mode:     active',
+    'engines:  docker',
+    'replicas:',
+    '  replica r, phase running'
+  ])
+})
