@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { decodeFrame, Frame } from '#protocol/control/messages'
 import { decodeResult, RESULT_DOMAIN } from '#protocol/result/result'
-import { verifyInBatch } from '#protocol/signing/batch'
+import { batchOf, verifyInBatch } from '#protocol/signing/batch'
 import { generateIdentity } from '#protocol/signing/keys'
 import { ENDED, leaseOf, PROJECT, PUBLISHED, replicaOf } from '../testing/samples.ts'
 import { SLOTS, World } from '../testing/world.ts'
@@ -112,12 +112,48 @@ describe('the agent', () => {
     assert.equal(agent.phaseOf(A), undefined)
   })
 
-  it('kills what was cancelled and gives it back, never as a result, even if it ended by itself meanwhile', () => {
+  it('kills what was decided without it and gives it back, never as a result, even if it ended by itself meanwhile', () => {
     const agent = ready()
     play(agent, assign(1, A), { kind: 'prepared', replica: A }, grant(2, [A]))
-    const killing = play(agent, { kind: 'cancel', seq: 3, replicas: [A], reason: 'killed' })
+    const killing = play(agent, { kind: 'cancel', seq: 3, replicas: [A], reason: 'decided' })
     assert.deepEqual(killing.prompts, [{ kind: 'kill', replica: A, graceMs: 10_000 }])
-    assert.deepEqual(returnedBy(play(agent, { kind: 'ended', replica: A, ended: ENDED })), [`${A} cancelled killed`])
+    assert.deepEqual(returnedBy(play(agent, { kind: 'ended', replica: A, ended: ENDED })), [`${A} cancelled decided`])
+  })
+
+  it('ends a run that its owner killed and reports what it left, also when it was restarted in between', () => {
+    const agent = ready()
+    const disk = new Map<string, Uint8Array>()
+    const steps = [
+      play(agent, assign(1, A), { kind: 'prepared', replica: A }, grant(2, [A])),
+      play(agent, { kind: 'cancel', seq: 3, replicas: [A], reason: 'killed' })
+    ]
+    assert.deepEqual(steps[1]?.prompts, [{ kind: 'kill', replica: A, graceMs: 10_000 }])
+    for (const { key, value } of steps.flatMap(({ changes }) => changes)) if (value !== null) disk.set(key, value)
+    const again = agentWith()
+    for (const [key, value] of disk) again.restore(key, value, 0)
+    again.restored()
+    for (const survivor of [agent, again]) {
+      if (survivor === again) play(again, { kind: 'recovered', found: new Set([A]) }, { kind: 'connected' }, { ...WELCOME, received: 1 })
+      const ended = play(survivor, { kind: 'ended', replica: A, ended: { ...ENDED, reason: 'killed', exitCode: 143 } })
+      assert.deepEqual(
+        ended.prompts.map(({ kind }) => kind),
+        ['publish']
+      )
+      const [report] = sent(play(survivor, { kind: 'published', replica: A, published: PUBLISHED })).flatMap(({ reports }) => reports?.results ?? [])
+      const result = decodeResult(report?.body ?? new Uint8Array())
+      assert.deepEqual([result?.reason, result?.exitCode, result?.output.toString()], ['killed', 143, PUBLISHED.output])
+      assert.equal(survivor.phaseOf(A), 'reported')
+    }
+  })
+
+  it('keeps what an ended run left when its owner kills the task just then, until it is released', () => {
+    const agent = ready()
+    play(agent, assign(1, A), { kind: 'prepared', replica: A }, grant(2, [A]), { kind: 'ended', replica: A, ended: ENDED })
+    play(agent, { kind: 'cancel', seq: 3, replicas: [A], reason: 'killed' })
+    assert.equal(agent.phaseOf(A), 'publishing')
+    play(agent, { kind: 'published', replica: A, published: PUBLISHED }, { kind: 'cancel', seq: 4, replicas: [A], reason: 'killed' })
+    assert.equal(agent.phaseOf(A), 'reported')
+    assert.deepEqual(kinds(play(agent, { kind: 'release', seq: 5, replicas: [A] })), ['remove', 'ack'])
   })
 
   it('stops a download at once when its replica is cancelled', () => {
@@ -142,7 +178,10 @@ describe('the agent', () => {
     assert.equal(frames.length, 1)
     const { results, signature, count } = frames[0]?.reports ?? assert.fail('no report')
     assert.equal(results.length, 3)
-    for (const { body, index, path } of results) assert.ok(verifyInBatch(signer.peerId, RESULT_DOMAIN, body, { index, count, path, signature }))
+    assert.equal(count, 3)
+    const bodies = results.map(({ body }) => body)
+    for (const [index, proof] of batchOf(bodies).prove(signature).entries())
+      assert.ok(verifyInBatch(signer.peerId, RESULT_DOMAIN, bodies[index] ?? new Uint8Array(), proof))
   })
 
   it('says a tree that was too large ended by disk', () => {
@@ -301,7 +340,7 @@ const acts = fc.array(
   fc.record({
     act: fc.oneof(
       { weight: 60, arbitrary: fc.constantFrom('lease', 'deliver', 'deliver', 'deliver', 'read', 'read', 'prepared', 'prepared', 'end', 'publish') },
-      { weight: 8, arbitrary: fc.constantFrom('release', 'cancel', 'refuse', 'again') },
+      { weight: 12, arbitrary: fc.constantFrom('release', 'cancel', 'cancel', 'cancel', 'refuse', 'again') },
       { weight: 8, arbitrary: fc.constantFrom('connect', 'connect', 'disconnect', 'tick') },
       { weight: 2, arbitrary: fc.constant('crash') }
     ),
@@ -343,7 +382,7 @@ function assertSafe(world: World): void {
 
 describe('the agent, whatever happens', () => {
   it('meets the faults it is tested against', () => {
-    const seen = { crashes: 0, recovered: 0, reported: 0, cancelled: 0, refused: 0 }
+    const seen = { crashes: 0, recovered: 0, reported: 0, cancelled: 0, killed: 0, refused: 0 }
     for (const steps of fc.sample(acts, { numRuns: 200, seed: 7 })) {
       const world = new World()
       world.connect()
@@ -352,6 +391,7 @@ describe('the agent, whatever happens', () => {
       seen.recovered += world.recovered
       seen.reported += [...world.answers.values()].filter(([answer]) => answer === 'reported').length
       seen.cancelled += world.cancelledInTime.size
+      seen.killed += world.killedInTime.size
       seen.refused += world.refused.size
     }
     for (const [what, count] of Object.entries(seen)) assert.ok(count >= 20, `${what}: ${count} in 200 worlds`)
@@ -368,6 +408,9 @@ describe('the agent, whatever happens', () => {
         }
         world.calm()
         assertSafe(world)
+        for (const id of world.killedInTime)
+          if (!world.cancelledInTime.has(id) && world.started.includes(id))
+            assert.deepEqual(world.answers.get(id), ['reported'], `${id} was killed and what it left is lost`)
         for (const id of world.leased) assert.ok(world.answers.has(id) || world.refused.has(id), `${id} was never answered`)
         assert.equal(world.runningNow, 0)
         const kept = world.agent.view().replicas

@@ -2,7 +2,7 @@
 import type { ReturnedOne, StartOne } from '#protocol/control/messages'
 import type { ReplicaId } from '#protocol/ids'
 import { RESULT_DOMAIN } from '#protocol/result/result'
-import { signBatch } from '#protocol/signing/batch'
+import { batchOf } from '#protocol/signing/batch'
 import type { Signer } from '#protocol/signing/keys'
 import type { Fault } from './events.ts'
 import type { FrameBody } from './outbox.ts'
@@ -58,15 +58,15 @@ export class Outgoing {
     this.#bye = false
   }
 
-  /** The gathered frames, in an order in which each makes sense; all results of the step are one signed batch. */
+  /** The gathered frames, in an order in which each makes sense; all results of a frame are one signed batch, so that none needs its path. */
   take(): FrameBody[] {
     const frames: FrameBody[] = []
     for (const replicas of parts(this.#progress)) frames.push({ progress: { replicas } })
     for (const replicas of parts(this.#starts)) frames.push({ start: { replicas } })
-    const proofs = signBatch(this.#signer, RESULT_DOMAIN, this.#results)
-    const reports = this.#results.map((body, index) => ({ body: own(body), index, path: (proofs[index]?.path ?? []).map(own) }))
-    const signature = own(proofs[0]?.signature ?? new Uint8Array(0))
-    for (const results of parts(reports)) frames.push({ reports: { results, signature, count: reports.length } })
+    for (const bodies of parts(this.#results)) {
+      const signature = own(this.#signer.sign(RESULT_DOMAIN, batchOf(bodies).root))
+      frames.push({ reports: { results: bodies.map((body, index) => ({ body: own(body), index, path: [] })), signature, count: bodies.length } })
+    }
     for (const replicas of parts(this.#returned)) frames.push({ returned: { replicas } })
     if (this.#bye) frames.push({ bye: {} })
     this.clear()

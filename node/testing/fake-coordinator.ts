@@ -7,7 +7,7 @@ import type { ReplicaId } from '#protocol/ids'
 import type { FrameStream, Host } from '#protocol/peer/host'
 import { createHost } from '#protocol/peer/live/host'
 import { decodeResult, RESULT_DOMAIN, type Result } from '#protocol/result/result'
-import { verifyInBatch } from '#protocol/signing/batch'
+import { batchOf, verifyInBatch } from '#protocol/signing/batch'
 import { generateIdentity, type Signer } from '#protocol/signing/keys'
 import { until } from './live/until.ts'
 
@@ -173,9 +173,12 @@ export class FakeCoordinator {
 
   #report({ results, signature, count }: NonNullable<Frame['reports']>): void {
     this.reportFrames++
-    for (const { body, index, path } of results) {
+    if (count !== results.length) throw new Error('a batch of results is not whole')
+    const proofs = batchOf(results.map(({ body }) => body)).prove(signature)
+    for (const [at, { body }] of results.entries()) {
       const result = decodeResult(body)
-      if (result === undefined || !verifyInBatch(result.node, RESULT_DOMAIN, body, { index, count, path, signature })) throw new Error('a result is not signed')
+      const proof = proofs[at]
+      if (result === undefined || proof === undefined || !verifyInBatch(result.node, RESULT_DOMAIN, body, proof)) throw new Error('a result is not signed')
       if (this.results.has(result.replica)) throw new Error(`${result.replica} was reported twice`)
       this.results.set(result.replica, result)
     }

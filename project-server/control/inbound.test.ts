@@ -5,7 +5,7 @@ import { CID } from 'multiformats/cid'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import { decodeFrame, Frame, type Hello } from '#protocol/control/messages'
 import { encodeResult, RESULT_DOMAIN, type Result } from '#protocol/result/result'
-import { signBatch } from '#protocol/signing/batch'
+import { signBatch, verifyInBatch } from '#protocol/signing/batch'
 import { generateIdentity } from '#protocol/signing/keys'
 import { eventOf, helloOf, type Inbound, type VerifiedRoot } from './inbound.ts'
 
@@ -123,6 +123,24 @@ describe('what a node says', () => {
       [0, 1, 2]
     )
     assert.notEqual(verified.root, '')
+  })
+
+  it('proves the results of a whole batch itself when they come without their paths', () => {
+    const long = reports([result(), result({ exitCode: 1 }), result({ exitCode: 2 })])
+    const results = long.reports?.results.map((one) => ({ ...one, path: [] })) ?? []
+    const bare = (change: Partial<NonNullable<Frame['reports']>> = {}): Partial<Frame> =>
+      ({ ...long, reports: { ...long.reports, results, ...change } }) as Partial<Frame>
+    const inbound = event(bare())
+    assert.ok('event' in inbound && inbound.event.kind === 'reports')
+    for (const { signed } of inbound.event.results) assert.ok(verifyInBatch(node.peerId, RESULT_DOMAIN, signed.body, signed.proof))
+    const wrong = [
+      { results: results.slice(1) },
+      { results: results.toReversed() },
+      { count: 4 },
+      { signature: new Uint8Array(64) },
+      { results: [...results, ...results], count: 6 }
+    ]
+    for (const change of wrong) assert.equal(codeOf(event(bare(change))), 'bad_signature')
   })
 
   it('refuses results of another node, another project, another signature or another batch', () => {

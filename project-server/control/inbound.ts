@@ -6,7 +6,7 @@
 import { CONTROL_VERSION, type Frame, type Hello, type Reports } from '#protocol/control/messages'
 import { type PeerIdString, parseReplicaId } from '#protocol/ids'
 import { decodeResult, RESULT_DOMAIN, type Result, type SignedResult } from '#protocol/result/result'
-import { signedRoot } from '#protocol/signing/batch'
+import { batchOf, type Inclusion, signedRoot } from '#protocol/signing/batch'
 import { verify } from '#protocol/signing/keys'
 import type { Event, NodeOffer } from '../coordinator/events.ts'
 import { MESSAGE_CHARS_MAX, NAME_CHARS_MAX } from '../policy.ts'
@@ -108,25 +108,51 @@ function resultsOf(
   verified: VerifiedRoot
 ): { results: { result: Result; signed: SignedResult }[] } | { fault: FrameFault } {
   const results: { result: Result; signed: SignedResult }[] = []
-  const signature = Buffer.from(reports.signature)
-  for (const { body, index, path } of reports.results) {
+  if (reports.results.length === 0) return { results }
+  const proofs = isWhole(reports) ? proveWhole(reports, node) : proveEach(reports, node, verified)
+  if ('fault' in proofs) return proofs
+  for (const [at, { body }] of reports.results.entries()) {
     const result = decodeResult(body)
-    if (result === undefined) return fault('malformed', 'a result is malformed')
+    const proof = proofs.proofs[at]
+    if (result === undefined || proof === undefined) return fault('malformed', 'a result is malformed')
     if (result.node !== node) return fault('bad_signature', `a result names node ${clip(result.node, NAME_CHARS_MAX)} as its author`)
     if (result.project !== project) return fault('wrong_project', `a result is for project ${clip(result.project, NAME_CHARS_MAX)}`)
-    const proof = { index, count: reports.count, path, signature: reports.signature }
-    const root = signedRoot(body, proof)
-    if (root === undefined) return fault('bad_signature', 'a result is not in the batch it came with')
-    const key = { root: Buffer.from(root).toString('base64'), signature: signature.toString('base64') }
-    if (key.root !== verified.root || key.signature !== verified.signature) {
-      if (!verify(node, RESULT_DOMAIN, root, reports.signature)) return fault('bad_signature', 'the signature of a batch of results does not match')
-      verified.root = key.root
-      verified.signature = key.signature
-    }
     results.push({ result, signed: { body, proof } })
   }
   return { results }
 }
+
+type Proofs = { readonly proofs: readonly Inclusion[] } | { readonly fault: FrameFault }
+
+/** All of a signed batch in its order, without paths. */
+function isWhole({ results, count }: Reports): boolean {
+  return count === results.length && results.every(({ index, path }, at) => index === at && path.length === 0)
+}
+
+function proveWhole({ results, signature }: Reports, node: PeerIdString): Proofs {
+  const { root, prove } = batchOf(results.map(({ body }) => body))
+  return verify(node, RESULT_DOMAIN, root, signature) ? { proofs: prove(signature) } : NOT_SIGNED
+}
+
+function proveEach({ results, count, signature }: Reports, node: PeerIdString, verified: VerifiedRoot): Proofs {
+  const proofs: Inclusion[] = []
+  const signed = Buffer.from(signature).toString('base64')
+  for (const { body, index, path } of results) {
+    const proof = { index, count, path, signature }
+    const root = signedRoot(body, proof)
+    if (root === undefined) return fault('bad_signature', 'a result is not in the batch it came with')
+    const key = Buffer.from(root).toString('base64')
+    if (key !== verified.root || signed !== verified.signature) {
+      if (!verify(node, RESULT_DOMAIN, root, signature)) return NOT_SIGNED
+      verified.root = key
+      verified.signature = signed
+    }
+    proofs.push(proof)
+  }
+  return { proofs }
+}
+
+const NOT_SIGNED = fault('bad_signature', 'the signature of a batch of results does not match')
 
 const KINDS = [
   'hello',

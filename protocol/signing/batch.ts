@@ -21,27 +21,35 @@ export interface Inclusion {
 /** Signs all statements at once; the answer holds one inclusion for each, in order. */
 export function signBatch(signer: Pick<Signer, 'sign'>, domain: string, statements: readonly Uint8Array[]): Inclusion[] {
   if (statements.length === 0) return []
-  if (statements.length > BATCH_LEAVES_MAX) throw new RangeError(`a signed batch holds at most ${BATCH_LEAVES_MAX} statements, got ${statements.length}`)
-  const levels: Uint8Array[][] = [statements.map(leafHash)]
-  let level = levels[0] as Uint8Array[]
+  const { root, prove } = batchOf(statements)
+  return prove(signer.sign(domain, root))
+}
+
+/** The bytes to sign for all these statements together, and their inclusions once there is a signature. Who has all of a batch needs no paths: two hashes a statement instead of one for each level. */
+export function batchOf(statements: readonly Uint8Array[]): { readonly root: Uint8Array; prove(signature: Uint8Array): Inclusion[] } {
+  const count = statements.length
+  if (count === 0 || count > BATCH_LEAVES_MAX) throw new RangeError(`a signed batch holds 1 to ${BATCH_LEAVES_MAX} statements, got ${count}`)
+  const levels: Uint8Array[][] = []
+  let level = statements.map(leafHash)
   while (level.length > 1) {
+    levels.push(level)
     const next: Uint8Array[] = []
     for (let i = 0; i < level.length; i += 2)
       next.push(i + 1 < level.length ? pairHash(level[i] as Uint8Array, level[i + 1] as Uint8Array) : (level[i] as Uint8Array))
-    levels.push(next)
     level = next
   }
-  const signature = signer.sign(domain, rootStatement(level[0] as Uint8Array, statements.length))
-  return statements.map((_, index) => {
-    const path: Uint8Array[] = []
-    let at = index
-    for (const hashes of levels.slice(0, -1)) {
-      const sibling = hashes[at ^ 1]
-      if (sibling !== undefined) path.push(sibling)
-      at >>>= 1
-    }
-    return { index, count: statements.length, path, signature }
-  })
+  const prove = (signature: Uint8Array): Inclusion[] =>
+    statements.map((_, index) => {
+      const path: Uint8Array[] = []
+      let at = index
+      for (const hashes of levels) {
+        const sibling = hashes[at ^ 1]
+        if (sibling !== undefined) path.push(sibling)
+        at >>>= 1
+      }
+      return { index, count, path, signature }
+    })
+  return { root: rootStatement(level[0] as Uint8Array, count), prove }
 }
 
 /** The bytes that were signed for a batch; undefined when the proof cannot be of such a batch. Results of one batch share them, so one signature check serves all. */
@@ -71,11 +79,19 @@ export function verifyInBatch(peer: PeerIdString, domain: string, statement: Uin
 }
 
 function leafHash(statement: Uint8Array): Uint8Array {
-  return sha256(Buffer.concat([Uint8Array.of(0), statement]))
+  const bytes = Buffer.allocUnsafe(1 + statement.length)
+  bytes[0] = 0
+  bytes.set(statement, 1)
+  return sha256(bytes)
 }
 
+/** Reused: a hash reads it at once. */
+const PAIR = Buffer.alloc(65, 1)
+
 function pairHash(left: Uint8Array, right: Uint8Array): Uint8Array {
-  return sha256(Buffer.concat([Uint8Array.of(1), left, right]))
+  PAIR.set(left, 1)
+  PAIR.set(right, 33)
+  return sha256(PAIR)
 }
 
 function rootStatement(root: Uint8Array, count: number): Uint8Array {
