@@ -159,9 +159,25 @@ async function runVerb(verb: Verb, command: Command, io: Io, ports: MainPorts): 
     )
     return clients[0]
   }
-  const context: Context = { io, signal: abort.signal, home, project, client: () => client(true), offline: () => client(false) }
+  let endsItself = false
+  const context: Context = {
+    io,
+    signal: abort.signal,
+    endsItself: () => {
+      endsItself = true
+    },
+    home,
+    project,
+    client: () => client(true),
+    offline: () => client(false)
+  }
   try {
-    const aborted = new Promise<never>((_, reject) => abort.signal.addEventListener('abort', () => reject(abort.signal.reason), { once: true }))
+    const aborted = new Promise<never>((_, reject) => {
+      const end = (): void => {
+        if (!endsItself) reject(abort.signal.reason)
+      }
+      abort.signal.addEventListener('abort', end, { once: true })
+    })
     return (await Promise.race([verb(context, command.args, options), aborted])) ?? EXIT.ok
   } catch (error) {
     return report(abort.signal.aborted ? abort.signal.reason : error, io)

@@ -37,6 +37,7 @@ async function start(context: Context, [dir]: readonly string[], options: Readon
   }
   const [{ startNode }, { daemonLogger }] = await Promise.all([import('#node/main'), import('../live/logger.ts')])
   const node = await startNode({ dir: folder, logger: daemonLogger(folder, (line) => io.say(line)) })
+  context.endsItself()
   await daemons.recordDaemon(folder, { role: 'node', peer: node.peerId })
   const stop = (): void => {
     node.stop('now').catch(() => {})

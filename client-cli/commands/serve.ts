@@ -83,6 +83,7 @@ async function serve(context: Context, [dir = '.']: readonly string[], options: 
     ...(listen.length === 0 ? {} : { listen }),
     logger: daemonLogger(folder, (line) => io.say(line))
   })
+  context.endsItself()
   const stop = (): void => {
     server.stop().catch(() => {})
   }
