@@ -10,7 +10,7 @@ import { Home } from '#client-cli/live/home'
 import { checkReceipt } from '#protocol/result/receipt'
 import { freePort } from '../support/ports.ts'
 import { writeImageRoot } from './image.ts'
-import { type Actor, DemoError, Stage, until } from './stage.ts'
+import { type Actor, DemoError, Interrupted, Stage, until } from './stage.ts'
 import { HEIGHT, tileLines, WIDTH } from './tasks/picture.mjs'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -24,6 +24,8 @@ const LIAR = 'loki'
 const VICTIM = 'eero'
 /** Decided tasks after which the victim is killed. */
 const MIDDLE = 5
+/** Exit status of what Ctrl-C ended. */
+const INTERRUPTED = 130
 
 const number = (value: number): string => value.toLocaleString('en')
 const short = (id: string): string => `${id.slice(0, 10)}…`
@@ -33,8 +35,9 @@ function chapter(title: string): void {
   chapters++
   console.log(`\n${chapters}. ${title}`)
 }
+let over = false
 function tell(line: string): void {
-  console.log(`   ${line}`)
+  if (!over) console.log(`   ${line}`)
 }
 function typed(line: string): void {
   console.log(`   $ talko ${line}`)
@@ -253,10 +256,16 @@ try {
   await stage.play(play(stage))
   console.log(`\nPrimes from ${number(FIRST)} to ${number(LAST)}: ${number(PRIMES)}\nThe picture: ${PICTURE}`)
 } catch (error) {
-  for (const line of stage.lastWords()) console.error(line)
-  if (!(error instanceof DemoError)) console.error(error)
-  console.error(`\nThe demo failed: ${error instanceof Error ? error.message : String(error)}`)
-  process.exitCode = 1
+  over = true
+  if (error instanceof Interrupted) {
+    console.error(`\nThe demo was ${error.message}; cleaning up.`)
+    process.exitCode = INTERRUPTED
+  } else {
+    for (const line of stage.lastWords()) console.error(line)
+    if (!(error instanceof DemoError)) console.error(error)
+    console.error(`\nThe demo failed: ${error instanceof Error ? error.message : String(error)}`)
+    process.exitCode = 1
+  }
 } finally {
   await stage.clear()
   console.log(`Cleaned up; the demo took ${Math.round((Date.now() - began) / 1000)} s.`)

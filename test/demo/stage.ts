@@ -26,7 +26,12 @@ export interface Actor {
 
 /** A failure of the demo that is told in one line. */
 export class DemoError extends Error {
-  override readonly name = 'DemoError'
+  override readonly name: string = 'DemoError'
+}
+
+/** Somebody pressed Ctrl-C. */
+export class Interrupted extends DemoError {
+  override readonly name = 'Interrupted'
 }
 
 export class Stage {
@@ -41,7 +46,7 @@ export class Stage {
 
   constructor() {
     this.#interrupted.promise.catch(() => undefined)
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => this.#interrupted.reject(new DemoError(`stopped by ${signal}`)))
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => this.#interrupted.reject(new Interrupted(`stopped by ${signal}`)))
   }
 
   path(...parts: string[]): string {
