@@ -28,7 +28,8 @@ export async function readIfThere(path: string): Promise<string | undefined> {
     return await readFile(path, 'utf8')
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
+    // A folder in the file's place is found only when it is read: that error names no path by itself.
+    throw error instanceof Error ? Object.assign(error, { path }) : error
   }
 }
 

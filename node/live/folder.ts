@@ -71,9 +71,9 @@ async function readKey(dir: string): Promise<Signer> {
     await chmod(path, 0o600)
     return identityFrom(Buffer.from(text.trim(), 'base64'))
   } catch (cause) {
-    throw new NodeError('bad_key', `${path} is missing or is not a node's key; restore it, or remove the folder and make the node anew with: talko node join`, {
-      cause
-    })
+    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+    const what = code === 'ENOENT' ? 'is missing' : code === 'EACCES' || code === 'EPERM' ? 'may not be read by this user' : "is not a node's key"
+    throw new NodeError('bad_key', `${path} ${what}; restore it, or remove the folder and make the node anew with: talko node join`, { cause })
   }
 }
 

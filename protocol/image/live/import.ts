@@ -148,8 +148,8 @@ async function importFromDocker(reference: string, store: ContentStore, workFold
     (cause: { statusCode?: number; message: string }) => {
       if (cause.statusCode === undefined)
         throw new ImageError(
-          'unknown_image',
-          `Docker does not answer (${cause.message.trim()}), so there is no image ${reference}; start Docker, or import a file or folder`,
+          'unavailable',
+          `Docker does not answer (${cause.message.trim()}), so nobody knows image ${reference}; start Docker, or import a file or folder`,
           { cause }
         )
       throw new ImageError('unknown_image', `Docker has no image ${reference}; get it with: docker pull ${reference}`, { cause })
