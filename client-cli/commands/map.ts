@@ -2,14 +2,14 @@ import type { Command } from 'commander'
 import type { TaskPolicy } from '#protocol/bundle/policy'
 import type { TaskView } from '#protocol/owner/messages'
 import type { Client } from '../client/client.ts'
-import type { TaskSpec } from '../client/spec.ts'
+import { policyOf, type TaskSpec } from '../client/spec.ts'
 import { type Context, examples, flag, text, type Verb } from '../command.ts'
 import { ClientError, EXIT } from '../errors.ts'
 import { mapName, parseSplit, REDUCE_MAPS_MAX } from '../split/split.ts'
 import { uploadParts } from '../tasks/map-input.ts'
 import { describePlan } from '../tasks/plan.ts'
 import { imageRoot, readTaskOptions, taskOptions, withNodes } from '../tasks/task-options.ts'
-import { allTasks, showResults, summarize, waitFor } from '../tasks/waiting.ts'
+import { allTasks, showResults, summarize, waitFor, warnFewNodes } from '../tasks/waiting.ts'
 
 export function define(command: Command, run: (verb: Verb) => void): void {
   taskOptions(command)
@@ -80,6 +80,7 @@ async function map(context: Context, args: readonly string[], options: Readonly<
   // With --reduce, stdout is the reduce's own.
   if (!io.json && reduce === undefined) io.out(batch.id)
   else if (!io.json) io.say(`batch ${batch.id}: ${count} map tasks`)
+  await warnFewNodes(context, client, spec.engine ?? 'docker', policyOf(policy))
   await waitFor(context, client, batch.id)
   const maps = await allTasks(client, batch.id, signal)
   const summary = await summarize(maps)

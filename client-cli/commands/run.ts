@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { policyOf } from '../client/spec.ts'
 import { parseWhole } from '../client/units.ts'
 import { type Context, examples, flag, text, type Verb } from '../command.ts'
 import { ClientError } from '../errors.ts'
@@ -6,7 +7,7 @@ import { shortId } from '../output/text.ts'
 import { describePlan } from '../tasks/plan.ts'
 import { showTransfer } from '../tasks/show-transfer.ts'
 import { imageRoot, readTaskOptions, taskOptions, withNodes } from '../tasks/task-options.ts'
-import { allTasks, follow, showResults, summarize, waitFor } from '../tasks/waiting.ts'
+import { allTasks, follow, showResults, summarize, waitFor, warnFewNodes } from '../tasks/waiting.ts'
 
 const COUNT_MAX = 1_000_000
 
@@ -74,6 +75,7 @@ async function submitRun(context: Context, args: readonly string[], options: Rea
     if (following) io.say(`task ${ids[0]}`)
     else for (const id of ids) io.out(id)
   }
+  await warnFewNodes(context, client, spec.engine ?? 'docker', policyOf(policy))
   if (following && !io.json) await follow(context, client, batch.tasks[0] ?? '')
   await waitFor(context, client, batch.id)
   if (io.json) {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { DEFAULT_POLICY } from '#protocol/bundle/policy'
 import type { TaskView } from '#protocol/owner/messages'
 import { EXIT } from '../errors.ts'
 import { statusLines } from './node-status.ts'
 import { findNodes, readTaskOptions } from './task-options.ts'
-import { outcome, ROWS_MAX, summarize } from './waiting.ts'
+import { fewNodes, outcome, ROWS_MAX, summarize } from './waiting.ts'
 
 function task(status: TaskView['status'], code?: NonNullable<TaskView['failure']>['code']): TaskView {
   const failure = code === undefined ? {} : { failure: { code, message: 'why' } }
@@ -46,6 +47,14 @@ describe('how a batch ended', () => {
     assert.equal(outcome(task('failed', 'memory')), 'failed: memory limit')
     assert.equal(outcome(task('killed')), 'killed')
   })
+})
+
+it('says when there are too few nodes for a quorum', () => {
+  const node = (id: string, state: string, engine: string) => ({ id, state, engines: [engine] })
+  const nodes = [node('a', 'online', 'docker'), node('b', 'lost', 'docker'), node('c', 'online', 'process')]
+  assert.match(fewNodes(nodes, 'docker', DEFAULT_POLICY) ?? '', /^2 different nodes must agree and 1 node that may run it is online/)
+  assert.equal(fewNodes(nodes, 'docker', { ...DEFAULT_POLICY, minQuorum: 1 }), undefined)
+  assert.match(fewNodes(nodes, 'docker', { ...DEFAULT_POLICY, minQuorum: 1, nodes: ['c'] }) ?? '', /0 nodes/)
 })
 
 describe('task options', () => {

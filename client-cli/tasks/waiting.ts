@@ -1,5 +1,7 @@
 /** Waiting for a batch with its progress shown, and what its end means for the exit status. */
-import type { BatchView, TaskView } from '#protocol/owner/messages'
+import type { Engine } from '#protocol/bundle/manifest'
+import type { TaskPolicy } from '#protocol/bundle/policy'
+import type { BatchView, NodeView, TaskView } from '#protocol/owner/messages'
 import type { Client } from '../client/client.ts'
 import { isTerminal } from '../client/results.ts'
 import type { Context } from '../command.ts'
@@ -21,13 +23,35 @@ export async function waitFor(context: Context, client: Client, batch: string): 
       io.progress(`batch ${batch}`, view.ready + view.failed + view.killed, view.tasks, (meter, columns) => renderBatch(view, meter, columns))
     }
   } catch (error) {
-    if (signal.aborted) io.say(`batch ${batch} goes on without us: talko ps ${batch} · talko kill ${batch}`)
+    sayItGoesOn(context, batch)
     throw error
   } finally {
     io.progressEnd()
   }
   if (last === undefined) throw new ClientError('refused', `the project said nothing about batch ${batch}`)
   return last
+}
+
+/** Why a task of this policy cannot be decided by the nodes there are; undefined when it can. */
+export function fewNodes(nodes: readonly Pick<NodeView, 'id' | 'state' | 'engines'>[], engine: Engine, policy: TaskPolicy): string | undefined {
+  const able = nodes.filter(
+    ({ id, state, engines }) => state === 'online' && engines.includes(engine) && (policy.nodes.length === 0 || policy.nodes.includes(id))
+  )
+  if (able.length >= policy.minQuorum) return undefined
+  const have = able.length === 1 ? '1 node that may run it is' : `${able.length} nodes that may run it are`
+  return `${policy.minQuorum} different nodes must agree and ${have} online (engine ${engine}): it waits for more (see talko nodes; or ask for less with --quorum)`
+}
+
+/** Says so before waiting. */
+export async function warnFewNodes(context: Context, client: Client, engine: Engine, policy: TaskPolicy): Promise<void> {
+  const why = fewNodes(await client.nodes({ signal: context.signal }), engine, policy)
+  if (why !== undefined) context.io.warn(why)
+}
+
+/** After Ctrl-C: how to come back. (An end by `--timeout` has a line of its own.) */
+function sayItGoesOn({ io, signal }: Context, of: string): void {
+  const { reason } = signal
+  if (reason instanceof ClientError && reason.code === 'interrupted') io.say(`${of} goes on without us: talko info ${of} · talko kill ${of}`)
 }
 
 /** `ready`, or how it went wrong, in a few words. */
@@ -118,6 +142,9 @@ export async function follow(context: Context, client: Client, task: string): Pr
   }
   try {
     await Promise.all([copy('stdout'), copy('stderr')])
+  } catch (error) {
+    sayItGoesOn(context, task)
+    throw error
   } finally {
     stop.abort(new ClientError('interrupted', 'given up'))
   }

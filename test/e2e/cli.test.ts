@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { access, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -163,9 +163,10 @@ describe('talko on a local network', { timeout: 240_000 }, () => {
     assert.match(failed.err, /failed: exit status 3/)
     assert.equal((await talko('info', 'nonsense')).status, 3)
     assert.equal((await talko('get', failed.out.trim().slice(0, 8), '--to', dir)).status, 4)
-    const timeout = await talko('run', '--engine', 'process', '-W', '--timeout', '2s', '--', 'sleep', '600')
+    const endless = await ok('run', '--engine', 'process', '--', 'sleep', '600')
+    const timeout = await talko('logs', '-f', endless, '--timeout', '1s')
     assert.equal(timeout.status, 124, timeout.err)
-    await ok('kill', timeout.out.trim())
+    await ok('kill', endless)
     const stranger = await talko('ps', '--home', join(dir, 'stranger'), '--project', await ok('invite'))
     assert.equal(stranger.status, 4, stranger.err)
     assert.match(stranger.err, /is not an owner of this project/)
@@ -173,7 +174,12 @@ describe('talko on a local network', { timeout: 240_000 }, () => {
 
   it('runs the program of the README as it is written', async () => {
     const program = readmeProgram(await readFile(join(ROOT, 'README.md'), 'utf8')).replace(/image: '[^']*'/, "engine: 'process'")
-    const { status, out, err } = await run(['--input-type=module-typescript', '--eval', program])
+    const folder = join(dir, 'program')
+    await mkdir(join(folder, 'node_modules'), { recursive: true })
+    await symlink(ROOT, join(folder, 'node_modules', 'talko'))
+    await writeFile(join(folder, 'package.json'), '{"type":"module"}')
+    await writeFile(join(folder, 'program.ts'), program)
+    const { status, out, err } = await run([join(folder, 'program.ts')])
     assert.equal(status, 0, err)
     assert.ok(out.trim().split('\n').length >= 3, out)
   })
