@@ -45,6 +45,10 @@ export interface Work<Item extends Asked> {
   present(item: Item): Promise<boolean>
   /** Takes the verified bytes of an item. Throws ContentError to end the whole pull. */
   accept(item: Item, bytes: Uint8Array): Promise<void> | undefined
+  /** Whether `aside` will take this item with bytes that are not verified yet. */
+  takesAside?(item: Item, bytes: Uint8Array): boolean
+  /** Verifies and takes items beside this thread; says which were right. Their bytes, which stand in `frame`, are gone afterwards. */
+  aside?(items: readonly Item[], blocks: readonly Uint8Array[], frame: Uint8Array): Promise<readonly boolean[]>
 }
 
 export interface PullOptions {
@@ -252,6 +256,7 @@ class Turn<Item extends Asked> {
     } catch (error) {
       throw new ProviderError('corrupt', `broke the protocol: ${messageOf(error)}`, { cause: error })
     }
+    const aside: { items: Item[]; blocks: Uint8Array[] } = { items: [], blocks: [] }
     for (const block of blocks) {
       const item = this.#asked[this.#askedFrom]
       if (item === undefined) throw new ProviderError('corrupt', 'sent blocks that nobody asked for')
@@ -260,9 +265,13 @@ class Turn<Item extends Asked> {
       if (block === undefined) this.#lacking.push(item, ...this.#takeFollowers(item))
       else {
         this.#options.onReceived(block.length)
-        await this.#settle(item, block)
+        if (this.#work.takesAside?.(item, block) === true) {
+          aside.items.push(item)
+          aside.blocks.push(block)
+        } else await this.#settle(item, block)
       }
     }
+    if (aside.items.length > 0) await this.#settleAside(aside.items, aside.blocks, frame, blocks.length > aside.items.length)
     if (this.#askedFrom > WINDOW_BLOCKS) {
       this.#asked.splice(0, this.#askedFrom)
       this.#askedFrom = 0
@@ -300,6 +309,38 @@ class Turn<Item extends Asked> {
       .finally(() => this.#settling.delete(item))
     this.#settling.set(item, settling)
     while (this.#settling.size >= SETTLING_MAX) await Promise.race(this.#settling.values())
+  }
+
+  async #settleAside(items: readonly Item[], blocks: readonly Uint8Array[], frame: Uint8Array, largeBeside: boolean): Promise<void> {
+    const first = items[0]
+    if (first === undefined) return
+    // a large block of the same frame may still be being hashed: its bytes must stay until then
+    if (largeBeside) await Promise.all(this.#settling.values())
+    const settling = this.#takeAside(items, blocks, frame)
+      .catch((error: unknown) => {
+        this.#failed ??= { error }
+      })
+      .finally(() => this.#settling.delete(first))
+    this.#settling.set(first, settling)
+    while (this.#settling.size >= SETTLING_MAX) await Promise.race(this.#settling.values())
+  }
+
+  async #takeAside(items: readonly Item[], blocks: readonly Uint8Array[], frame: Uint8Array): Promise<void> {
+    let right: readonly boolean[] = []
+    try {
+      right = (await this.#work.aside?.(items, blocks, frame)) ?? []
+    } finally {
+      for (const [index, item] of items.entries()) {
+        const followers = this.#takeFollowers(item)
+        if (right[index] === true) {
+          this.#progress = true
+          // they find it here by now
+          for (const follower of followers) this.#work.again(follower)
+        } else this.#unmet.push(item, ...followers)
+      }
+    }
+    const wrong = items.find((_, index) => right[index] !== true)
+    if (wrong !== undefined) throw new ProviderError('corrupt', `sent a wrong block for ${wrong.cid}`)
   }
 
   /** Gives a verified block to all who want it, those included who come to want it meanwhile. */

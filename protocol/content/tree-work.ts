@@ -19,6 +19,8 @@ export interface TreeSink {
   node(cid: CID, bytes: Uint8Array, path: string | undefined): void
   /** How many bytes of exactly this leaf an earlier attempt left in place; undefined when it must be written. */
   kept(want: Want): number | undefined
+  /** Checks and writes leaves beside this thread, if it can: says which were right. Their bytes, which stand in `frame`, are gone afterwards. */
+  readonly aside?: ((wants: readonly Want[], blocks: readonly Uint8Array[], frame: Uint8Array) => Promise<readonly boolean[]>) | undefined
   /** Lets others have a turn and keeps what waits for the index bounded. */
   turn(): Promise<void> | undefined
 }
@@ -61,8 +63,28 @@ export class TreeWork implements Work<Want> {
     return true
   }
 
-  accept(want: Want, bytes: Uint8Array): Promise<void> | undefined {
+  /** Leaves whose length is right may be checked and written beside this thread. */
+  takesAside({ cid, place }: Want, bytes: Uint8Array): boolean {
+    if (cid.code !== RAW || bytes.length === 0 || this.#sink.aside === undefined) return false
+    return place.kind === 'part' ? bytes.length === place.bytes : place.kind === 'entry'
+  }
+
+  async aside(wants: readonly Want[], blocks: readonly Uint8Array[], frame: Uint8Array): Promise<readonly boolean[]> {
+    const lengths = blocks.map((block) => block.length)
+    for (const length of lengths) this.#plan.skip(length)
+    const right = (await this.#sink.aside?.(wants, blocks, frame)) ?? []
+    for (const [index, { place }] of wants.entries()) {
+      if (right[index] !== true) continue
+      this.#onBlock(lengths[index] ?? 0)
+      if (place.kind === 'part') this.#partDone(place.file)
+    }
+    return right
+  }
+
+  accept(want: Want, block: Uint8Array): Promise<void> | undefined {
     const { cid, place } = want
+    // the ids of a node's links are views into it, and outlive the frame it came in
+    const bytes = cid.code === RAW ? block : new Uint8Array(block)
     const step = this.#plan.accept(want, bytes)
     this.#onBlock(bytes.length)
     const leaf = cid.code === RAW ? cid : undefined

@@ -11,6 +11,7 @@ import { NODE_BYTES_GUESS, NODE_DEPTH_MAX } from '../policy.ts'
 import { type Asked, type Clock, type Provider, pull } from '../pull.ts'
 import { linksOf, resolvePath } from '../reader.ts'
 import { TreeWork } from '../tree-work.ts'
+import type { Aside } from './aside.ts'
 import type { Blocks } from './blocks.ts'
 import type { BlockIndex } from './index.ts'
 import { LOOSE, PASSING, type TreeNumber } from './rows.ts'
@@ -43,6 +44,7 @@ export interface DownloadPorts {
   readonly trees: Trees
   readonly folder: string
   readonly clock: Clock
+  readonly aside: Aside
 }
 
 export class Downloads {
@@ -223,7 +225,7 @@ export class Downloads {
   }
 
   async #fetchTree(root: CID, shared: Shared): Promise<void> {
-    const { index, blocks, trees, folder } = this.#ports
+    const { index, blocks, trees, folder, aside } = this.#ports
     if (this.#complete(root)) return
     for (const number of index.root(root)?.trees ?? []) if (index.tree(number)?.status === 'partial') await trees.forgetFiles(number)
     const path = join(folder, 'trees', root.toString())
@@ -231,7 +233,7 @@ export class Downloads {
     const number = index.newTree()
     index.putTree(number, { root: root.toString(), status: 'partial', path: null, bytes: 0 })
     trees.attach(root, number, {})
-    const writer = new TreeWriter({ path, resume, mode: 0o444, index: { rows: index, tree: number } })
+    const writer = new TreeWriter({ path, resume, mode: 0o444, aside, index: { rows: index, tree: number } })
     const plan = new TreePlan(root, boundOf(shared))
     const local = async (cid: CID): Promise<Uint8Array | undefined> => {
       const found = await blocks.read(cid.multihash.digest, 0, true)

@@ -24,6 +24,7 @@ import { describeEntry, directoryEntries, fileBytes, resolvePath } from '../read
 import type { BlockServer } from '../serve.ts'
 import { TreeWork } from '../tree-work.ts'
 import { Adder, type Counted } from './add.ts'
+import { Aside } from './aside.ts'
 import { Blocks } from './blocks.ts'
 import { Downloads, markExecutables } from './downloads.ts'
 import { asContentError, BlockIndex } from './index.ts'
@@ -61,6 +62,7 @@ class DiskStore implements ContentStore, BlockServer {
   readonly #blocks: Blocks
   readonly #trees: Trees
   readonly #downloads: Downloads
+  readonly #aside = new Aside()
   readonly #clock: Clock
 
   constructor(folder: string, index: BlockIndex, clock: Clock) {
@@ -69,7 +71,7 @@ class DiskStore implements ContentStore, BlockServer {
     this.#clock = clock
     this.#blocks = new Blocks(index, join(folder, 'trees'))
     this.#trees = new Trees(index, this.#blocks, folder)
-    this.#downloads = new Downloads({ index, blocks: this.#blocks, trees: this.#trees, folder, clock })
+    this.#downloads = new Downloads({ index, blocks: this.#blocks, trees: this.#trees, folder, clock, aside: this.#aside })
   }
 
   async start(): Promise<void> {
@@ -199,6 +201,7 @@ class DiskStore implements ContentStore, BlockServer {
 
   async close(): Promise<void> {
     await this.#downloads.close()
+    await this.#aside.close()
     await this.#trees.settled()
     await this.#index.close()
   }

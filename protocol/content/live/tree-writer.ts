@@ -2,22 +2,7 @@
  * Writes one tree of checked names into a folder of its own. Every file is opened anew (`wx`) in a folder just made, so nothing
  * that was planted can be followed; after an interruption the same tree is taken up where it was, each leaf compared by its id.
  */
-import {
-  closeSync,
-  constants,
-  fchmodSync,
-  fstatSync,
-  ftruncateSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  rmSync,
-  type Stats,
-  statfsSync,
-  write,
-  writeSync
-} from 'node:fs'
+import { closeSync, constants, fchmodSync, fstatSync, ftruncateSync, lstatSync, mkdirSync, openSync, readSync, statfsSync, write } from 'node:fs'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import type { CID } from 'multiformats/cid'
@@ -26,12 +11,14 @@ import { ContentError } from '../content.ts'
 import type { PlannedFile, Want } from '../plan.ts'
 import { DISK_CHECK_BYTES, DISK_RESERVE_BYTES, LEAF_BYTES } from '../policy.ts'
 import type { TreeSink } from '../tree-work.ts'
+import { type Aside, AsideError, type Write, type Written } from './aside.ts'
+import { createFile, settleMode, writeFile } from './create.ts'
 import { asContentError, type BlockIndex, diskFull } from './index.ts'
 import type { TreeNumber } from './rows.ts'
 import { errno } from './safe-open.ts'
 
 const writeAsync = promisify(write)
-const { O_RDWR, O_RDONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
+const { O_RDWR, O_RDONLY, O_NOFOLLOW } = constants
 /** Files and leaves handled before others get a turn. */
 const STEPS_PER_TURN = 64
 const STEPS_OF_A_LEAF = 8
@@ -43,9 +30,19 @@ export interface TreeWriterOptions {
   readonly resume: boolean
   /** Mode of files: 0444 in the store, 0644 for a user's copy. */
   readonly mode: number
+  /** A thread that checks and writes what arrives from peers; without it this one does. */
+  readonly aside?: Aside
   /** Where the files are noted; a user's copy is not. */
   readonly index?: { readonly rows: BlockIndex; readonly tree: TreeNumber }
 }
+
+interface Marks {
+  readonly size: number
+  readonly mtimeMs: number
+  readonly ino: number
+}
+
+const NO_BYTES = new Uint8Array(0)
 
 interface OpenFile {
   readonly fd: number
@@ -61,6 +58,8 @@ export class TreeWriter implements TreeSink {
   #steps = 0
   /** Bytes since the last look at the disk; the first write looks. */
   #unchecked = DISK_CHECK_BYTES
+  /** Bytes handed to the thread beside this one and not on disk yet. */
+  #beingWritten = 0
   /** Bytes of all files noted so far. */
   contentBytes = 0
 
@@ -73,7 +72,7 @@ export class TreeWriter implements TreeSink {
     this.#unchecked += Math.max(bytes, 4096)
     if (this.#unchecked < DISK_CHECK_BYTES) return
     const { bavail, bsize } = statfsSync(dirname(this.#options.path))
-    if (bavail * bsize < DISK_RESERVE_BYTES) throw diskFull(this.#options.path, undefined)
+    if (bavail * bsize - this.#beingWritten < DISK_RESERVE_BYTES) throw diskFull(this.#options.path, undefined)
     this.#unchecked = 0
   }
 
@@ -105,21 +104,54 @@ export class TreeWriter implements TreeSink {
   file(path: string, cid: CID, data: Uint8Array): void {
     this.#guard(path, () => {
       this.#roomFor(data.length)
-      const fd = this.#create(this.#at(path), this.#options.mode)
-      try {
-        for (let at = 0; at < data.length; ) at += writeSync(fd, data, at)
-        this.#note(this.#files++, path, this.#settleMode(fd), cid, data.length)
-      } finally {
-        closeSync(fd)
-      }
+      this.#note(this.#files++, path, writeFile(this.#at(path), data, this.#options), cid, data.length)
     })
+  }
+
+  /** Checks leaves and writes them in the thread beside this one; says which were right. The bytes, which stand in `frame`, are gone afterwards. */
+  get aside(): TreeSink['aside'] {
+    const { aside } = this.#options
+    return aside === undefined ? undefined : (wants, blocks, frame) => this.#writeAside(aside, wants, blocks, frame)
+  }
+
+  async #writeAside(aside: Aside, wants: readonly Want[], blocks: readonly Uint8Array[], frame: Uint8Array): Promise<boolean[]> {
+    const { mode, resume } = this.#options
+    const lengths = blocks.map((block) => block.length)
+    const digests = new Uint8Array(wants.length * 32)
+    const writes = wants.map(({ cid, place }, index): Write => {
+      const data = blocks[index] ?? NO_BYTES
+      this.#roomFor(data.length)
+      digests.set(cid.multihash.digest, index * 32)
+      if (place.kind === 'part') return { kind: 'leaf', path: place.file.path, fd: this.#opened(place.file).fd, offset: place.offset, data }
+      return { kind: 'file', path: this.#at(place.path), data }
+    })
+    const bytes = lengths.reduce((total, length) => total + length, 0)
+    let written: readonly Written[]
+    this.#beingWritten += bytes
+    try {
+      written = await aside.write({ mode, resume, writes, digests }, frame)
+    } catch (error) {
+      throw this.#explain(error instanceof AsideError ? error.path : '', error)
+    } finally {
+      this.#beingWritten -= bytes
+    }
+    for (const [index, { cid, place }] of wants.entries()) {
+      const marks = written[index]
+      const length = lengths[index]
+      if (marks === undefined || marks === false || length === undefined) continue
+      if (place.kind === 'part') this.#noteLeaf(cid, this.#opened(place.file).number, place.offset, length)
+      else this.#note(this.#files++, place.path, marks, cid, length)
+    }
+    const rows = this.#options.index?.rows
+    if (rows?.full === true) await rows.room()
+    return written.map((marks) => marks !== false)
   }
 
   open(file: PlannedFile): void {
     this.#guard(file.path, () => {
       const full = this.#at(file.path)
       const left = this.#options.resume ? this.#reopen(full, file.bytes) : undefined
-      const fd = left?.fd ?? this.#create(full, 0o600)
+      const fd = left?.fd ?? createFile(full, 0o600, this.#options.resume)
       this.#open.set(file, { fd, number: this.#files++, before: left?.before ?? 0 })
     })
   }
@@ -143,7 +175,7 @@ export class TreeWriter implements TreeSink {
     this.#guard(file.path, () => {
       try {
         if (before > file.bytes) ftruncateSync(fd, file.bytes)
-        const stats = this.#settleMode(fd)
+        const stats = settleMode(fd, this.#options.mode)
         if (stats.size !== file.bytes) throw new ContentError('bad_tree', `${file.path} has ${stats.size} bytes where its node says ${file.bytes}`)
         this.#note(number, file.path, stats, undefined, 0)
       } finally {
@@ -154,7 +186,7 @@ export class TreeWriter implements TreeSink {
 
   node(cid: CID, bytes: Uint8Array, path: string | undefined): void {
     const { index } = this.#options
-    index?.rows.putBlock(cid.multihash.digest, { kind: 'node', tree: index.tree, place: path, bytes: new Uint8Array(bytes) })
+    index?.rows.putBlock(cid.multihash.digest, { kind: 'node', tree: index.tree, place: path, bytes })
   }
 
   kept(want: Want): number | undefined {
@@ -183,21 +215,10 @@ export class TreeWriter implements TreeSink {
       if (!stats.isFile() || stats.size > LEAF_BYTES * 2) return undefined
       const data = Buffer.allocUnsafe(stats.size)
       if (!readAll(fd, data, 0) || !matches(cid, data)) return undefined
-      this.#note(this.#files++, path, this.#settleMode(fd), cid, stats.size)
+      this.#note(this.#files++, path, settleMode(fd, this.#options.mode), cid, stats.size)
       return stats.size
     } finally {
       closeSync(fd)
-    }
-  }
-
-  /** A new file; what an earlier attempt left under its name gives way. */
-  #create(full: string, mode: number): number {
-    try {
-      return openSync(full, 'wx+', mode)
-    } catch (error) {
-      if (errno(error) !== 'EEXIST' || !this.#options.resume || lstatSync(full).isDirectory()) throw error
-      rmSync(full)
-      return openSync(full, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
     }
   }
 
@@ -224,15 +245,7 @@ export class TreeWriter implements TreeSink {
     }
   }
 
-  /** The user's mask may have taken bits away. */
-  #settleMode(fd: number): Stats {
-    const { mode } = this.#options
-    const stats = fstatSync(fd)
-    if ((stats.mode & 0o777) !== mode) fchmodSync(fd, mode)
-    return stats
-  }
-
-  #note(number: number, path: string, stats: Stats, cid: CID | undefined, length: number): void {
+  #note(number: number, path: string, stats: Marks, cid: CID | undefined, length: number): void {
     const { index } = this.#options
     this.contentBytes += stats.size
     if (index === undefined) return
@@ -259,12 +272,17 @@ export class TreeWriter implements TreeSink {
     try {
       call()
     } catch (error) {
-      const code = errno(error)
-      if (code === 'EEXIST') throw new ContentError('bad_tree', `${path} is in the tree twice`, { cause: error })
-      if (code === 'ENAMETOOLONG' || code === 'ENOTDIR' || code === 'EINVAL' || code === 'EILSEQ')
-        throw new ContentError('bad_tree', `${path} cannot be a file here (${code})`, { cause: error })
-      throw asContentError(error, this.#options.path)
+      throw this.#explain(path, error)
     }
+  }
+
+  #explain(path: string, error: unknown): Error {
+    const code = errno(error)
+    if (code === 'EEXIST') return new ContentError('bad_tree', `${path} is in the tree twice`, { cause: error })
+    if (code === 'ENAMETOOLONG' || code === 'ENOTDIR' || code === 'EINVAL' || code === 'EILSEQ') {
+      return new ContentError('bad_tree', `${path} cannot be a file here (${code})`, { cause: error })
+    }
+    return asContentError(error, this.#options.path)
   }
 }
 

@@ -1,0 +1,30 @@
+/**
+ * The serving process of the content benchmark: `STORE FILE TREE` publishes both and serves them, and answers a bare protocol
+ * beside it: the same asking, the same frames, no content. Prints its addresses and the two roots as one line of JSON.
+ */
+import { openContentStore } from '#protocol/content/live/store'
+import { serveContent } from '#protocol/content/serve'
+import { createHost } from '#protocol/peer/live/host'
+import { generateIdentity } from '#protocol/signing/keys'
+import { BARE_FRAME_BYTES_MAX, BARE_PROTOCOL } from './content-bare.ts'
+
+const [storeFolder = '', file = '', tree = ''] = process.argv.slice(2)
+const store = await openContentStore(storeFolder)
+const host = await createHost({ signer: await generateIdentity(), listen: ['/ip4/127.0.0.1/tcp/0'], role: 'server' })
+await serveContent(host, store)
+await host.handle(BARE_PROTOCOL, { frameBytesMax: BARE_FRAME_BYTES_MAX }, async (stream) => {
+  try {
+    for await (const request of stream.frames()) {
+      const view = new DataView(request.buffer, request.byteOffset)
+      const frame = new Uint8Array(view.getUint32(4))
+      for (let left = view.getUint32(0); left > 0; left--) await stream.write(frame)
+    }
+    await stream.close()
+  } catch (error) {
+    stream.abort(error instanceof Error ? error : new Error(String(error)))
+  }
+})
+const one = await store.addTree(file)
+const many = await store.addTree(tree)
+console.log(JSON.stringify({ peer: host.peerId, addresses: host.addresses(), file: one.root.toString(), tree: many.root.toString() }))
+process.once('SIGTERM', () => process.exit(0))
