@@ -1,14 +1,14 @@
 /** Replicas' folders under the node's `run/`. The trees in them are hostile: nothing here follows a link. */
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
-import { lstat, mkdir, opendir, readdir, readFile, rm, rmdir } from 'node:fs/promises'
+import { lstat, mkdir, opendir, readdir, readFile, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Workspace } from '../ports.ts'
+import { removeTree } from './remove-tree.ts'
 
 /** Makes the folder that holds the folders. */
 export async function openWorkspace(folder: string): Promise<Workspace> {
   await mkdir(folder, { recursive: true, mode: 0o755 })
   const pathOf = (replica: string): string => join(folder, replica)
-  const remove = (path: string): Promise<void> => rm(path, { recursive: true, force: true, maxRetries: 3 })
   return {
     pathOf,
     async remove(replica) {
@@ -17,11 +17,11 @@ export async function openWorkspace(folder: string): Promise<Workspace> {
       try {
         await rmdir(pathOf(replica))
       } catch (error) {
-        if (!isCode(error, 'ENOENT')) await remove(pathOf(replica))
+        if (!isCode(error, 'ENOENT')) await removeTree(pathOf(replica))
       }
     },
     async sweep(keep) {
-      for (const name of await readdir(folder)) if (!keep.has(name)) await remove(join(folder, name))
+      for (const name of await readdir(folder)) if (!keep.has(name)) await removeTree(join(folder, name))
     },
     async names(replica) {
       if (!existsSync(pathOf(replica))) return new Set()
