@@ -93,8 +93,3 @@ export function voteOf(result: Result, compareStdout: boolean): string {
   for (const cid of agreed) WRITER.cid(cid)
   return cidOfBytes(DAG_CBOR, WRITER.done()).toString()
 }
-
-/** True when the vote is for a run that did what it was asked. */
-export function isSuccess(result: Result): boolean {
-  return result.reason === 'exit' && result.exitCode === 0
-}

@@ -3,9 +3,7 @@
  * `d <digest>` where a block is; `h <digest>` the tree where else it is, and `a <digest> <tree>` that place and the next such tree (a list, so that every look-up is of one key: ranges become slow among what was deleted); `f <tree> <file>` a file's path and the marks that show a change;
  * `t <tree>` one tree on disk; `r <codec> <digest>` what is known of a root; `m <name>` the store's own.
  */
-import { CID } from 'multiformats/cid'
-import * as Digest from 'multiformats/hashes/digest'
-import { SHA2_256 } from '../cid.ts'
+import type { CID } from 'multiformats/cid'
 
 /** Counts up from 1; 0 holds the blocks that belong to no tree on disk. */
 export type TreeNumber = number
@@ -100,10 +98,6 @@ export function rootKey(cid: CID): Buffer {
   key[1] = cid.code
   key.set(cid.multihash.digest, 2)
   return key
-}
-
-export function rootOfKey(key: Uint8Array): CID {
-  return CID.createV1(key[1] ?? 0, Digest.create(SHA2_256, key.slice(2)))
 }
 
 export const NEXT_TREE_KEY = Buffer.from('mnext-tree')
