@@ -4,6 +4,7 @@
  */
 import * as dagCbor from '@ipld/dag-cbor'
 import { CID } from 'multiformats/cid'
+import { readCbor } from '../cbor/reader.ts'
 import { Writer } from '../cbor/writer.ts'
 import { cidOfBytes, DAG_CBOR } from '../content/cid.ts'
 import { ManifestError } from './errors.ts'
@@ -82,13 +83,24 @@ export function decodeManifest(bytes: Uint8Array): RunManifest {
     throw new ManifestError('manifest_too_large', `the manifest has ${bytes.length} bytes, at most ${MANIFEST_BYTES_MAX} are allowed`)
   let value: unknown
   try {
+    value = readCbor(bytes)
+  } catch {
+    return refuseSpelling(bytes)
+  }
+  checkManifest(value)
+  return value
+}
+
+/** Says what is wrong with bytes that are not canonical: the schema first, which helps more. */
+function refuseSpelling(bytes: Uint8Array): never {
+  let value: unknown
+  try {
     value = dagCbor.decode(bytes)
   } catch (cause) {
     throw new ManifestError('manifest_malformed', 'the manifest is not dag-cbor', { cause })
   }
   checkManifest(value)
-  if (Buffer.compare(write(value), bytes) !== 0) throw new ManifestError('manifest_malformed', 'the manifest is not in canonical form')
-  return value
+  throw new ManifestError('manifest_malformed', 'the manifest is not in canonical form')
 }
 
 /** Canonical dag-cbor of a manifest that was checked. */

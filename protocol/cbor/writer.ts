@@ -1,5 +1,5 @@
 /**
- * Writes dag-cbor item by item into one reused buffer: four times faster than the general encoder, which matters for what is
+ * Writes dag-cbor item by item into pieces of memory that many items share, without a copy: four times faster than the general encoder, which matters for what is
  * encoded several times for every task. Any dag-cbor decoder reads it. The caller writes a map's keys in canonical order:
  * shorter ones first, equally long ones by their bytes.
  */
@@ -11,12 +11,15 @@ const LIST = 4
 const TEXT = 3
 const BYTES = 2
 const TAG_CID = 42
+const PIECE_BYTES = 64 * 1024
 const FALSE = 0xf4
 const TRUE = 0xf5
 const NULL = 0xf6
 
 export class Writer {
-  #buffer = Buffer.allocUnsafe(64 * 1024)
+  #buffer = Buffer.alloc(PIECE_BYTES)
+  /** Where the present item begins. */
+  #from = 0
   #at = 0
 
   /** The next `length` items are a list. */
@@ -65,11 +68,10 @@ export class Writer {
     return this.#byte(NULL)
   }
 
-  /** What was written, as bytes of their own; the writer is empty again. */
+  /** What was written, in memory that nothing else writes to; the writer is empty again. */
   done(): Uint8Array {
-    const written = new Uint8Array(this.#at)
-    written.set(this.#buffer.subarray(0, this.#at))
-    this.#at = 0
+    const written = new Uint8Array(this.#buffer.buffer, this.#buffer.byteOffset + this.#from, this.#at - this.#from)
+    this.#from = this.#at
     return written
   }
 
@@ -125,8 +127,12 @@ export class Writer {
 
   #room(bytes: number): void {
     if (this.#at + bytes <= this.#buffer.length) return
-    const larger = Buffer.allocUnsafe(Math.max(this.#buffer.length * 2, this.#at + bytes))
-    larger.set(this.#buffer.subarray(0, this.#at))
-    this.#buffer = larger
+    // What was handed out stays where it is; the item goes on in fresh memory.
+    const begun = this.#buffer.subarray(this.#from, this.#at)
+    const fresh = Buffer.alloc(Math.max(PIECE_BYTES, 2 * (begun.length + bytes)))
+    fresh.set(begun)
+    this.#buffer = fresh
+    this.#from = 0
+    this.#at = begun.length
   }
 }

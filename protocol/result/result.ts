@@ -2,8 +2,8 @@
  * A result: what a node says one replica did. Its canonical dag-cbor bytes are what the node signs (many in one batch),
  * what counts as a vote, and what a receipt carries for ever.
  */
-import * as dagCbor from '@ipld/dag-cbor'
 import { CID } from 'multiformats/cid'
+import { readCbor } from '../cbor/reader.ts'
 import { Writer } from '../cbor/writer.ts'
 import { cidOfBytes, DAG_CBOR } from '../content/cid.ts'
 import { isBatchId, type PeerIdString, parseReplicaId, type ReplicaId } from '../ids.ts'
@@ -13,6 +13,9 @@ export const RESULT_DOMAIN = 'talko-results-1'
 export const RESULT_BYTES_MAX = 4096
 
 const WRITER = new Writer()
+/** Votes computed lately, by what was agreed: the point of a vote is that others cast the same. */
+const VOTES = new Map<string, string>()
+const VOTES_MAX = 4096
 
 /**
  * Why the execution ended.
@@ -64,9 +67,9 @@ const REASONS: readonly EndReason[] = ['exit', 'time', 'memory', 'disk', 'pids',
 /** Decodes hostile bytes; undefined for anything that is not a result. */
 export function decodeResult(bytes: Uint8Array): Result | undefined {
   if (bytes.length > RESULT_BYTES_MAX) return undefined
-  let value: Record<string, unknown>
+  let value: Record<string, unknown> | null
   try {
-    value = dagCbor.decode(bytes)
+    value = readCbor(bytes) as Record<string, unknown> | null
   } catch {
     return undefined
   }
@@ -91,5 +94,12 @@ export function voteOf(result: Result, compareStdout: boolean): string {
   const agreed = compareStdout ? [result.output, result.stdout] : [result.output]
   WRITER.list(agreed.length)
   for (const cid of agreed) WRITER.cid(cid)
-  return cidOfBytes(DAG_CBOR, WRITER.done()).toString()
+  const bytes = WRITER.done()
+  const key = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+  const known = VOTES.get(key)
+  if (known !== undefined) return known
+  const vote = cidOfBytes(DAG_CBOR, bytes).toString()
+  if (VOTES.size >= VOTES_MAX) VOTES.clear()
+  VOTES.set(key, vote)
+  return vote
 }
