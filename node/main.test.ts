@@ -133,14 +133,19 @@ describe('a node', () => {
     assert.deepEqual(witness('ungranted'), [])
   })
 
-  it('kills a running replica and gives it back', async () => {
-    await start()
-    coordinator.assign(A, shell('touch started; sleep 100'))
+  it('kills a running replica and reports what it left until then, which is kept until it is released', async () => {
+    const node = await start()
+    coordinator.assign(A, shell('echo half > part; touch started; sleep 100'))
     await until('the run', () => existsSync(join(dir, 'run', A, 'out', 'started')))
     coordinator.cancel(A)
-    assert.equal((await coordinator.returnOf(A)).class, 'cancelled')
+    const { reason, output } = await coordinator.resultOf(A)
+    assert.equal(reason, 'killed')
+    const store = await storeOf('project')
+    assert.equal(await textOf(store, node.peerId, output, 'part'), 'half\n')
+    await store.close()
+    assert.ok(existsSync(join(dir, 'run', A)))
+    coordinator.release(A)
     await until('the folder to go', () => !existsSync(join(dir, 'run', A)))
-    assert.equal(coordinator.results.size, 0)
   })
 
   it('ends a run at its time limit, and says so of a tree that is too large', async () => {

@@ -3,12 +3,8 @@
  * waits for nothing: events go in with `apply`, and `take` answers everything they caused, coalesced. The shell makes the
  * changes durable before it carries out the effects, so what the agent says outlives its own `kill -9`.
  */
-import { CID } from 'multiformats/cid'
-import { manifestCid } from '#protocol/bundle/manifest'
-import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import { Frame } from '#protocol/control/messages'
 import type { PeerIdString, ReplicaId } from '#protocol/ids'
-import { encodeResult } from '#protocol/result/result'
 import type { Signer } from '#protocol/signing/keys'
 import type { Ended } from '../ports.ts'
 import type { AgentEvent, AgentView, Change, CheckedLease, Effect, Fault, OfferedLease, Prompt, Published, Replica, Step } from './events.ts'
@@ -16,8 +12,9 @@ import { cancelled, ENGINE_DOWN, FULL, LEAVING, LOST, OUTSIDE, PAUSED } from './
 import { Holdings } from './holdings.ts'
 import { Outbox } from './outbox.ts'
 import { Outgoing } from './outgoing.ts'
+import { Pause } from './pause.ts'
 import { BYE_MS, DRAIN_RELEASE_MS, KILL_GRACE_MS, PROGRESS_AFTER_MS, QUIT_GRACE_MS, REPLICAS_HELD_MAX } from './policy.ts'
-import { whole } from './records.ts'
+import { resultOf } from './report.ts'
 
 export interface AgentOptions {
   readonly project: PeerIdString
@@ -36,6 +33,8 @@ export class Agent {
   #prompts: Prompt[] = []
   #effects: Effect[] = []
   #mode: AgentView['mode'] = 'active'
+  /** As its owner said last, also over restarts; a node that is being stopped keeps it for its next start. */
+  readonly #pause = new Pause()
   #engineUp = false
   #connected = false
   #welcomed = false
@@ -55,6 +54,7 @@ export class Agent {
 
   /** Takes back one durable record, before the first event; followed by `restored()`. Throws when the record is damaged. */
   restore(key: string, value: Uint8Array, nowMs: number): void {
+    if (this.#pause.restore(key)) this.#mode = 'paused'
     const restored = this.#held.restore(key, value, nowMs)
     if (restored === undefined) {
       this.#outbox.restore(key, value)
@@ -130,7 +130,7 @@ export class Agent {
         for (const id of event.refused) if (this.#hasNotBegun(id)) this.#drop(id, null)
         break
       case 'cancel':
-        if (this.#isNext(event.seq)) for (const id of event.replicas) this.#end(id, cancelled(event.reason), KILL_GRACE_MS, nowMs)
+        if (this.#isNext(event.seq)) for (const id of event.replicas) this.#cancel(id, event.reason, nowMs)
         break
       case 'release':
         if (this.#isNext(event.seq)) for (const id of event.replicas) if (this.phaseOf(id) === 'reported') this.#drop(id, null)
@@ -157,11 +157,13 @@ export class Agent {
         this.#engine(event.up)
         break
       case 'pause':
+        this.#pause.set(true)
         if (this.#mode !== 'active') break
         this.#mode = 'paused'
         this.#returnUnbegun(PAUSED)
         break
       case 'resume':
+        this.#pause.set(false)
         if (this.#mode === 'paused') this.#mode = 'active'
         break
       case 'drain':
@@ -195,7 +197,7 @@ export class Agent {
       this.#demandTold = demand
       sends.push(Frame.encode({ demand: { slots: demand } }))
     }
-    const changes: Change[] = this.#held.takeChanges()
+    const changes: Change[] = [...this.#held.takeChanges(), ...this.#pause.take()]
     changes.push(...this.#outbox.take(changes.length > 0))
     const effects: Effect[] = [...this.#effects, ...sends.map((frame) => ({ kind: 'send', frame }) as const)]
     if (this.#ackDue && this.#welcomed) effects.push({ kind: 'ack', seq: this.#outbox.received })
@@ -284,39 +286,22 @@ export class Agent {
 
   #ended(id: ReplicaId, ended: Ended, nowMs: number): void {
     const replica = this.#held.get(id)
-    if (replica?.phase === 'killing') this.#drop(id, replica.fault)
-    if (replica?.phase !== 'running') return
-    if (ended.reason === 'killed') {
-      this.#drop(id, OUTSIDE)
-      return
-    }
-    this.#held.set(id, { phase: 'publishing', lease: replica.lease, ended }, nowMs)
-    this.#prompts.push({ kind: 'publish', replica: id, manifest: replica.lease.manifest })
+    if (replica?.phase === 'killing' && !replica.publish) this.#drop(id, replica.fault)
+    else if (replica?.phase === 'running' && ended.reason === 'killed') this.#drop(id, OUTSIDE)
+    else if (replica?.phase === 'running' || replica?.phase === 'killing') this.#publish(id, replica.lease, ended, nowMs)
+  }
+
+  #publish(id: ReplicaId, lease: CheckedLease, ended: Ended, nowMs: number): void {
+    this.#held.set(id, { phase: 'publishing', lease, ended }, nowMs)
+    this.#prompts.push({ kind: 'publish', replica: id, manifest: lease.manifest })
   }
 
   #published(id: ReplicaId, published: Published, nowMs: number): void {
     const replica = this.#held.get(id)
     if (replica?.phase !== 'publishing') return
     const { ended, lease } = replica
-    this.#outgoing.result(
-      encodeResult({
-        v: 1,
-        project: this.#options.project,
-        replica: id,
-        bundle: manifestCid(lease.bytes),
-        node: this.#options.signer.peerId,
-        reason: published.overDisk ? 'disk' : ended.reason,
-        exitCode: whole(ended.exitCode),
-        output: cidOf(published.output),
-        stdout: cidOf(published.stdout),
-        stderr: cidOf(published.stderr),
-        bytes: whole(published.bytes),
-        startedAtMs: whole(ended.startedAtMs),
-        endedAtMs: whole(ended.endedAtMs),
-        cpuMs: whole(ended.cpuMs),
-        memoryPeakBytes: whole(ended.memoryPeakBytes)
-      })
-    )
+    const { project, signer } = this.#options
+    this.#outgoing.result(resultOf({ project, node: signer.peerId, lease, ended, published }))
     this.#held.set(id, { phase: 'reported', content: [published.output, published.stdout, published.stderr] }, nowMs)
     this.#effects.push({ kind: 'clean', lease })
   }
@@ -336,17 +321,31 @@ export class Agent {
       if (replica.phase === 'preparing') this.#prompts.push({ kind: 'prepare', replica: id, manifest: replica.lease.manifest })
   }
 
+  /** The coordinator wants it no more. What its owner killed while it ran is ended and reported, with what it left until then; the release follows. */
+  #cancel(id: ReplicaId, reason: string, nowMs: number): void {
+    const replica = this.#held.get(id)
+    const began = replica?.phase === 'publishing' || replica?.phase === 'reported' || replica?.phase === 'killing'
+    if (reason === 'killed' && replica?.phase === 'running')
+      this.#kill(id, { lease: replica.lease, fault: cancelled(reason), publish: true }, KILL_GRACE_MS, nowMs)
+    else if (reason !== 'killed' || !began) this.#end(id, cancelled(reason), KILL_GRACE_MS, nowMs)
+  }
+
+  #kill(id: ReplicaId, killing: { lease: CheckedLease; fault: Fault | null; publish: boolean }, graceMs: number, nowMs: number): void {
+    this.#held.set(id, { phase: 'killing', ...killing }, nowMs)
+    this.#prompts.push({ kind: 'kill', replica: id, graceMs })
+  }
+
   /** Ends a replica in whatever phase it is; `fault` null tells nobody. */
   #end(id: ReplicaId, fault: Fault | null, graceMs: number, nowMs: number): void {
     const replica = this.#held.get(id)
     if (replica === undefined) return
     switch (replica.phase) {
       case 'running':
-        this.#held.set(id, { phase: 'killing', lease: replica.lease, fault }, nowMs)
-        this.#prompts.push({ kind: 'kill', replica: id, graceMs })
+        this.#kill(id, { lease: replica.lease, fault, publish: false }, graceMs, nowMs)
         break
       case 'killing':
-        if (fault === null && replica.fault !== null) this.#held.set(id, { ...replica, fault }, nowMs)
+        // Who quits does not wait for what it leaves.
+        if (fault === null || replica.publish) this.#held.set(id, { ...replica, fault: fault === null ? null : replica.fault, publish: false }, nowMs)
         break
       case 'reported':
         this.#drop(id, null)
@@ -423,11 +422,4 @@ export class Agent {
 
 function isUnwanted(replica: Replica | undefined): boolean {
   return replica?.phase === 'killing' && replica.fault === null
-}
-
-const NOTHING = new Map([EMPTY_DIRECTORY, EMPTY_FILE].map((text) => [text, CID.parse(text)]))
-
-/** Most runs leave one of the three empty: those ids are not read again. */
-function cidOf(text: string): CID {
-  return NOTHING.get(text) ?? CID.parse(text)
 }

@@ -114,15 +114,15 @@ export interface Step {
   readonly effects: readonly Effect[]
 }
 
-/** preparing -> ready -> asking -> running -> publishing -> reported -> (gone); running -> killing -> (gone); each of the others -> (gone). */
+/** preparing -> ready -> asking -> running -> publishing -> reported -> (gone); running -> killing -> (gone), or publishing when its owner killed it; each of the others -> (gone). */
 export type Replica =
   /** `asked` and `granted` only after a restart: the question was sent before it. */
   | { readonly phase: 'preparing'; readonly lease: CheckedLease; readonly asked: boolean; readonly granted: boolean }
   | { readonly phase: 'ready'; readonly lease: CheckedLease }
   | { readonly phase: 'asking'; readonly lease: CheckedLease }
   | { readonly phase: 'running'; readonly lease: CheckedLease }
-  /** `fault` is told when it has ended; null when nobody wants to know. */
-  | { readonly phase: 'killing'; readonly lease: CheckedLease; readonly fault: Fault | null }
+  /** `fault` is told when it has ended; null when nobody wants to know. With `publish` what it leaves is reported instead. */
+  | { readonly phase: 'killing'; readonly lease: CheckedLease; readonly fault: Fault | null; readonly publish: boolean }
   | { readonly phase: 'publishing'; readonly lease: CheckedLease; readonly ended: Ended }
   /** Its output is kept and served until the coordinator releases it. `content` are CIDs as text. */
   | { readonly phase: 'reported'; readonly content: readonly string[] }

@@ -13,7 +13,7 @@ export const REPLICA_PREFIX = 'replica/'
 
 interface Stored {
   readonly v: 1
-  readonly at: 'leased' | 'asked' | 'granted' | 'running' | 'killing' | 'publishing' | 'reported'
+  readonly at: 'leased' | 'asked' | 'granted' | 'running' | 'killing' | 'killed' | 'publishing' | 'reported'
   readonly epoch: number
   readonly manifest: Uint8Array
   readonly fault: Fault | null
@@ -37,7 +37,7 @@ export function encodeReplica(replica: Replica): Uint8Array {
     case 'running':
       return write('running', replica.lease)
     case 'killing':
-      return write('killing', replica.lease, { fault: replica.fault })
+      return write(replica.publish ? 'killed' : 'killing', replica.lease, { fault: replica.fault })
     case 'publishing':
       return write('publishing', replica.lease, { ended: replica.ended })
   }
@@ -57,7 +57,8 @@ export function decodeReplica(id: ReplicaId, bytes: Uint8Array): Replica {
     case 'running':
       return { phase: 'running', lease }
     case 'killing':
-      return { phase: 'killing', lease, fault: stored.fault }
+    case 'killed':
+      return { phase: 'killing', lease, fault: stored.fault, publish: stored.at === 'killed' }
     case 'publishing':
       if (stored.ended === null) throw new TypeError(`replica record ${id} lacks how it ended`)
       return { phase: 'publishing', lease, ended: stored.ended }

@@ -13,10 +13,11 @@ import { ENDED, leaseOf, PROJECT, PUBLISHED, replicaOf } from './samples.ts'
 type Numbered =
   | { readonly kind: 'assign'; readonly leases: readonly ReplicaId[] }
   | { readonly kind: 'grant'; readonly granted: readonly ReplicaId[]; readonly refused: readonly ReplicaId[] }
-  | { readonly kind: 'cancel'; readonly replicas: readonly ReplicaId[] }
+  | { readonly kind: 'cancel'; readonly replicas: readonly ReplicaId[]; readonly reason: 'killed' | 'decided' }
   | { readonly kind: 'release'; readonly replicas: readonly ReplicaId[] }
 
 export const SLOTS = 3
+const BEGAN = ['running', 'killing', 'publishing']
 
 export class World {
   /** Every start of a run, in order. */
@@ -26,8 +27,9 @@ export class World {
   readonly leased = new Set<ReplicaId>()
   readonly granted = new Set<ReplicaId>()
   readonly refused = new Set<ReplicaId>()
-  /** Cancels that were durable at the node while no result was. */
+  /** Cancels that were durable at the node while no result was; what its owner killed while it ran is in the other. */
   readonly cancelledInTime = new Set<ReplicaId>()
+  readonly killedInTime = new Set<ReplicaId>()
   readonly released = new Set<ReplicaId>()
   readonly folders = new Set<ReplicaId>()
   mostRunning = 0
@@ -94,10 +96,10 @@ export class World {
 
   cancel(pick: number): void {
     const id = pickFrom(
-      [...this.leased].filter((replica) => !this.answers.has(replica)),
+      [...(pick % 2 === 0 ? this.leased : this.granted)].filter((replica) => !this.answers.has(replica)),
       pick
     )
-    if (id !== undefined) this.#sent.push({ kind: 'cancel', replicas: [id] })
+    if (id !== undefined) this.#sent.push({ kind: 'cancel', replicas: [id], reason: pick % 3 === 0 ? 'decided' : 'killed' })
   }
 
   release(pick: number): void {
@@ -118,7 +120,6 @@ export class World {
     if (message === undefined) return
     if (!again) this.#next++
     if (message.kind === 'assign') this.#settle([{ kind: 'assign', seq, leases: message.leases.map((id) => ({ ok: true, lease: leaseOf(id) })) }], crashAt)
-    else if (message.kind === 'cancel') this.#settle([{ kind: 'cancel', seq, replicas: message.replicas, reason: 'killed' }], crashAt)
     else this.#settle([{ ...message, seq }], crashAt)
   }
 
@@ -208,6 +209,9 @@ export class World {
 
   /** One commit: 1 dies before it, 2 dies after it and before its effects. */
   #settle(events: readonly AgentEvent[], crashAt = 0): void {
+    const began = new Set(
+      events.flatMap((event) => (event.kind === 'cancel' ? event.replicas : [])).filter((id) => BEGAN.includes(this.#agent.phaseOf(id) ?? ''))
+    )
     for (const event of events) this.#agent.apply(event, this.nowMs)
     const { changes, prompts, effects } = this.#agent.take()
     for (const prompt of prompts) this.#prompt(prompt)
@@ -221,7 +225,9 @@ export class World {
     }
     for (const event of events)
       if (event.kind === 'cancel')
-        for (const id of event.replicas) if (this.#agent.phaseOf(id) !== 'reported' && !this.#hasReport(id)) this.cancelledInTime.add(id)
+        for (const id of event.replicas)
+          if (this.#agent.phaseOf(id) !== 'reported' && !this.#hasReport(id))
+            (event.reason === 'killed' && began.has(id) ? this.killedInTime : this.cancelledInTime).add(id)
     if (crashAt === 2) this.crash()
     else for (const effect of effects) this.#carryOut(effect)
   }

@@ -17,6 +17,7 @@ import { type CoordinatorPolicy, DEFAULT_COORDINATOR_POLICY, FOUND_MAX } from '.
 import { pullFailed, retryPull } from './pulls.ts'
 import type { BatchRecord, BundleRecord, TaskRecord } from './records.ts'
 import { load } from './recovery.ts'
+import { pulledRemains } from './remains.ts'
 import { refile } from './replicas.ts'
 import { progress, reports, returned, start } from './reports.ts'
 import { lookAtAll, place } from './scheduler.ts'
@@ -187,6 +188,7 @@ export class Coordinator {
 
   #pulled({ task: id, ok }: Extract<Event, { kind: 'pulled' }>, nowMs: number): void {
     const task = this.#state.tasks.get(id)
+    if (task === undefined) pulledRemains(this.#state, id, ok, nowMs)
     if (task === undefined || task.pull === null || task.decision === null) return
     if (ok) finish(this.#state, task, true, nowMs)
     else pullFailed(this.#state, task, nowMs)

@@ -89,7 +89,7 @@ export type Event =
       readonly replicas: readonly { readonly replica: ReplicaId; readonly class: string; readonly code: string; readonly message: string }[]
     }
   | { readonly kind: 'bye'; readonly node: PeerIdString; readonly seq: number }
-  /** The output of a decided task is here and pinned (`ok`), or could not be had from `node`. */
+  /** The output of a decided task, or what a killed one left, is here and pinned (`ok`), or could not be had from `node`. */
   | { readonly kind: 'pulled'; readonly task: TaskId; readonly node: PeerIdString; readonly ok: boolean; readonly message: string }
   /** The slow sweep: silent nodes, deadlines, queue against free slots. */
   | { readonly kind: 'tick' }

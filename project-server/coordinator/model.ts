@@ -98,6 +98,36 @@ export interface Pull {
   retryAtMs: number
 }
 
+/** What the runs of a killed task leave: see remains.ts. */
+export interface Remains {
+  readonly task: TaskId
+  readonly batch: BatchId
+  readonly bundle: string
+  readonly bytesMax: number
+  /** When the task was killed, or the coordinator last began. */
+  readonly sinceMs: number
+  /** Runs whose results may come, and their nodes. */
+  readonly awaited: Map<ReplicaId, Node>
+  /** The first result that came; its content is still to be fetched. */
+  taken: Leftover | null
+  /** What is being fetched now: what is taken, or was. */
+  asking: Leftover | null
+  tries: number
+  retryAtMs: number
+}
+
+/** CIDs as text. */
+export interface Leftover {
+  readonly replica: ReplicaId
+  readonly node: Node
+  readonly exitCode: number
+  readonly reason: string
+  readonly output: string
+  readonly stdout: string
+  readonly stderr: string
+  readonly bytes: number
+}
+
 export interface Replica {
   readonly id: ReplicaId
   readonly task: Task
@@ -144,6 +174,8 @@ export interface Node {
   readonly held: Set<Replica>
   /** Cancelled while running and perhaps not ended yet, with the time after which that is assumed. */
   readonly closing: Map<ReplicaId, number>
+  /** Runs of killed tasks whose results, or whose content, may still come from it. */
+  readonly owed: Map<ReplicaId, Remains>
   cpuMillis: number
   memoryBytes: number
   valid: number

@@ -6,6 +6,7 @@ import type { Node, Replica } from './model.ts'
 import { FORGOTTEN_MS, NODES_MAX, OUTBOX_FRAMES_MAX, PREPARE_MS_MAX, REPORT_SLACK_MS } from './policy.ts'
 import { retryPull } from './pulls.ts'
 import { type Outgoing, outKey } from './records.ts'
+import { askAgain, forgetRemains, sweepRemains } from './remains.ts'
 import { close, giveBack, lose, refile, revive } from './replicas.ts'
 import type { State } from './state.ts'
 import { isLive } from './states.ts'
@@ -38,6 +39,7 @@ export function hello(state: State, event: Hello, nowMs: number): void {
   state.nodesChanged.add(node)
   refile(state, node)
   for (const task of [...state.waitingPulls]) if (task.replicas.some((replica) => replica.node === node)) retryPull(state, task, nowMs)
+  askAgain(state, node, nowMs)
 }
 
 /** Its stream ended: nothing new is leased to it, and silence will tell whether it is lost. */
@@ -69,7 +71,7 @@ export function disconnect(state: State, node: Node, code: string, message: stri
   gone(state, node)
 }
 
-/** The slow sweep over nodes: silence, deadlines, runs that should have ended, outboxes that nobody empties. */
+/** The slow sweep over nodes: silence, deadlines, runs that should have ended, what killed ones left, outboxes that nobody empties. */
 export function sweepNodes(state: State, nowMs: number): void {
   const silenceMs = state.policy.heartbeatMs * state.policy.missedMax
   for (const node of state.nodes.values()) {
@@ -79,6 +81,7 @@ export function sweepNodes(state: State, nowMs: number): void {
     for (const replica of node.held) if (nowMs >= deadlineMs(replica)) lose(state, replica, { message: 'not done in its time', tell: true }, nowMs)
     if ((node.link?.waiting ?? 0) > OUTBOX_FRAMES_MAX) cutOff(state, node, nowMs)
   }
+  sweepRemains(state, nowMs)
 }
 
 export function newNode(id: PeerIdString, offer: NodeOffer, nowMs: number): Node {
@@ -92,6 +95,7 @@ export function newNode(id: PeerIdString, offer: NodeOffer, nowMs: number): Node
     slots: 0,
     held: new Set(),
     closing: new Map(),
+    owed: new Map(),
     cpuMillis: 0,
     memoryBytes: 0,
     valid: 0,
@@ -109,6 +113,7 @@ export function newNode(id: PeerIdString, offer: NodeOffer, nowMs: number): Node
 /** Both sides number from 1; what the node held under another link, or before it lost its own records, is lost. */
 function startLink(state: State, node: Node, id: string, nowMs: number): void {
   for (const replica of [...node.held]) lose(state, replica, { message: 'the node started anew without it' }, nowMs)
+  forgetRemains(state, node)
   dropLink(state, node)
   node.link = new Link<Outgoing>({ id, sent: 0, received: 0 })
   state.out.link(node)
@@ -127,6 +132,7 @@ function reconcile(state: State, node: Node, { replicas: listed }: Hello, nowMs:
   const names = new Set(listed)
   const unknown: ReplicaId[] = []
   for (const id of names) {
+    if (node.owed.has(id)) continue
     const replica = state.replica(id)
     if (replica === undefined || replica.node !== node) unknown.push(id)
     // Its output may still be wanted: the release says when not.

@@ -52,6 +52,11 @@ export const OUTPUT_LOSSES_MAX = 2
 /** Stdout and stderr may add this to the manifest's disk limit when an output is pulled. */
 export const PULL_LOG_BYTES_MAX = 256 * 1024 ** 2
 
+/** Killed tasks whose runs are waited for; the oldest are given up first. */
+export const REMAINS_MAX = 65_536
+/** How long after a kill what a run left may still come: its node may be away, or its own machine be starting again. */
+export const REMAINS_MS_MAX = 600_000
+
 /** Replicas outstanding when their task was decided, kept so that a late result can be judged; the oldest are forgotten first. */
 export const LATE_KEPT_MAX = 65_536
 /** Answers to one `find`: more would not help anybody. */

@@ -17,6 +17,7 @@
  * | `link/<peer>` | LinkNumbers of its control stream; the id is hex |
  * | `out/<peer>/<seq, 16 digits>` | what a numbered frame said, until the node has it |
  * | `late/<replica id>` | a replica that was outstanding when its task was decided |
+ * | `owed/<task id>`, `left/<batch>.<index, 9 digits>` | what the runs of a killed task may leave yet, and left: remains-records.ts |
  */
 import * as dagCbor from '@ipld/dag-cbor'
 import type { TaskPolicy } from '#protocol/bundle/policy'

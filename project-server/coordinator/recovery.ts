@@ -24,6 +24,8 @@ import {
   type TaskRecord,
   taskKeyOf
 } from './records.ts'
+import { resumeRemains } from './remains.ts'
+import { decodeOwedRecord } from './remains-records.ts'
 import { refile } from './replicas.ts'
 import type { State } from './state.ts'
 import { isLive, isTerminal } from './states.ts'
@@ -41,6 +43,7 @@ export async function load(state: State, store: Records, nowMs: number): Promise
   }
   const assigned = await loadNodes(state, store, nowMs)
   for await (const [key, value] of under(store, 'late/')) state.late.set(key.slice('late/'.length), decodeLateRecord(value))
+  for await (const [, value] of under(store, 'owed/')) resumeRemains(state, decodeOwedRecord(value), nowMs)
   for await (const [key] of under(store, 'open/')) await loadBatch(state, store, { id: key.slice('open/'.length), assigned })
   for (const node of state.nodes.values()) refile(state, node)
   for (const task of state.tasks.values()) {

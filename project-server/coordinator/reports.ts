@@ -7,6 +7,7 @@ import { type Result, type SignedResult, voteOf } from '#protocol/result/result'
 import type { Event } from './events.ts'
 import type { Node, Replica } from './model.ts'
 import { encodeSignedResult, lateKey, resultKey } from './records.ts'
+import { dropAwaited, takeRemains } from './remains.ts'
 import { close, giveBack, lose, moveReplica } from './replicas.ts'
 import type { State } from './state.ts'
 import { isLive } from './states.ts'
@@ -45,13 +46,14 @@ export function progress(state: State, node: Node, { replicas }: Of<'progress'>)
   }
 }
 
-/** running | uploading | lost -> reported, unless the task was decided without it. */
+/** running | uploading | lost -> reported, unless the task was decided without it, or killed. */
 export function reports(state: State, node: Node, { results }: Of<'reports'>, nowMs: number): void {
   for (const { result, signed } of results) {
     const replica = heldBy(state, node, result.replica)
     close(state, node, result.replica)
     if (judgeLate(state, node, result)) continue
     if (replica !== undefined) report(state, replica, { result, signed }, nowMs)
+    else takeRemains(state, node, result)
   }
 }
 
@@ -61,6 +63,7 @@ export function returned(state: State, node: Node, { replicas }: Of<'returned'>,
     const replica = heldBy(state, node, id)
     close(state, node, id)
     if (state.late.get(id)?.node === node.id) dropLate(state, id)
+    dropAwaited(state, node, id)
     if (replica === undefined || !isLive(replica.state)) continue
     const kind = said === 'input' ? 'input' : said === 'owner' || said === 'cancelled' ? 'owner' : 'node'
     giveBack(state, replica, { class: kind, message: code === '' ? message : `${code}: ${message}` }, nowMs)

@@ -1,7 +1,7 @@
 /** Everything the coordinator holds in memory, and what it has not yet acted on within the present event. */
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
 import { FreeNodes } from './free-nodes.ts'
-import type { Batch, Bundle, Group, Needs, Node, Replica, Task } from './model.ts'
+import type { Batch, Bundle, Group, Needs, Node, Remains, Replica, Task } from './model.ts'
 import { Output } from './output.ts'
 import type { CoordinatorPolicy } from './policy.ts'
 import type { LateRecord } from './records.ts'
@@ -28,6 +28,8 @@ export class State {
   readonly nodes = new Map<PeerIdString, Node>()
   readonly free = new FreeNodes()
   readonly late = new Map<ReplicaId, LateRecord>()
+  /** Killed tasks whose runs may leave something yet. */
+  readonly remains = new Map<TaskId, Remains>()
   /** Decided tasks whose output must be asked for again, later or when a node comes back. */
   readonly waitingPulls = new Set<Task>()
   /** Tasks whose replicas changed in this event: each is settled once at its end. */

@@ -6,6 +6,7 @@ import type { Replica, Report, Task } from './model.ts'
 import { LATE_KEPT_MAX, OUTPUT_LOSSES_MAX } from './policy.ts'
 import { startPull } from './pulls.ts'
 import { encodeLateRecord, lateKey, openKey, resultKey } from './records.ts'
+import { keepRemains } from './remains.ts'
 import { cancel } from './replicas.ts'
 import { want } from './scheduler.ts'
 import type { State } from './state.ts'
@@ -32,6 +33,7 @@ export function settle(state: State, task: Task, nowMs: number): void {
 
 /** created | staged | running | validating -> killed. */
 export function kill(state: State, task: Task, nowMs: number): void {
+  keepRemains(state, task, nowMs)
   for (const replica of task.replicas) if (isLive(replica.state)) cancel(state, replica, 'killed', nowMs)
   moveTask(state, task, 'killed')
   end(state, task, nowMs)
@@ -126,7 +128,7 @@ function fail(state: State, task: Task, failure: TaskFailure, nowMs: number): vo
   end(state, task, nowMs)
 }
 
-/** Terminal: what was kept for it alone is dropped, those that reported may drop theirs. */
+/** Terminal: what was kept for it alone is dropped, those that reported may drop theirs (but for what a killed task is to leave). */
 function end(state: State, task: Task, nowMs: number): void {
   const { batch, bundle, group } = task
   task.endedAtMs = nowMs
@@ -135,8 +137,10 @@ function end(state: State, task: Task, nowMs: number): void {
   state.waitingPulls.delete(task)
   for (const { id, node, report, attempt } of task.replicas) {
     if (report === null) continue
-    node.outgoing.release.push(id)
-    state.out.speak(node)
+    if (!node.owed.has(id)) {
+      node.outgoing.release.push(id)
+      state.out.speak(node)
+    }
     state.out.delete(resultKey(task.key, attempt))
   }
   state.tasks.delete(task.id)

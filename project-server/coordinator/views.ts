@@ -2,10 +2,19 @@
 import type { BatchView, NodeView, ReplicaView, TaskView } from '#protocol/owner/messages'
 import type { Node } from './model.ts'
 import type { BatchRecord, ReplicaRecord, TaskRecord } from './records.ts'
+import type { LeftRecord } from './remains-records.ts'
 import { mostFrequent } from './validator.ts'
 
-/** `command` is the manifest's; `withReplicas` only where one task is asked for. A record `created` of a complete batch is staged. */
-export function taskView(record: TaskRecord, batch: BatchRecord, command: readonly string[], withReplicas: boolean): TaskView {
+export interface TaskFacts {
+  readonly batch: BatchRecord
+  /** The manifest's. */
+  readonly command: readonly string[]
+  /** What a killed task left. */
+  readonly left: LeftRecord | undefined
+}
+
+/** `withReplicas` only where one task is asked for. A record `created` of a complete batch is staged. */
+export function taskView(record: TaskRecord, { batch, command, left }: TaskFacts, withReplicas: boolean): TaskView {
   const { id, bundle, createdAtMs, startedAtMs, endedAtMs, failure, decision, replicas } = record
   const index = Number(id.slice(id.lastIndexOf('.') + 1))
   const votes = replicas.map(({ vote }) => vote).filter((vote) => vote !== null)
@@ -24,6 +33,7 @@ export function taskView(record: TaskRecord, batch: BatchRecord, command: readon
     ...(failure === null ? {} : { failure }),
     ...(decision === null ? {} : { exitCode: decision.exitCode }),
     ...(decision === null || !decision.held ? {} : { output: decision.output, stdout: decision.stdout, stderr: decision.stderr, outputBytes: decision.bytes }),
+    ...(left === undefined ? {} : { exitCode: left.exitCode, output: left.output, stdout: left.stdout, stderr: left.stderr, outputBytes: left.bytes }),
     quorum: batch.policy.minQuorum,
     agreeing,
     replicasIssued: replicas.length,

@@ -7,6 +7,7 @@ import type { BatchView, NodeView, TaskView } from '#protocol/owner/messages'
 import { storedManifest } from '../coordinator/batches.ts'
 import type { Coordinator } from '../coordinator/coordinator.ts'
 import { batchKey, bundleKey, decodeBatchRecord, decodeBundleRecord, decodeTaskRecord, receiptKey, type TaskRecord, taskKey } from '../coordinator/records.ts'
+import { decodeLeftRecord, type LeftRecord, leftKey } from '../coordinator/remains-records.ts'
 import { batchView, taskView } from '../coordinator/views.ts'
 import type { Store } from '../ports.ts'
 import type { Page, Views } from './views.ts'
@@ -17,6 +18,17 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
   const batchRecord = async (id: BatchId) => {
     const bytes = await store.get(batchKey(id))
     return bytes === undefined ? undefined : decodeBatchRecord(bytes)
+  }
+  const leftOf = async ({ id, state }: TaskRecord): Promise<LeftRecord | undefined> => {
+    const bytes = state === 'killed' ? await store.get(leftKey(id)) : undefined
+    return bytes === undefined ? undefined : decodeLeftRecord(bytes)
+  }
+  /** Of tasks of one batch, from this one on, by key. */
+  const leftFrom = async (first: TaskId, limit: number): Promise<Map<string, LeftRecord>> => {
+    const found = new Map<string, LeftRecord>()
+    const from = leftKey(first)
+    for await (const [key, value] of store.range(from, `${from.slice(0, from.indexOf('.'))}.~`, { limit })) found.set(key, decodeLeftRecord(value))
+    return found
   }
   const commandOf = async (bundle: string): Promise<readonly string[]> => {
     const bytes = await store.get(bundleKey(bundle))
@@ -58,7 +70,8 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
       const [bytes, parent] = batch === undefined ? [] : await Promise.all([store.get(taskKey(id)), batchRecord(batch)])
       if (bytes === undefined || parent === undefined) return undefined
       const record = decodeTaskRecord(bytes)
-      return withProgress(taskView(record, parent, await commandOf(record.bundle), true), coordinator.task(id))
+      const [command, left] = await Promise.all([commandOf(record.bundle), leftOf(record)])
+      return withProgress(taskView(record, { batch: parent, command, left }, true), coordinator.task(id))
     },
 
     async tasks(batch, { limit, after }) {
@@ -68,11 +81,13 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
       const from = taskKey(taskId(batch, last === undefined || last.batch !== batch ? 0 : last.index + 1))
       const commands = new Map<string, readonly string[]>()
       const views: TaskView[] = []
+      let left: Map<string, LeftRecord> | undefined
       for await (const [, value] of store.range(from, `task/${batch}.~`, { limit })) {
         const record = decodeTaskRecord(value)
+        if (record.state === 'killed') left ??= await leftFrom(record.id, limit)
         const command = commands.get(record.bundle) ?? (await commandOf(record.bundle))
         commands.set(record.bundle, command)
-        views.push(taskView(record, parent, command, false))
+        views.push(taskView(record, { batch: parent, command, left: left?.get(leftKey(record.id)) }, false))
       }
       return views
     },
