@@ -46,8 +46,8 @@ export const STREAMS_PER_CONNECTION_MAX = 64
 export const STALL_MS_MAX = 60_000
 /** Rounds through the providers in one fetch, as long as each round brought new blocks. */
 export const ROUNDS_MAX = 5
-/** Frames of leaves being checked and written at once, beside the window: what a killed process loses of what had arrived. */
-export const SETTLING_MAX = 4
+/** Bytes of leaves being checked and written at once, beside the window: what a killed process loses of what had arrived. */
+export const SETTLING_BYTES = 4 * 1024 * 1024
 /** Leaves from this size on are hashed and written beside the main thread. */
 export const LARGE_BLOCK_BYTES = 128 * 1024
 

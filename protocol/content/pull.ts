@@ -12,7 +12,7 @@ import {
   REPLY_FRAME_BYTES_MAX,
   REQUEST_IDS_MAX,
   ROUNDS_MAX,
-  SETTLING_MAX,
+  SETTLING_BYTES,
   STALL_MS_MAX,
   STREAMS_PER_CONNECTION_MAX,
   WINDOW_BLOCKS,
@@ -42,7 +42,7 @@ export interface Work<Item extends Asked> {
   /** Gives an item back that was not met. */
   again(item: Item): void
   /** Meets an item from what is here already; false when it must be asked for. */
-  present(item: Item): Promise<boolean>
+  present(item: Item): boolean | Promise<boolean>
   /** Takes the verified bytes of an item. Throws ContentError to end the whole pull. */
   accept(item: Item, bytes: Uint8Array): Promise<void> | undefined
   /** Whether `aside` will take this item with bytes that are not verified yet. */
@@ -130,8 +130,11 @@ class Turn<Item extends Asked> {
   /** Asked for and not yet handed on, with the further items that want the same block: it is asked for once. */
   readonly #followers = new Map<string, Item[]>()
   #following = 0
+  /** Stands for no followers, which most blocks have; never added to. */
+  readonly #nobody: Item[] = []
   readonly #lacking: Item[] = []
   readonly #settling = new Map<Item, Promise<void>>()
+  #settlingBytes = 0
   readonly #unmet: Item[] = []
   #failed: { error: unknown } | undefined
   #stream: FrameStream | undefined
@@ -185,12 +188,12 @@ class Turn<Item extends Asked> {
   /** Asks for blocks while the window has room; false when one must be asked for and there is no provider. */
   async #fill(): Promise<boolean> {
     let batch: Item[] = []
-    while (this.#askedBytes < WINDOW_BYTES && this.#asked.length - this.#askedFrom + this.#following < WINDOW_BLOCKS && this.#settling.size < SETTLING_MAX) {
+    while (this.#askedBytes < WINDOW_BYTES && this.#asked.length - this.#askedFrom + this.#following < WINDOW_BLOCKS && this.#settlingBytes < SETTLING_BYTES) {
       this.#options.signal.throwIfAborted()
       const item = this.#work.next()
       if (item === undefined) break
-      const present = await this.#present(item)
-      if (present) continue
+      const present = this.#present(item)
+      if (present === true || (present !== false && (await present))) continue
       if (this.#provider === undefined) {
         this.#unmet.push(item)
         return false
@@ -198,11 +201,12 @@ class Turn<Item extends Asked> {
       const id = idOf(item)
       const followers = this.#followers.get(id)
       if (followers !== undefined) {
-        followers.push(item)
+        if (followers.length === 0) this.#followers.set(id, [item])
+        else followers.push(item)
         this.#following++
         continue
       }
-      this.#followers.set(id, [])
+      this.#followers.set(id, this.#nobody)
       this.#asked.push(item)
       this.#askedBytes += item.bytesGuess
       batch.push(item)
@@ -215,12 +219,16 @@ class Turn<Item extends Asked> {
     return true
   }
 
-  async #present(item: Item): Promise<boolean> {
-    try {
-      return await this.#work.present(item)
-    } catch (error) {
+  #present(item: Item): boolean | Promise<boolean> {
+    const failed = (error: unknown): never => {
       this.#unmet.push(item)
       throw error
+    }
+    try {
+      const present = this.#work.present(item)
+      return typeof present === 'boolean' ? present : present.catch(failed)
+    } catch (error) {
+      return failed(error)
     }
   }
 
@@ -306,9 +314,7 @@ class Turn<Item extends Asked> {
       .catch((error: unknown) => {
         this.#failed ??= { error }
       })
-      .finally(() => this.#settling.delete(item))
-    this.#settling.set(item, settling)
-    while (this.#settling.size >= SETTLING_MAX) await Promise.race(this.#settling.values())
+    await this.#track(item, settling, block.length)
   }
 
   async #settleAside(items: readonly Item[], blocks: readonly Uint8Array[], frame: Uint8Array, largeBeside: boolean): Promise<void> {
@@ -316,13 +322,22 @@ class Turn<Item extends Asked> {
     if (first === undefined) return
     // a large block of the same frame may still be being hashed: its bytes must stay until then
     if (largeBeside) await Promise.all(this.#settling.values())
-    const settling = this.#takeAside(items, blocks, frame)
-      .catch((error: unknown) => {
-        this.#failed ??= { error }
-      })
-      .finally(() => this.#settling.delete(first))
-    this.#settling.set(first, settling)
-    while (this.#settling.size >= SETTLING_MAX) await Promise.race(this.#settling.values())
+    const bytes = frame.length
+    const settling = this.#takeAside(items, blocks, frame).catch((error: unknown) => {
+      this.#failed ??= { error }
+    })
+    await this.#track(first, settling, bytes)
+  }
+
+  /** Remembers work that goes on beside the stream, and waits while there is too much of it. */
+  async #track(item: Item, settling: Promise<void>, bytes: number): Promise<void> {
+    this.#settlingBytes += bytes
+    const done = settling.finally(() => {
+      this.#settling.delete(item)
+      this.#settlingBytes -= bytes
+    })
+    this.#settling.set(item, done)
+    while (this.#settlingBytes >= SETTLING_BYTES) await Promise.race(this.#settling.values())
   }
 
   async #takeAside(items: readonly Item[], blocks: readonly Uint8Array[], frame: Uint8Array): Promise<void> {
@@ -358,11 +373,8 @@ class Turn<Item extends Asked> {
         }
       }
       this.#progress = true
-      const followers = this.#followers.get(idOf(item)) ?? []
-      wanting = followers.splice(0)
-      this.#following -= wanting.length
+      wanting = this.#takeFollowers(item)
     }
-    this.#followers.delete(idOf(item))
   }
 
   #takeFollowers(item: Item): Item[] {

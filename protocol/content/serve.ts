@@ -10,8 +10,8 @@ import { decodeRequest, encodeReply, REPLY_HEAD_BYTES, sealReply } from './wire.
 
 /** What a store may offer beside the contract: a block with room before it, not hashed again (the requester checks it). */
 export interface BlockServer {
-  /** Bytes of the block at `headroom`; undefined when it is not here or its file has changed. */
-  serveBlock(digest: Uint8Array, headroom: number): Promise<Uint8Array | undefined>
+  /** Bytes of the block at `headroom`, small ones at once; undefined when it is not here or its file has changed. */
+  serveBlock(digest: Uint8Array, headroom: number): Uint8Array | undefined | Promise<Uint8Array | undefined>
 }
 
 /**
@@ -44,10 +44,10 @@ async function answer(stream: FrameStream, digests: readonly Uint8Array[], store
   }
   let ahead = readFrame(store, digests[0])
   for (let index = 0; index < digests.length; index++) {
-    const frame = await ahead
+    const frame = ahead instanceof Promise ? await ahead : ahead
     stream.gone.throwIfAborted()
     ahead = readFrame(store, digests[index + 1])
-    ahead.catch(() => undefined)
+    if (ahead instanceof Promise) ahead.catch(() => undefined)
     const length = frame === undefined ? 0 : frame.length - REPLY_HEAD_BYTES
     if (frame !== undefined && length > REPLY_JOINED_BYTES) {
       await flush()
@@ -62,9 +62,12 @@ async function answer(stream: FrameStream, digests: readonly Uint8Array[], store
   await flush()
 }
 
-async function readFrame(store: ContentStore & Partial<BlockServer>, digest: Uint8Array | undefined): Promise<Uint8Array | undefined> {
+function readFrame(store: ContentStore & Partial<BlockServer>, digest: Uint8Array | undefined): Uint8Array | undefined | Promise<Uint8Array | undefined> {
   if (digest === undefined) return undefined
-  if (store.serveBlock !== undefined) return store.serveBlock(digest, REPLY_HEAD_BYTES)
+  return store.serveBlock === undefined ? copyBlock(store, digest) : store.serveBlock(digest, REPLY_HEAD_BYTES)
+}
+
+async function copyBlock(store: ContentStore, digest: Uint8Array): Promise<Uint8Array | undefined> {
   const block = await store.getBlock(CID.createV1(RAW, Digest.create(SHA2_256, digest)))
   if (block === undefined || block.length > BLOCK_BYTES_MAX) return undefined
   const frame = new Uint8Array(REPLY_HEAD_BYTES + block.length)

@@ -28,11 +28,11 @@ export interface TreeSink {
 export class TreeWork implements Work<Want> {
   readonly #plan: TreePlan
   readonly #sink: TreeSink
-  readonly #local: (cid: CID) => Promise<Uint8Array | undefined>
+  readonly #local: (cid: CID) => Promise<Uint8Array | undefined> | undefined
   readonly #onBlock: (bytes: number) => void
 
   /** `local` finds verified blocks that are here already; `onBlock` counts what was accepted. */
-  constructor(plan: TreePlan, sink: TreeSink, local: (cid: CID) => Promise<Uint8Array | undefined>, onBlock: (bytes: number) => void) {
+  constructor(plan: TreePlan, sink: TreeSink, local: (cid: CID) => Promise<Uint8Array | undefined> | undefined, onBlock: (bytes: number) => void) {
     this.#plan = plan
     this.#sink = sink
     this.#local = local
@@ -47,9 +47,13 @@ export class TreeWork implements Work<Want> {
     this.#plan.again(want)
   }
 
-  async present(want: Want): Promise<boolean> {
+  present(want: Want): boolean | Promise<boolean> {
     const turn = this.#sink.turn()
-    if (turn !== undefined) await turn
+    if (turn !== undefined) return turn.then(() => this.#presentNow(want))
+    return this.#presentNow(want)
+  }
+
+  #presentNow(want: Want): boolean | Promise<boolean> {
     const kept = want.cid.code === RAW ? this.#sink.kept(want) : undefined
     if (kept !== undefined) {
       this.#plan.skip(kept)
@@ -57,10 +61,13 @@ export class TreeWork implements Work<Want> {
       if (want.place.kind === 'part') this.#partDone(want.place.file)
       return true
     }
-    const bytes = await this.#local(want.cid)
-    if (bytes === undefined) return false
-    await this.accept(want, bytes)
-    return true
+    return (
+      this.#local(want.cid)?.then(async (bytes) => {
+        if (bytes === undefined) return false
+        await this.accept(want, bytes)
+        return true
+      }) ?? false
+    )
   }
 
   /** Leaves whose length is right may be checked and written beside this thread. */

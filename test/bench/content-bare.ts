@@ -6,8 +6,12 @@ import type { Host } from '#protocol/peer/host'
 export const BARE_PROTOCOL = '/talko/bench-bare/1.0.0'
 export const BARE_FRAME_BYTES_MAX = 2 * LEAF_BYTES
 
-/** Asks for `bytes` in frames of `frameBytes`, a window ahead, and drops them. */
-export async function pullBare(host: Host, peer: PeerIdString, { bytes, frameBytes }: { bytes: number; frameBytes: number }): Promise<void> {
+/** Asks for `bytes` in frames of `frameBytes`, a window ahead, and drops them, or hands each to `onFrame`. */
+export async function pullBare(
+  host: Host,
+  peer: PeerIdString,
+  { bytes, frameBytes, onFrame }: { bytes: number; frameBytes: number; onFrame?: (frame: Uint8Array, index: number) => void }
+): Promise<void> {
   const stream = await host.open(peer, BARE_PROTOCOL, { frameBytesMax: BARE_FRAME_BYTES_MAX })
   const frames = Math.ceil(bytes / frameBytes)
   const ahead = Math.max(1, Math.floor(WINDOW_BYTES / frameBytes))
@@ -21,7 +25,8 @@ export async function pullBare(host: Host, peer: PeerIdString, { bytes, frameByt
   }
   await ask(Math.min(ahead, frames))
   let got = 0
-  for await (const _ of stream.frames()) {
+  for await (const frame of stream.frames()) {
+    onFrame?.(frame, got)
     if (++got === frames) break
     if (asked < frames) await ask(1)
   }

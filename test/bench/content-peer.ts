@@ -12,12 +12,19 @@ const [storeFolder = '', file = '', tree = ''] = process.argv.slice(2)
 const store = await openContentStore(storeFolder)
 const host = await createHost({ signer: await generateIdentity(), listen: ['/ip4/127.0.0.1/tcp/0'], role: 'server' })
 await serveContent(host, store)
+/** Frames are not all the same memory: no sender of data has all of it in a processor's cache. */
+const memory = new Uint8Array(64 * 1024 * 1024).fill(7)
+let at = 0
+function nextFrame(bytes: number): Uint8Array {
+  if (at + bytes > memory.length) at = 0
+  at += bytes
+  return memory.subarray(at - bytes, at)
+}
 await host.handle(BARE_PROTOCOL, { frameBytesMax: BARE_FRAME_BYTES_MAX }, async (stream) => {
   try {
     for await (const request of stream.frames()) {
       const view = new DataView(request.buffer, request.byteOffset)
-      const frame = new Uint8Array(view.getUint32(4))
-      for (let left = view.getUint32(0); left > 0; left--) await stream.write(frame)
+      for (let left = view.getUint32(0); left > 0; left--) await stream.write(nextFrame(view.getUint32(4)))
     }
     await stream.close()
   } catch (error) {

@@ -1,32 +1,36 @@
 /** The thread of aside.ts: checks and writes, one order after the other. */
 import { parentPort } from 'node:worker_threads'
 import { sha256 } from '../cid.ts'
-import type { Answer, Order, Write, Written } from './aside.ts'
+import { type Answer, MARK_FIELDS, type Order, SPAN_FIELDS } from './aside.ts'
 import { writeAll, writeFile } from './create.ts'
 
-/** A leaf's file is looked at when it is finished. */
-const NO_MARKS = { size: 0, mtimeMs: 0, ino: 0 }
-
-function carryOut(write: Write, digest: Uint8Array, { mode, resume }: Order): Written {
-  const { data } = write
-  if (Buffer.compare(sha256(data), digest) !== 0) return false
-  if (write.kind === 'leaf') {
-    writeAll(write.fd, data, write.offset)
-    return NO_MARKS
+function carryOut({ frame, spans, digests, paths, mode, resume }: Order, marks: Float64Array, started: (index: number) => void): void {
+  for (const [index, path] of paths.split('\0').entries()) {
+    started(index)
+    const [from = 0, length = 0, fd = -1, offset = 0] = spans.subarray(index * SPAN_FIELDS, (index + 1) * SPAN_FIELDS)
+    const data = frame.subarray(from, from + length)
+    if (Buffer.compare(sha256(data), digests.subarray(index * 32, (index + 1) * 32)) !== 0) continue
+    const at = index * MARK_FIELDS
+    if (fd >= 0) writeAll(fd, data, offset)
+    else {
+      const { size, mtimeMs, ino } = writeFile(path, data, { mode, resume })
+      marks.set([size, mtimeMs, ino], at + 1)
+    }
+    marks[at] = 1
   }
-  const { size, mtimeMs, ino } = writeFile(write.path, data, { mode, resume })
-  return { size, mtimeMs, ino }
 }
 
 parentPort?.on('message', (order: Order) => {
-  const done: Written[] = []
-  let answer: Answer
+  const marks = new Float64Array((order.digests.length / 32) * MARK_FIELDS)
+  let index = 0
   try {
-    for (const [index, write] of order.writes.entries()) done.push(carryOut(write, order.digests.subarray(index * 32, index * 32 + 32), order))
-    answer = { kind: 'written', number: order.number, files: done }
+    carryOut(order, marks, (now) => {
+      index = now
+    })
+    parentPort?.postMessage({ kind: 'written', number: order.number, marks } satisfies Answer, [marks.buffer])
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException
-    answer = { kind: 'failed', number: order.number, index: done.length, code, syscall, message: error instanceof Error ? error.message : String(error) }
+    const message = error instanceof Error ? error.message : String(error)
+    parentPort?.postMessage({ kind: 'failed', number: order.number, index, code, syscall, message } satisfies Answer)
   }
-  parentPort?.postMessage(answer)
 })

@@ -6,27 +6,36 @@ import { Worker } from 'node:worker_threads'
 import { asContentError } from './index.ts'
 
 /** Bytes to be written if they are what the digest says: a new file, or a leaf of one that is open. */
-export type Write = { readonly data: Uint8Array } & (
-  | { readonly kind: 'file'; readonly path: string }
-  | { readonly kind: 'leaf'; readonly path: string; readonly fd: number; readonly offset: number }
+export type Write = { readonly digest: Uint8Array; readonly data: Uint8Array; readonly path: string } & (
+  | { readonly kind: 'file' }
+  | { readonly kind: 'leaf'; readonly fd: number; readonly offset: number }
 )
 
-/** What the thread is told; the answer carries the same number. */
+/** What the thread is told; the answer carries the same number. A few large values instead of many small ones: each costs microseconds to hand over. */
 export interface Order {
   readonly number: number
   /** Of new files. */
   readonly mode: number
   readonly resume: boolean
-  readonly writes: readonly Write[]
-  /** 32 bytes for each of them; together, because a view takes all of its memory along. */
-  readonly digests: Uint8Array
+  /** Where all the bytes stand. */
+  readonly frame: Uint8Array
+  /** For each write: where its bytes begin in `frame` and how many they are; descriptor (-1: a new file) and offset in its file. */
+  readonly spans: Float64Array<ArrayBuffer>
+  /** 32 bytes for each write. */
+  readonly digests: Uint8Array<ArrayBuffer>
+  /** Of all writes, with NUL between them, which no path contains. */
+  readonly paths: string
 }
+
+export const SPAN_FIELDS = 4
+/** Of each write in an answer: 1 when it was right and is written, then size, time and inode of a new file. */
+export const MARK_FIELDS = 4
 
 /** `false` for bytes that are not what their digest says: nothing was written of them. */
 export type Written = false | { readonly size: number; readonly mtimeMs: number; readonly ino: number }
 
 export type Answer =
-  | { readonly kind: 'written'; readonly number: number; readonly files: readonly Written[] }
+  | { readonly kind: 'written'; readonly number: number; readonly marks: Float64Array<ArrayBuffer> }
   | {
       readonly kind: 'failed'
       readonly number: number
@@ -62,15 +71,24 @@ export class Aside {
   #next = 0
 
   /** Writes what is right, in order, and says which was; the bytes, which stand in `frame`, must not be used afterwards. */
-  write(order: Omit<Order, 'number'>, frame: Uint8Array): Promise<readonly Written[]> {
-    const number = this.#next++
+  write({ mode, resume, writes }: { mode: number; resume: boolean; writes: readonly Write[] }, frame: Uint8Array): Promise<readonly Written[]> {
+    const spans = new Float64Array(writes.length * SPAN_FIELDS)
+    const digests = new Uint8Array(writes.length * 32)
+    for (const [index, write] of writes.entries()) {
+      const { data } = write
+      const place = write.kind === 'leaf' ? [write.fd, write.offset] : [-1, 0]
+      spans.set([data.byteOffset - frame.byteOffset, data.length, ...place], index * SPAN_FIELDS)
+      digests.set(write.digest, index * 32)
+    }
+    // memory that holds more than this frame stays here, and the frame is copied
+    const own = frame.byteOffset === 0 && frame.byteLength === frame.buffer.byteLength ? frame : frame.slice()
+    const paths = writes.map(({ path }) => path)
+    const order: Order = { number: this.#next++, mode, resume, frame: own, spans, digests, paths: paths.join('\0') }
     const worker = this.#start()
-    // memory that holds more than this frame stays here, and is copied
-    const transfer = frame.byteOffset === 0 && frame.byteLength === frame.buffer.byteLength ? [frame.buffer as ArrayBuffer] : []
     return new Promise((resolve, reject) => {
-      this.#waiting.set(number, { resolve, reject, paths: order.writes.map(({ path }) => path) })
+      this.#waiting.set(order.number, { resolve, reject, paths })
       worker.ref()
-      worker.postMessage({ number, ...order } satisfies Order, transfer)
+      worker.postMessage(order, [own.buffer as ArrayBuffer, spans.buffer, digests.buffer])
     })
   }
 
@@ -94,7 +112,7 @@ export class Aside {
     const waiting = this.#waiting.get(answer.number)
     this.#waiting.delete(answer.number)
     if (this.#waiting.size === 0) this.#worker?.unref()
-    if (answer.kind === 'written') waiting?.resolve(answer.files)
+    if (answer.kind === 'written') waiting?.resolve(writtenOf(answer.marks))
     else waiting?.reject(new AsideError(answer, waiting.paths[answer.index] ?? ''))
   }
 
@@ -104,4 +122,11 @@ export class Aside {
     this.#waiting.clear()
     for (const { reject } of waiting) reject(asContentError(error, 'the store'))
   }
+}
+
+function writtenOf(marks: Float64Array): Written[] {
+  return Array.from({ length: marks.length / MARK_FIELDS }, (_, index) => {
+    const [right, size = 0, mtimeMs = 0, ino = 0] = marks.subarray(index * MARK_FIELDS, (index + 1) * MARK_FIELDS)
+    return right === 1 && { size, mtimeMs, ino }
+  })
 }

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { sha256 } from '../cid.ts'
 import { LARGE_BLOCK_BYTES } from '../policy.ts'
 import type { BlockIndex } from './index.ts'
-import { type BlockRow, LOOSE, type TreeRow } from './rows.ts'
+import { type BlockRow, type FileRow, LOOSE, type TreeRow } from './rows.ts'
 
 const readAsync = promisify(read)
 
@@ -28,12 +28,16 @@ export class Blocks {
     return tree.path ?? join(this.#trees, tree.root)
   }
 
-  /** A block from any of its places. With `verify` it is hashed, and a place that lies counts as changed. */
-  async read(digest: Uint8Array, headroom: number, verify: boolean): Promise<Found> {
+  /** A block from any of its places; small ones at once, without a promise. With `verify` it is hashed, and a place that lies counts as changed. */
+  read(digest: Uint8Array, headroom: number, verify: boolean): Found | Promise<Found> {
     const row = this.#index.block(digest)
-    if (row === undefined) return { kind: 'missing' }
-    const first = await this.#readFrom(row, digest, headroom, verify)
-    if (first.kind === 'found') return first
+    if (row === undefined) return MISSING
+    const orElsewhere = (first: Found): Found | Promise<Found> => (first.kind === 'found' ? first : this.#elsewhere(first, digest, headroom, verify))
+    const first = this.#readFrom(row, digest, headroom, verify)
+    return first instanceof Promise ? first.then(orElsewhere) : orElsewhere(first)
+  }
+
+  async #elsewhere(first: Found, digest: Uint8Array, headroom: number, verify: boolean): Promise<Found> {
     for (const other of this.#index.alternates(digest)) {
       if (other.kind !== 'leaf') continue
       const found = await this.#readFrom(other, digest, headroom, verify)
@@ -42,7 +46,7 @@ export class Blocks {
     return first
   }
 
-  async #readFrom(row: BlockRow, digest: Uint8Array, headroom: number, verify: boolean): Promise<Found> {
+  #readFrom(row: BlockRow, digest: Uint8Array, headroom: number, verify: boolean): Found | Promise<Found> {
     if (row.kind === 'node') {
       if (headroom === 0) return { kind: 'found', frame: row.bytes }
       const frame = Buffer.allocUnsafe(headroom + row.bytes.length)
@@ -51,31 +55,59 @@ export class Blocks {
     }
     const tree = this.#index.tree(row.tree)
     const file = this.#index.file(row.tree, row.file)
-    if (row.tree === LOOSE || tree === undefined || tree.status === 'removing' || file === undefined) return { kind: 'missing' }
+    if (row.tree === LOOSE || tree === undefined || tree.status === 'removing' || file === undefined) return MISSING
     const path = file.path === '' ? this.pathOf(tree) : `${this.pathOf(tree)}/${file.path}`
-    let fd: number
-    try {
-      fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-    } catch {
-      return { kind: 'changed', path }
-    }
-    try {
-      const stats = fstatSync(fd)
-      if (stats.size !== file.size || stats.mtimeMs !== file.mtimeMs || stats.ino !== file.ino || !stats.isFile()) return { kind: 'changed', path }
-      const frame = Buffer.allocUnsafe(headroom + row.length)
-      for (let got = 0; got < row.length; ) {
-        const left = row.length - got
-        const count =
-          left < LARGE_BLOCK_BYTES
-            ? readSync(fd, frame, headroom + got, left, row.offset + got)
-            : (await readAsync(fd, frame, headroom + got, left, row.offset + got)).bytesRead
-        if (count <= 0) return { kind: 'changed', path }
-        got += count
-      }
-      if (verify && Buffer.compare(sha256(frame.subarray(headroom)), digest) !== 0) return { kind: 'changed', path }
+    const changed: Found = { kind: 'changed', path }
+    const fd = openUnchanged(path, file)
+    if (fd === undefined) return changed
+    const frame = Buffer.allocUnsafe(headroom + row.length)
+    const judge = (whole: boolean): Found => {
+      if (!whole || (verify && Buffer.compare(sha256(frame.subarray(headroom)), digest) !== 0)) return changed
       return { kind: 'found', frame }
+    }
+    if (row.length >= LARGE_BLOCK_BYTES)
+      return readAside(fd, frame, headroom, row.offset)
+        .then(judge)
+        .finally(() => closeSync(fd))
+    try {
+      return judge(readNow(fd, frame, headroom, row.offset))
     } finally {
       closeSync(fd)
     }
   }
+}
+
+const MISSING: Found = { kind: 'missing' }
+
+/** The open file, if it is still the one that was noted. */
+function openUnchanged(path: string, file: FileRow): number | undefined {
+  let fd: number
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch {
+    return undefined
+  }
+  const stats = fstatSync(fd)
+  if (stats.size === file.size && stats.mtimeMs === file.mtimeMs && stats.ino === file.ino && stats.isFile()) return fd
+  closeSync(fd)
+  return undefined
+}
+
+/** Fills `frame` from `from` on; false when the file is too short. */
+function readNow(fd: number, frame: Buffer, from: number, position: number): boolean {
+  for (let at = from; at < frame.length; ) {
+    const count = readSync(fd, frame, at, frame.length - at, position + at - from)
+    if (count <= 0) return false
+    at += count
+  }
+  return true
+}
+
+async function readAside(fd: number, frame: Buffer, from: number, position: number): Promise<boolean> {
+  for (let at = from; at < frame.length; ) {
+    const { bytesRead } = await readAsync(fd, frame, at, frame.length - at, position + at - from)
+    if (bytesRead <= 0) return false
+    at += bytesRead
+  }
+  return true
 }

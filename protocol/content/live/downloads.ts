@@ -235,9 +235,11 @@ export class Downloads {
     trees.attach(root, number, {})
     const writer = new TreeWriter({ path, resume, mode: 0o444, aside, index: { rows: index, tree: number } })
     const plan = new TreePlan(root, boundOf(shared))
-    const local = async (cid: CID): Promise<Uint8Array | undefined> => {
-      const found = await blocks.read(cid.multihash.digest, 0, true)
-      return found.kind === 'found' ? found.frame : undefined
+    const local = (cid: CID): Promise<Uint8Array | undefined> | undefined => {
+      const { digest } = cid.multihash
+      // most are not here, and need no promise to say so
+      if (index.block(digest) === undefined) return undefined
+      return Promise.resolve(blocks.read(digest, 0, true)).then((found) => (found.kind === 'found' ? found.frame : undefined))
     }
     const work = new TreeWork(plan, writer, local, (bytes) => count(shared, bytes, plan.totalBytes))
     try {

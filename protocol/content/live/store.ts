@@ -25,7 +25,7 @@ import type { BlockServer } from '../serve.ts'
 import { TreeWork } from '../tree-work.ts'
 import { Adder, type Counted } from './add.ts'
 import { Aside } from './aside.ts'
-import { Blocks } from './blocks.ts'
+import { Blocks, type Found } from './blocks.ts'
 import { Downloads, markExecutables } from './downloads.ts'
 import { asContentError, BlockIndex } from './index.ts'
 import { LOOSE } from './rows.ts'
@@ -123,9 +123,10 @@ class DiskStore implements ContentStore, BlockServer {
     return found.kind === 'found' ? found.frame : undefined
   }
 
-  async serveBlock(digest: Uint8Array, headroom: number): Promise<Uint8Array | undefined> {
-    const found = await this.#blocks.read(digest, headroom, false)
-    return found.kind === 'found' ? found.frame : undefined
+  serveBlock(digest: Uint8Array, headroom: number): Uint8Array | undefined | Promise<Uint8Array | undefined> {
+    const frameOf = (found: Found): Uint8Array | undefined => (found.kind === 'found' ? found.frame : undefined)
+    const found = this.#blocks.read(digest, headroom, false)
+    return found instanceof Promise ? found.then(frameOf) : frameOf(found)
   }
 
   has(root: CID): boolean {

@@ -117,19 +117,18 @@ export class TreeWriter implements TreeSink {
   async #writeAside(aside: Aside, wants: readonly Want[], blocks: readonly Uint8Array[], frame: Uint8Array): Promise<boolean[]> {
     const { mode, resume } = this.#options
     const lengths = blocks.map((block) => block.length)
-    const digests = new Uint8Array(wants.length * 32)
     const writes = wants.map(({ cid, place }, index): Write => {
       const data = blocks[index] ?? NO_BYTES
       this.#roomFor(data.length)
-      digests.set(cid.multihash.digest, index * 32)
-      if (place.kind === 'part') return { kind: 'leaf', path: place.file.path, fd: this.#opened(place.file).fd, offset: place.offset, data }
-      return { kind: 'file', path: this.#at(place.path), data }
+      const { digest } = cid.multihash
+      if (place.kind === 'part') return { kind: 'leaf', path: place.file.path, fd: this.#opened(place.file).fd, offset: place.offset, digest, data }
+      return { kind: 'file', path: this.#at(place.path), digest, data }
     })
     const bytes = lengths.reduce((total, length) => total + length, 0)
     let written: readonly Written[]
     this.#beingWritten += bytes
     try {
-      written = await aside.write({ mode, resume, writes, digests }, frame)
+      written = await aside.write({ mode, resume, writes }, frame)
     } catch (error) {
       throw this.#explain(error instanceof AsideError ? error.path : '', error)
     } finally {
