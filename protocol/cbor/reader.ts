@@ -14,7 +14,10 @@ const CID_BYTES = 36
 const CID_V1 = 1
 const SHA2_256 = 0x12
 const DIGEST_BYTES = 32
-const LATIN_BYTES_MAX = 48
+const SHORT_BYTES_MAX = 64
+/** A power of two. */
+const LATELY = 1024
+const lately: string[] = new Array<string>(LATELY).fill('')
 
 type Item = number | string | boolean | null | Uint8Array | CID | Item[] | { [key: string]: Item }
 
@@ -118,10 +121,29 @@ class Reader {
   #string(length: number): string {
     const from = this.#at
     const bytes = this.#take(length)
-    if (length <= LATIN_BYTES_MAX && isAscii(bytes)) return this.#text.toString('latin1', from, from + length)
+    if (length <= SHORT_BYTES_MAX) {
+      const short = this.#short(bytes, from)
+      if (short !== undefined) return short
+    }
     const text = this.#text.toString('utf8', from, from + length)
     // What is not UTF-8 comes out as something else.
     if (text.includes('\ufffd') && Buffer.compare(Buffer.from(text), bytes) !== 0) refuse('text is not UTF-8')
+    return text
+  }
+
+  /** Keys and peer ids come again and again: the string made for them lately. Undefined when it is not ASCII. */
+  #short(bytes: Uint8Array, from: number): string | undefined {
+    let mixed = bytes.length
+    for (let index = 0; index < bytes.length; index++) {
+      const byte = bytes[index] ?? 0
+      if (byte > 127) return undefined
+      mixed = (Math.imul(mixed, 31) + byte) | 0
+    }
+    const slot = (mixed ^ (mixed >>> 15)) & (LATELY - 1)
+    const known = lately[slot] ?? ''
+    if (isSame(known, bytes)) return known
+    const text = this.#text.toString('latin1', from, from + bytes.length)
+    lately[slot] = text
     return text
   }
 
@@ -165,8 +187,9 @@ function atLeast(value: number, least: number): number {
   return value >= least ? value : refuse('a number is not in its shortest form')
 }
 
-function isAscii(bytes: Uint8Array): boolean {
-  for (let index = 0; index < bytes.length; index++) if ((bytes[index] ?? 0) > 127) return false
+function isSame(text: string, bytes: Uint8Array): boolean {
+  if (text.length !== bytes.length) return false
+  for (let index = 0; index < bytes.length; index++) if (text.charCodeAt(index) !== bytes[index]) return false
   return true
 }
 
