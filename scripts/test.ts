@@ -8,10 +8,12 @@ import { availableParallelism } from 'node:os'
 const FILES_AT_ONCE_MAX = 4
 /** A test that hangs fails with its name instead of keeping CI busy. */
 const TEST_MS_MAX = 300_000
+/** What keeps a process alive after its last test is not a test; this ends it, and the run fails. */
+const ALL_MS_MAX = 1_200_000
 const ALL = '{protocol,project-server,node,client-cli,sim,test,scripts}/**/*.test.ts'
 
 const named = process.argv.slice(2)
-const { status } = spawnSync(
+const { status, signal } = spawnSync(
   process.execPath,
   [
     '--test',
@@ -19,6 +21,7 @@ const { status } = spawnSync(
     `--test-timeout=${TEST_MS_MAX}`,
     ...(named.length === 0 ? [ALL] : named)
   ],
-  { stdio: 'inherit' }
+  { stdio: 'inherit', timeout: ALL_MS_MAX }
 )
+if (signal !== null) console.error(`the tests were ended by ${signal}: they took longer than ${ALL_MS_MAX / 60_000} minutes, or were stopped`)
 process.exitCode = status ?? 1
