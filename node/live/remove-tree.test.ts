@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { chown } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,24 +9,37 @@ import { fileURLToPath } from 'node:url'
 import { removeTree } from './remove-tree.ts'
 
 const NOBODY = 65534
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 let folder = ''
+/** Of Node and of what is tested: this checkout may lie where nobody may look. */
+let copy = ''
 before(async () => {
+  copy = mkdtempSync(join(tmpdir(), 'talko-remove-copy-'))
+  chmodSync(copy, 0o755)
+  cpSync(process.execPath, join(copy, 'node-program'))
+  for (const name of ['package.json', 'node', 'protocol']) cpSync(join(ROOT, name), join(copy, name), { recursive: true })
   folder = mkdtempSync(join(tmpdir(), 'talko-remove-'))
   if (process.getuid?.() === 0) await chown(folder, NOBODY, NOBODY)
 })
-after(() => rmSync(folder, { recursive: true, force: true }))
+after(() => {
+  for (const path of [folder, copy]) rmSync(path, { recursive: true, force: true })
+})
 
 /** A small program as somebody who is not root, in the folder: what a node of most volunteers is. */
 function asNobody(program: string): string {
-  // Not before its modules are loaded: this checkout may lie where nobody may look.
-  const become = `if (process.getuid() === 0) { process.setgroups([]); process.setgid(${NOBODY}); process.setuid(${NOBODY}) }\n`
-  const { stdout, stderr, status } = spawnSync(process.execPath, ['--input-type=module', '-e', become + program], { cwd: folder, encoding: 'utf8' })
+  const who = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
+  const { stdout, stderr, status, error } = spawnSync(join(copy, 'node-program'), ['--input-type=module', '-e', program], {
+    cwd: folder,
+    encoding: 'utf8',
+    ...who
+  })
+  assert.ifError(error)
   assert.equal(status, 0, stderr)
   return stdout
 }
 
 function moduleOf(name: string): string {
-  return JSON.stringify(fileURLToPath(new URL(name, import.meta.url)))
+  return JSON.stringify(join(copy, 'node', 'live', name))
 }
 
 describe('a tree that a hostile program left', () => {
