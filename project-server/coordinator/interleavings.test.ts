@@ -59,6 +59,13 @@ it('whatever happens in whatever order, nothing is lost, doubled or decided wron
       for (const one of actions) await chaos.act(one)
       chaos.calm(1_200_000)
       assert.deepEqual([...chaos.safety.open], [], 'tasks that never end')
+      assert.deepEqual(chaos.store.keys('owed/'), [], 'killed tasks whose runs are waited for for ever')
+      assert.deepEqual(
+        chaos.nodes.filter(({ kept }) => kept.size > 0).map(({ id, kept }) => [id, ...kept]),
+        [],
+        'content that no node may ever drop'
+      )
+      sometimes.left = (sometimes.left ?? 0) + chaos.store.keys('left/').length
       for (const [what, count] of Object.entries(chaos.sometimes)) sometimes[what] = (sometimes[what] ?? 0) + count
     }),
     { numRuns: 250 }
@@ -76,7 +83,9 @@ it('whatever happens in whatever order, nothing is lost, doubled or decided wron
     'input',
     'kill',
     'bye',
-    'disconnect silent'
+    'disconnect silent',
+    'left by a killed run',
+    'left'
   ])
     assert.ok((sometimes[what] ?? 0) > 0, `${what} never happened`)
 })

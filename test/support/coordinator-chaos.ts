@@ -37,7 +37,7 @@ export type Action =
   | { readonly kind: 'crash'; readonly when: 'before' | 'between' | 'after' }
 
 type Said = Event & { readonly seq: number }
-type Phase = 'leased' | 'asked' | 'granted'
+type Phase = 'leased' | 'asked' | 'granted' | 'killed'
 
 /** What a node remembers over its own crashes, and what it would do. */
 class ChaosNode {
@@ -52,6 +52,8 @@ class ChaosNode {
   /** The last things it said, for saying them again. */
   said: Said[] = []
   readonly leases = new Map<ReplicaId, { readonly epoch: number; readonly bundle: CID; phase: Phase }>()
+  /** What it left and keeps until it is told to drop it. */
+  readonly kept = new Set<ReplicaId>()
   /** Frames and welcomes on their way to it; undefined without a stream. */
   inbox: (Frame | Extract<Effect, { kind: 'welcome' | 'ack' }>)[] | undefined
   /** The coordinator has welcomed the present stream; the node has heard it. */
@@ -71,6 +73,7 @@ class ChaosNode {
     this.outbox = []
     this.said = []
     this.leases.clear()
+    this.kept.clear()
   }
 }
 
@@ -163,7 +166,7 @@ export class Chaos {
       batch.complete = true
       this.#apply(this.#submission(batch, batch.bundles.length, [], false))
     }
-    for (const endMs = this.nowMs + ms; this.nowMs < endMs && this.safety.open.size > 0; ) {
+    for (const endMs = this.nowMs + ms; this.nowMs < endMs && (this.safety.open.size > 0 || this.#unsettled()); ) {
       for (const node of this.nodes) {
         if (node.inbox === undefined) this.#join(node)
         this.commit()
@@ -171,13 +174,18 @@ export class Chaos {
         this.#ask(node)
         this.commit()
         this.#hear(node, Number.POSITIVE_INFINITY)
-        while ([...node.leases.values()].some(({ phase }) => phase === 'granted')) this.#end(node, 'good')
+        while ([...node.leases.values()].some(({ phase }) => phase === 'granted' || phase === 'killed')) this.#end(node, 'good')
         this.#ack(node)
         while (this.#pulls.length > 0) this.#pulled(true)
       }
       this.#pass(500)
       this.commit()
     }
+  }
+
+  /** Something that killed tasks left is on its way, or is kept for nobody. */
+  #unsettled(): boolean {
+    return this.store.keys('owed/').length > 0 || this.nodes.some(({ kept, outbox }) => kept.size > 0 || outbox.length > 0)
   }
 
   #nodeActs(node: ChaosNode, action: Extract<Action, { node: number }>): void {
@@ -248,7 +256,7 @@ export class Chaos {
       link: node.link,
       received: node.received,
       offer: offer(SLOTS, { memoryBytes: 4 * 1024 ** 3 }),
-      replicas: [...node.leases.keys()]
+      replicas: [...node.leases.keys(), ...node.kept]
     })
   }
 
@@ -278,12 +286,16 @@ export class Chaos {
       this.#forget(node, received)
     } else {
       node.leases.clear()
+      node.kept.clear()
       node.received = 0
       node.sent = 0
       node.outbox = []
       node.said = []
     }
-    for (const replica of unknown) node.leases.delete(replica)
+    for (const replica of unknown) {
+      node.leases.delete(replica)
+      node.kept.delete(replica)
+    }
     for (const said of node.outbox) this.#apply(said)
   }
 
@@ -306,7 +318,15 @@ export class Chaos {
       const lease = node.leases.get(replica)
       if (lease !== undefined) lease.phase = 'granted'
     }
-    for (const replica of [...(frame.grant?.refused ?? []), ...(frame.cancel?.replicas ?? []), ...(frame.release?.replicas ?? [])]) node.leases.delete(replica)
+    for (const replica of frame.cancel?.replicas ?? []) {
+      const lease = node.leases.get(replica)
+      const killed = frame.cancel?.reason === 'killed'
+      if (killed && lease !== undefined && (lease.phase === 'granted' || lease.phase === 'killed')) lease.phase = 'killed'
+      else node.leases.delete(replica)
+      if (!killed) node.kept.delete(replica)
+    }
+    for (const replica of frame.grant?.refused ?? []) node.leases.delete(replica)
+    for (const replica of frame.release?.replicas ?? []) node.kept.delete(replica)
   }
 
   #ack(node: ChaosNode): void {
@@ -321,7 +341,7 @@ export class Chaos {
   }
 
   #end(node: ChaosNode, how: Extract<Action, { kind: 'end' }>['how']): void {
-    const [replica, lease] = [...node.leases].find(([, { phase }]) => phase === 'granted') ?? []
+    const [replica, lease] = [...node.leases].find(([, { phase }]) => phase === 'granted' || phase === 'killed') ?? []
     if (replica === undefined || lease === undefined) return
     this.#count(how)
     node.leases.delete(replica)
@@ -333,7 +353,11 @@ export class Chaos {
     const task = parseReplicaId(replica)?.task ?? ''
     // Liars agree with each other; the odd result agrees with nobody.
     const output = node.lies ? 'a lie' : how === 'odd' ? `odd ${replica}` : `truth of ${task}`
-    const one = signedResult(result(node.id, replica, lease.bundle, how === 'fail' ? { exitCode: 1 } : { output }))
+    // A kill may come too late to be what ended the run.
+    const killed = lease.phase === 'killed' && how !== 'odd'
+    if (killed) this.#count('left by a killed run')
+    const one = signedResult(result(node.id, replica, lease.bundle, killed ? { reason: 'killed', output } : how === 'fail' ? { exitCode: 1 } : { output }))
+    node.kept.add(replica)
     this.safety.reported(node.id, one.result)
     this.#say(node, (seq) => ({ kind: 'reports', node: node.id, seq, results: [one] }))
   }
@@ -356,7 +380,9 @@ export class Chaos {
 
   #pulled(ok: boolean): void {
     const pull = this.#pulls.shift()
-    if (pull !== undefined) this.#apply({ kind: 'pulled', task: pull.task, node: pull.nodes[0] ?? '', ok, message: '' })
+    if (pull === undefined) return
+    if (ok) this.safety.fetched(pull)
+    this.#apply({ kind: 'pulled', task: pull.task, node: pull.nodes[0] ?? '', ok, message: '' })
   }
 
   #pass(ms: number): void {

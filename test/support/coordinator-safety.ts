@@ -1,10 +1,12 @@
 /** What must hold at every commit of the coordinator, whatever happens: one list for all that generates events. Numbers in brackets are those of the invariants they stand for. */
 import assert from 'node:assert/strict'
 import type { Coordinator } from '#project-server/coordinator/coordinator'
-import type { Unsigned } from '#project-server/coordinator/events'
+import type { Effect, Unsigned } from '#project-server/coordinator/events'
 import { batchKey, decodeBatchRecord, decodeTaskRecord, type TaskRecord, taskKey } from '#project-server/coordinator/records'
+import { decodeLeftRecord, leftKey } from '#project-server/coordinator/remains-records'
 import { isLive, isTerminal, REPLICA_MOVES, TASK_MOVES } from '#project-server/coordinator/states'
 import type { Change } from '#project-server/ports'
+import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { Frame } from '#protocol/control/messages'
 import { parseReplicaId, type ReplicaId, type TaskId } from '#protocol/ids'
 import { type Result, voteOf } from '#protocol/result/result'
@@ -20,6 +22,10 @@ export class Safety {
   readonly #killed = new Set<TaskId>()
   readonly #killedDurably = new Set<TaskId>()
   readonly #receipts = new Set<TaskId>()
+  /** Ids of outputs that every replica reported, and that are pinned for a task. */
+  readonly #outputs = new Map<ReplicaId, Set<string>>()
+  readonly #left = new Set<TaskId>()
+  readonly #fetched = new Map<TaskId, Set<string>>()
 
   constructor(store: MemoryStore) {
     this.#store = store
@@ -37,6 +43,12 @@ export class Safety {
     assert.equal(known.node, node)
     known.votes.add(voteOf(result, false))
     this.#votes.set(result.replica, known)
+    addTo(this.#outputs, result.replica, result.output.toString())
+  }
+
+  /** An output is here and pinned. */
+  fetched({ task, output }: Extract<Effect, { kind: 'pull' }>): void {
+    addTo(this.#fetched, task, output)
   }
 
   /** [7, 14] One attempt belongs to one node. */
@@ -82,6 +94,7 @@ export class Safety {
   committed(changes: readonly Change[], unsigned: readonly Unsigned[]): void {
     for (const { key, receipt } of unsigned) this.#checkReceipt(key, receipt)
     for (const { key, value } of changes) if (key.startsWith('task/') && value !== null) this.#checkTask(decodeTaskRecord(value))
+    for (const { key, value } of changes) if (key.startsWith('left/')) this.#checkLeft(key, value)
     for (const task of this.#killed) if (this.#last.get(task)?.state === 'killed') this.#killedDurably.add(task)
   }
 
@@ -112,6 +125,21 @@ export class Safety {
       const said = this.#votes.get(`${task.id}.${attempt}`)
       assert.ok(said?.node === node && said.votes.has(vote), `${task.id}.${attempt} has a vote that ${node} never gave`)
     }
+  }
+
+  /** [16] Only a killed task leaves something, once: what a granted run of it reported, and what is here. */
+  #checkLeft(key: string, value: Uint8Array | null): void {
+    assert.ok(value !== null, `${key} is gone`)
+    const { replica, node, output, stdout } = decodeLeftRecord(value)
+    const task = parseReplicaId(replica)?.task ?? ''
+    assert.equal(key, leftKey(task))
+    assert.equal(this.#last.get(task)?.state, 'killed')
+    assert.ok(!this.#left.has(task), `${task} left something twice`)
+    this.#left.add(task)
+    assert.equal(this.#grants.get(replica), node, `${replica} left something and was never granted to ${node}`)
+    assert.ok(this.#outputs.get(replica)?.has(output), `${replica} never reported what it is said to have left`)
+    const empty = output === EMPTY_DIRECTORY && stdout === EMPTY_FILE
+    assert.ok(empty || this.#fetched.get(task)?.has(output), `what ${replica} left is shown and is not here`)
   }
 
   /** [5, 9] Legal moves only; terminal states absorb; what was agreed never changes. */
@@ -146,6 +174,10 @@ export class Safety {
     assert.ok(bytes !== undefined, `task ${task} has no batch`)
     return decodeBatchRecord(bytes)
   }
+}
+
+function addTo<K>(sets: Map<K, Set<string>>, key: K, value: string): void {
+  sets.set(key, (sets.get(key) ?? new Set()).add(value))
 }
 
 /** Several moves may lie between two commits. */
