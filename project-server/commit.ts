@@ -57,6 +57,9 @@ interface Waiter {
   reject(error: ServerError): void
 }
 
+/** To whoever asked for what could not be written: it was applied and is written when there is room, if this process lives so long. */
+const DISK_FULL_NOW =
+  'the project server cannot write: its disk is full, and nothing is promised. Free some space; what was asked may still be done then, so look (talko ps) before asking again'
 const DISK_FULL = 'the project server cannot write: its disk is full; nothing was accepted. Free some space and repeat the request (repeating is harmless)'
 
 export class Committer {
@@ -218,7 +221,7 @@ export class Committer {
           this.#mode = 'read_only'
           this.#ports.logger.error({ reason: error.message }, 'the disk is full: refusing submissions until it has room')
         }
-        const refusal = new ServerError('disk_full', DISK_FULL, { cause: error })
+        const refusal = new ServerError('disk_full', DISK_FULL_NOW, { cause: error })
         for (const waiter of [...waiters.splice(0), ...this.#waiters.splice(0)]) waiter.reject(refusal)
       }
       await this.#pause(pauseMs)

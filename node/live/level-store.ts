@@ -13,19 +13,28 @@ export async function openLevelStore(folder: string): Promise<NodeStore> {
     const why = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
     if (why instanceof Error && 'code' in why && why.code === 'LEVEL_LOCKED')
       throw new NodeError('in_use', `another node runs on ${dirname(folder)}; stop it first (talko node stop), or use another folder`, { cause })
-    throw new NodeError('storage', `the node's state in ${folder} cannot be opened: ${why instanceof Error ? why.message : String(why)}`, { cause })
+    throw storageError(folder, `the node's state in ${folder} cannot be opened`, why)
   }
   return {
     async batch(changes) {
-      await level.batch(
-        changes.map(({ key, value }) => (value === null ? { type: 'del' as const, key } : { type: 'put' as const, key, value })),
+      const writes = changes.map(({ key, value }) => (value === null ? { type: 'del' as const, key } : { type: 'put' as const, key, value }))
+      try {
         // On disk before it resolves: what we say to the coordinator must outlive a power cut.
-        { sync: true }
-      )
+        await level.batch(writes, { sync: true })
+      } catch (cause) {
+        throw storageError(folder, `the node's state in ${folder} cannot be written`, cause)
+      }
     },
     async *range(prefix) {
       for await (const [key, value] of level.iterator({ gte: prefix, lt: `${prefix}\uffff` })) yield [key, value] as const
     },
     close: () => level.close()
   }
+}
+
+function storageError(folder: string, what: string, cause: unknown): NodeError {
+  const why = cause instanceof Error ? cause.message : String(cause)
+  if (/no space left|disk quota/i.test(why))
+    return new NodeError('storage', `the disk that holds ${dirname(folder)} is full; free some space and start the node again`, { cause })
+  return new NodeError('storage', `${what}: ${why}`, { cause })
 }

@@ -7,7 +7,20 @@
  * still be had. The script never sees the manifest's arguments as text: they are its positional parameters.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statfsSync,
+  statSync,
+  symlinkSync,
+  writeFileSync
+} from 'node:fs'
 import { join } from 'node:path'
 import type { ReplicaId } from '#protocol/ids'
 import type { EndReason } from '#protocol/result/result'
@@ -28,6 +41,8 @@ const LOOK_MS = 250
 const LIMIT_GRACE_MS = 2_000
 /** Bytes of stdout and stderr together. */
 const LOG_BYTES_MAX = 256 * 1024 ** 2
+/** With less free space than this a file may be missing for want of it. */
+const FREE_BYTES_MIN = 1024 ** 2
 const NOT_FOUND = 127
 const NOT_EXECUTABLE = 126
 const KILLED_STATUS = 137
@@ -201,7 +216,7 @@ class Run implements Running {
     if (pid > 0) signalGroup(pid, 'SIGKILL')
     const exit = readExit(this.#execution.folder)
     if (exit === undefined && this.#cause === 'exit') {
-      this.#settle.reject(new ExecutorError('failed', 'the process was ended by something else than talko'))
+      this.#settle.reject(lostExit(this.#execution.folder))
       return
     }
     const endedAtMs = Math.max(startedAtMs, Math.round(exit?.atMs ?? Date.now()))
@@ -268,6 +283,17 @@ function readExit(folder: string): { readonly status: number; readonly atMs: num
   } catch {
     return undefined
   }
+}
+
+/** Why a run that nobody ended left no exit status. */
+function lostExit(folder: string): ExecutorError {
+  try {
+    const { bavail, bsize } = statfsSync(folder)
+    if (bavail * bsize < FREE_BYTES_MIN) return new ExecutorError('disk_full', `the disk that holds ${folder} is full; free some space`)
+  } catch {
+    // The folder has gone, and the status with it.
+  }
+  return new ExecutorError('failed', 'the process was ended by something else than talko')
 }
 
 function sizeOf(path: string): number {
