@@ -15,6 +15,12 @@ before(async () => {
 })
 after(() => network.close())
 
+async function textOf(pieces: AsyncIterable<Uint8Array>): Promise<string> {
+  let text = ''
+  for await (const piece of pieces) text += Buffer.from(piece).toString()
+  return text
+}
+
 async function containersOf(node: string): Promise<Docker.ContainerInfo[]> {
   return docker.listContainers({ all: true, filters: { label: [`talko.node=${node}`] } })
 }
@@ -27,8 +33,8 @@ it('follows a running container, kills it, and moves the tasks of a node that wa
   const ann = await network.nodeProcess('ann', { engines: ['docker'], slots: 2 })
   const annId = ann.lines[0] ?? ''
 
-  await test.test('a line printed in the container is seen within 2 s, and kill ends the container within 12 s', async () => {
-    const command = ['sh', '-c', 'i=0; while :; do i=$((i+1)); echo "line $i at $(date +%s)"; sleep 1; done']
+  await test.test('a line printed in the container is seen within 2 s, kill ends the container within 12 s, and what it had made can be fetched', async () => {
+    const command = ['sh', '-c', 'echo half > /out/part; i=0; while :; do i=$((i+1)); echo "line $i at $(date +%s)"; sleep 1; done']
     const task = await client.submitTask({ image: 'busybox', command, policy: { minQuorum: 1 } })
     let text = ''
     for await (const piece of client.logs(task.id, { follow: true })) {
@@ -43,7 +49,13 @@ it('follows a running container, kills it, and moves the tasks of a node that wa
     assert.equal((await containersOf(annId)).length, 1)
     await client.kill(task.id)
     await until('the container to end', async () => (await containersOf(annId)).every(({ State }) => State !== 'running'), 12_000)
-    assert.equal((await client.task(task.id)).status, 'killed')
+    const view = await until('what it left', async () => {
+      const now = await client.task(task.id)
+      return now.output === undefined ? undefined : now
+    })
+    assert.equal(view.status, 'killed')
+    assert.equal(await textOf(client.read({ root: view.output ?? '', path: 'part' })), 'half\n')
+    assert.match(await textOf(client.logs(task.id)), /^line 1 at \d+\nline 2 at \d+\nline 3 at /)
   })
 
   await test.test('the replicas of a killed node are leased elsewhere 12 to 18 s later, and its containers are gone after its restart', async () => {
