@@ -3,7 +3,6 @@ import { policyOf } from '../client/spec.ts'
 import { parseWhole } from '../client/units.ts'
 import { type Context, examples, flag, text, type Verb } from '../command.ts'
 import { ClientError } from '../errors.ts'
-import { shortId } from '../output/text.ts'
 import { describePlan } from '../tasks/plan.ts'
 import { showTransfer } from '../tasks/show-transfer.ts'
 import { imageRoot, readTaskOptions, taskOptions, withNodes } from '../tasks/task-options.ts'
@@ -85,6 +84,5 @@ async function submitRun(context: Context, args: readonly string[], options: Rea
   }
   const summary = await summarize(client.tasks(batch.id, { signal }))
   showResults(io, summary)
-  if (summary.exit !== 0) io.say(`see talko info ${shortId(summary.shown[0]?.id ?? batch.id)}`)
   return summary.exit
 }

@@ -8,7 +8,7 @@ import type { Context } from '../command.ts'
 import { ClientError, EXIT } from '../errors.ts'
 import type { Io } from '../output/io.ts'
 import { renderBatch } from '../output/progress.ts'
-import { formatBytes, formatTable, shorten } from '../output/text.ts'
+import { formatBytes, formatTable, shorten, shortId } from '../output/text.ts'
 
 /** Tasks shown in a table of results; the rest is counted. */
 export const ROWS_MAX = 50
@@ -54,12 +54,15 @@ function sayItGoesOn({ io, signal }: Context, of: string): void {
   if (reason instanceof ClientError && reason.code === 'interrupted') io.say(`${of} goes on without us: talko info ${of} · talko kill ${of}`)
 }
 
+/** What shells and engines say with these. */
+const USUALLY: Readonly<Record<number, string>> = { 126: ' (not executable?)', 127: ' (no such command?)' }
+
 /** `ready`, or how it went wrong, in a few words. */
 export function outcome(task: Pick<TaskView, 'status' | 'exitCode' | 'failure'>): string {
   if (task.status !== 'failed') return task.status
   const { failure, exitCode } = task
   if (failure === undefined) return 'failed'
-  if (failure.code === 'exit') return `failed: exit status ${exitCode ?? '?'}`
+  if (failure.code === 'exit') return `failed: exit status ${exitCode ?? '?'}${USUALLY[exitCode ?? 0] ?? ''}`
   const words: Readonly<Record<string, string>> = {
     time: 'time limit',
     memory: 'memory limit',
@@ -114,6 +117,10 @@ export function showResults(io: Io, { shown, left }: Pick<Summary, 'shown' | 'le
   io.say(head ?? '')
   for (const [index, line] of lines.entries()) io.say(rows[index]?.[1] === 'ready' ? line : io.bad(line))
   if (left > 0) io.say(`and ${left} more`)
+  const [bad] = shown.filter(({ status }) => status === 'failed')
+  if (bad === undefined) return
+  const id = shortId(bad.id)
+  io.say(bad.failure?.code === 'exit' ? `see talko logs --stderr ${id} · talko info ${id}` : `see talko info ${id}`)
 }
 
 /** All tasks of a batch. */
