@@ -67,8 +67,8 @@ Start here:  talko up --nodes 3  ·  talko image import alpine  ·  talko run al
 export interface MainPorts {
   readonly io: IoPorts
   readonly clock: Clock
-  /** Calls back at the first Ctrl-C or TERM; the answer stops listening. */
-  readonly onInterrupt: (call: () => void) => () => void
+  /** Calls back at each Ctrl-C or TERM; on the answer false the process ends at once. What this answers stops listening. */
+  readonly onInterrupt: (call: () => boolean) => () => void
   readonly version: string
 }
 
@@ -137,7 +137,18 @@ async function runVerb(verb: Verb, command: Command, io: Io, ports: MainPorts): 
   if (format !== 'text' && format !== 'json') throw new ClientError('usage', `-o is text or json, not ${JSON.stringify(format)}`)
   io.json = format === 'json'
   const abort = new AbortController()
-  const stopListening = ports.onInterrupt(() => abort.abort(new ClientError('interrupted', 'interrupted')))
+  let endsItself = false
+  let again: (() => void) | undefined
+  const stopListening = ports.onInterrupt(() => {
+    if (!abort.signal.aborted) {
+      abort.abort(new ClientError('interrupted', 'interrupted'))
+      return true
+    }
+    const call = again
+    again = undefined
+    call?.()
+    return call !== undefined
+  })
   const timeout = text(options, 'timeout')
   let cancelTimeout = (): void => {}
   if (timeout !== undefined) {
@@ -159,12 +170,12 @@ async function runVerb(verb: Verb, command: Command, io: Io, ports: MainPorts): 
     )
     return clients[0]
   }
-  let endsItself = false
   const context: Context = {
     io,
     signal: abort.signal,
-    endsItself: () => {
+    endsItself: (call) => {
       endsItself = true
+      again = call
     },
     home,
     project,

@@ -308,6 +308,31 @@ describe('a node', () => {
     assert.ok(!existsSync(join(dir, 'node.sock')))
   })
 
+  it('drains for its grace and no longer: what has not finished then is ended and given back', async () => {
+    const node = await start()
+    coordinator.assign(A, shell(`touch started; sleep 100; echo survived >> ${root}/stop-grace`))
+    await until('the run', () => existsSync(join(dir, 'run', A, 'out', 'started')))
+    assert.match(String((await ask(dir, 'POST', '/stop?mode=finish&grace=soon')).error), /milliseconds/)
+    await ask(dir, 'POST', '/stop?mode=finish&grace=300')
+    await until('no demand', () => coordinator.demands.at(-1) === 0)
+    assert.equal(node.status().replicas[0]?.phase, 'running')
+    coordinator.assign(B, shell('true'))
+    assert.equal((await coordinator.returnOf(B)).class, 'owner')
+    assert.equal((await coordinator.returnOf(A)).class, 'owner')
+    await node.stopped
+    assert.equal(coordinator.byes, 1)
+  })
+
+  it('is paused still after it was stopped and started again', async () => {
+    const node = await start()
+    node.pause()
+    await node.stop('finish')
+    const again = await start()
+    assert.equal(again.status().mode, 'paused')
+    again.resume()
+    await until('demand', () => coordinator.demands.at(-1) === 2)
+  })
+
   it('stops now: kills what runs, gives it back, and starts again afterwards', async () => {
     const node = await start()
     coordinator.assign(A, shell(`touch started; sleep 100; echo survived >> ${root}/stop-now`))

@@ -54,8 +54,8 @@ export interface StartedNode {
   status(): NodeStatus
   pause(): void
   resume(): void
-  /** `finish` takes nothing more, waits for what runs and for its results to be taken; `now` kills what runs and gives it back. Resolves when all is closed; asked twice, the more urgent counts. */
-  stop(mode: 'finish' | 'now'): Promise<void>
+  /** `finish` takes nothing more, waits for what runs and for its results to be taken, `graceMs` at most; `now` kills what runs and gives it back. Resolves when all is closed; asked twice, the more urgent counts. */
+  stop(mode: 'finish' | 'now', graceMs?: number): Promise<void>
   /** Resolves when the node has stopped, also when it was asked to through `node.sock`; rejects with NodeError when it could not go on. */
   readonly stopped: Promise<void>
 }
@@ -121,9 +121,9 @@ export async function startNode({ dir: given, executors, logger = SILENT }: Star
     project: settings.project,
     engines: engines.map(({ engine }) => engine)
   })
-  const leave = (mode: 'finish' | 'now'): void => {
+  const leave = (mode: 'finish' | 'now', graceMs?: number): void => {
     if (mode === 'now') service.quit()
-    else service.drain()
+    else service.drain(graceMs)
   }
   const closeControl = await openLocalControl(dir, { status, pause: () => service.pause(), resume: () => service.resume(), stop: leave })
   opened.defer(closeControl)
@@ -147,8 +147,8 @@ export async function startNode({ dir: given, executors, logger = SILENT }: Star
     status,
     pause: () => service.pause(),
     resume: () => service.resume(),
-    async stop(mode) {
-      leave(mode)
+    async stop(mode, graceMs) {
+      leave(mode, graceMs)
       await stopped
     },
     stopped

@@ -53,6 +53,8 @@ export class NodeService {
   #settle: { resolve(): void; reject(error: NodeError): void }
   #closed = false
   #cancelTick = (): void => {}
+  #graceEndMs = Number.POSITIVE_INFINITY
+  #cancelGrace = (): void => {}
   #cancelLast = (): void => {}
 
   constructor(ports: ServicePorts, options: ServiceOptions) {
@@ -143,14 +145,22 @@ export class NodeService {
     this.#committer.apply({ kind: 'resume' })
   }
 
-  /** `done` resolves when what runs has ended and was reported. */
-  drain(): void {
+  /** `done` resolves when what runs has ended and was reported; after `graceMs` the rest is ended as by `quit`. Asked twice, the shorter time counts. */
+  drain(graceMs?: number): void {
     this.#committer.apply({ kind: 'drain' })
+    if (graceMs === undefined || this.#closed) return
+    const { clock } = this.#ports
+    const endMs = clock.nowMs() + graceMs
+    if (endMs >= this.#graceEndMs) return
+    this.#graceEndMs = endMs
+    this.#cancelGrace()
+    this.#cancelGrace = clock.after(graceMs, () => this.quit())
   }
 
   /** `done` resolves when what ran is killed and given back, or could not be within STOP_MS_MAX. */
   quit(): void {
     this.#committer.apply({ kind: 'quit' })
+    this.#cancelGrace()
     this.#cancelLast()
     if (!this.#closed) this.#cancelLast = this.#ports.clock.after(STOP_MS_MAX, () => this.#settle.resolve())
   }
@@ -159,6 +169,7 @@ export class NodeService {
   async close(): Promise<void> {
     this.#closed = true
     this.#cancelTick()
+    this.#cancelGrace()
     this.#cancelLast()
     await this.#engines.stop()
     await this.#runner.stop()

@@ -2,6 +2,7 @@
 import { ClientError } from '../errors.ts'
 
 const BYTES: Readonly<Record<string, number>> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 }
+const GRACE_MS_MAX = 20 * 86_400_000
 const MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** `512M`, `1.5GiB`, `2gb`, `4096`: powers of 1024. */
@@ -19,6 +20,13 @@ export function parseDuration(text: string, option: string): number {
   if (!/^(\d{1,10}(ms|s|m|h|d))+$/.test(trimmed)) throw new ClientError('usage', `${option} is a time like 90s, 10m or 1h30m, not ${JSON.stringify(text)}`)
   let ms = 0
   for (const [, count, unit] of trimmed.matchAll(/(\d+)(ms|s|m|h|d)/g)) ms += Number(count) * (MS[unit ?? ''] ?? Number.NaN)
+  return ms
+}
+
+/** A duration that a node's timer can hold. */
+export function parseGrace(text: string, option: string): number {
+  const ms = parseDuration(text, option)
+  if (ms > GRACE_MS_MAX) throw new ClientError('usage', `${option} is at most ${GRACE_MS_MAX / 86_400_000} days, not ${text}`)
   return ms
 }
 

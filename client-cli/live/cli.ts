@@ -18,16 +18,12 @@ export async function runCli(argv: readonly string[], entry: string): Promise<ne
     writeAll(2, Buffer.from(`talko: a bug: ${error instanceof Error ? error.stack : String(error)}\n`))
     process.exit(EXIT.bug)
   })
-  let interrupted = 0
   const status = await main(argv, {
     clock: systemClock,
     version: version(entry),
     onInterrupt(call) {
       const listener = (): void => {
-        interrupted++
-        // A second Ctrl-C does not wait for a nice end.
-        if (interrupted > 1) process.exit(130)
-        call()
+        if (!call()) process.exit(130)
       }
       for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, listener)
       return () => {

@@ -106,7 +106,7 @@ async function keepPort(path: string, addresses: readonly string[]): Promise<voi
 async function startNode(dir: string, name: string, invite: Invite, options: NetworkOptions): Promise<Network['nodes'][number]> {
   const before = await runningDaemon(dir)
   const moved = await settle(dir, name, invite, options)
-  if (moved && before !== undefined) await stopDaemon(before)
+  if (moved && before !== undefined) await stopNode(dir, before)
   const running = moved ? undefined : before
   const id = running ?? (await startDaemon(dir, 'node', ['node', 'start', dir]))
   const status = await untilReady(
@@ -147,9 +147,9 @@ async function settle(dir: string, name: string, invite: Invite, { engines, slot
 
 /** Stops everything of the network that runs: nodes first, so that the project sees them leave. */
 export async function stopNetwork(dir: string): Promise<readonly DaemonRecord[]> {
-  const records = await networkDaemons(dir)
-  const running = records.filter(isRunning)
-  await Promise.all(running.filter(({ role }) => role === 'node').map((id) => stopDaemon(id)))
+  const found = await daemonsOf(dir)
+  const running = found.map(({ record }) => record).filter(isRunning)
+  await Promise.all(found.filter(({ record }) => record.role === 'node' && isRunning(record)).map(({ folder, record }) => stopNode(folder, record)))
   await Promise.all(running.filter(({ role }) => role === 'project').map((id) => stopDaemon(id)))
   return running
 }
@@ -165,11 +165,22 @@ function isOurs(name: string): boolean {
   return name === 'project' || name === 'up.lock' || /^node-\d+$/.test(name)
 }
 
+/** Ends what it runs and gives it back, instead of finishing it as after a mere signal. */
+async function stopNode(folder: string, record: DaemonRecord): Promise<void> {
+  await askNode(folder, 'POST', '/stop?mode=now').catch(() => undefined)
+  await stopDaemon(record)
+}
+
 /** The daemons recorded in the folders of a network, running or not. */
 export async function networkDaemons(dir: string): Promise<DaemonRecord[]> {
+  return (await daemonsOf(dir)).map(({ record }) => record)
+}
+
+async function daemonsOf(dir: string): Promise<{ readonly folder: string; readonly record: DaemonRecord }[]> {
   const names = await readdir(dir).catch(() => [])
-  const records = await Promise.all(names.filter(isOurs).map((name) => readDaemon(join(dir, name))))
-  return records.filter((record) => record !== undefined)
+  const folders = names.filter(isOurs).map((name) => join(dir, name))
+  const found = await Promise.all(folders.map(async (folder) => ({ folder, record: await readDaemon(folder) })))
+  return found.flatMap(({ folder, record }) => (record === undefined ? [] : [{ folder, record }]))
 }
 
 /** One `up` at a time for a folder; a lock whose owner is gone does not count. */

@@ -211,6 +211,25 @@ describe('the agent', () => {
     assert.equal(sent(play(agent, { kind: 'resume' }))[0]?.demand?.slots, 1)
   })
 
+  it('stays paused over a restart, until it is resumed', () => {
+    const disk = new Map<string, Uint8Array>()
+    const live = (...events: AgentEvent[]): AgentEvent['kind'] | string => {
+      const agent = agentWith()
+      for (const [key, value] of disk) agent.restore(key, value, 0)
+      agent.restored()
+      for (const { key, value } of play(agent, ...events).changes) {
+        if (value === null) disk.delete(key)
+        else disk.set(key, value)
+      }
+      return agent.view().mode
+    }
+    assert.equal(live({ kind: 'pause' }), 'paused')
+    assert.equal(live({ kind: 'drain' }), 'draining')
+    assert.equal(live(), 'paused', 'stopping a paused node does not resume it')
+    assert.equal(live({ kind: 'resume' }), 'active')
+    assert.equal(live(), 'active')
+  })
+
   it('ignores a grant that crosses the return of its replica', () => {
     const agent = ready()
     play(agent, assign(1, A), { kind: 'prepared', replica: A })

@@ -1,6 +1,6 @@
 /**
  * The node's own door: HTTP on a socket in its folder, which only its owner's account can open (N03).
- * GET /status; POST /pause, /resume, /stop?mode=finish|now. All answer JSON.
+ * GET /status; POST /pause, /resume, /stop?mode=finish|now, with &grace=<ms> for `finish`. All answer JSON.
  */
 import { once } from 'node:events'
 import { chmod, rm } from 'node:fs/promises'
@@ -13,13 +13,15 @@ const SOCKET = 'node.sock'
 /** The kernel's bound on a socket's path. */
 const PATH_BYTES_MAX = 107
 const CONNECTIONS_MAX = 64
+/** What a timer can hold is a little more. */
+const GRACE_MS_MAX = 20 * 86_400_000
 
 export interface Control {
   status(): object
   pause(): void
   resume(): void
-  /** Begins to stop. */
-  stop(mode: 'finish' | 'now'): void
+  /** Begins to stop. After `graceMs` what has not finished is ended. */
+  stop(mode: 'finish' | 'now', graceMs?: number): void
 }
 
 /** Opens the door; the answer closes it. Throws NodeError `in_use` when a node answers there already, `storage` when there can be no socket. */
@@ -68,12 +70,18 @@ function answer(request: IncomingMessage, response: ServerResponse, control: Con
         send(400, { error: 'mode is finish or now' })
         break
       }
+      const grace = url.searchParams.get('grace')
+      const graceMs = grace === null ? undefined : /^\d{1,12}$/.test(grace) ? Number(grace) : Number.NaN
+      if (graceMs !== undefined && !(graceMs <= GRACE_MS_MAX)) {
+        send(400, { error: `grace is a whole number of milliseconds, at most ${GRACE_MS_MAX}` })
+        break
+      }
       send(202, control.status())
-      control.stop(mode)
+      control.stop(mode, graceMs)
       break
     }
     default:
-      send(404, { error: 'GET /status, POST /pause, POST /resume, POST /stop?mode=finish|now' })
+      send(404, { error: 'GET /status, POST /pause, POST /resume, POST /stop?mode=finish|now[&grace=<ms>]' })
   }
 }
 
