@@ -57,7 +57,12 @@ async function findRemote(ports: ResolvePorts, text: string, { kind, signal }: O
 /** The root of a finished task's output. */
 export function outputOf(task: TaskView): string {
   if (task.output !== undefined) return task.output
-  const next = task.status === 'failed' || task.status === 'killed' ? `see \`talko info ${task.id}\`` : `wait for it with \`talko logs -f ${task.id}\``
+  const next =
+    task.status === 'killed'
+      ? 'what its runs leave comes when they have ended, some seconds after the kill'
+      : task.status === 'failed'
+        ? `see \`talko info ${task.id}\``
+        : `wait for it with \`talko logs -f ${task.id}\``
   throw new ClientError('not_found', `task ${task.id} has no output: it is ${task.status}; ${next}`)
 }
 

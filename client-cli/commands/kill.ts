@@ -17,7 +17,11 @@ export function define(command: Command, run: (verb: Verb) => void): void {
     if (io.json) io.outJson({ kind, id, dryRun })
     else {
       io.out(id)
-      io.say(dryRun ? `would end ${kind} ${id}; nothing was changed` : `${kind} ${id} is ended; its executions stop within seconds`)
+      io.say(
+        dryRun
+          ? `would end ${kind} ${id}; nothing was changed`
+          : `${kind} ${id} is ended; its executions stop within seconds, and what they had made can be had then (talko get, talko logs)`
+      )
     }
     return undefined
   })

@@ -72,7 +72,7 @@ export interface TaskView {
   readonly decidedAtMs?: number
   readonly failure?: { readonly code: FailureCode; readonly message: string }
   readonly exitCode?: number
-  /** CIDs, once decided (also for a task that failed by its own exit code: what it left is kept). */
+  /** CIDs, once decided (also for a task that failed by its own exit code: what it left is kept). Of a killed task: what the first of its runs that reported had made, agreed on by nobody. */
   readonly output?: string
   readonly stdout?: string
   readonly stderr?: string
