@@ -31,6 +31,9 @@ export class BlockIndex {
   #gatheredBytes = 0
   #leaving: ReadonlyMap<string, Write> = new Map()
   #flushing: Promise<void> = Promise.resolve()
+  /** The batch that has not begun. */
+  #next: { sync: boolean; turn: Promise<void> } | undefined
+  #unsynced = false
   readonly #trees = new Map<TreeNumber, TreeRow | undefined>()
   #nextTree: number
 
@@ -180,6 +183,7 @@ export class BlockIndex {
   /** Forgets all files of a tree. */
   async clearFiles(tree: TreeNumber): Promise<void> {
     await this.flush()
+    this.#unsynced = true
     await this.#db.clear({ gte: rows.fileKey(tree, 0), lte: rows.fileKey(tree, 2 ** 32 - 1) })
   }
 
@@ -208,16 +212,26 @@ export class BlockIndex {
     if (this.full) await now
   }
 
-  /** Writes what is gathered; at most one batch is being written while the next gathers. `sync` also waits for the disk. */
-  async flush(sync = false): Promise<void> {
-    const before = this.#flushing
-    const turn = before.then(() => this.#writeBatch(sync))
-    this.#flushing = turn.catch(() => undefined)
-    await turn
+  /** Writes what is gathered; at most one batch is being written while the next gathers, and all who ask meanwhile share that one. `sync` also waits for the disk. */
+  flush(sync = false): Promise<void> {
+    if (this.#next !== undefined) {
+      this.#next.sync ||= sync
+      return this.#next.turn
+    }
+    const next = { sync, turn: Promise.resolve() }
+    next.turn = this.#flushing.then(() => {
+      this.#next = undefined
+      return this.#writeBatch(next.sync)
+    })
+    this.#next = next
+    this.#flushing = next.turn.catch(() => undefined)
+    return next.turn
   }
 
   async #writeBatch(sync: boolean): Promise<void> {
-    if (this.#gathered.size === 0 && !sync) return
+    // What was written without waiting for the disk goes to it with the next that does.
+    if (this.#gathered.size === 0 && !(sync && this.#unsynced)) return
+    this.#unsynced = true
     const leaving = this.#gathered
     this.#leaving = leaving
     this.#gathered = new Map()
@@ -226,6 +240,7 @@ export class BlockIndex {
     for (const { key, value } of leaving.values()) operations.push(value === undefined ? { type: 'del', key } : { type: 'put', key, value })
     try {
       await this.#db.batch(operations, { sync })
+      if (sync) this.#unsynced = false
     } catch (error) {
       // nothing was written: keep it, newer writes of the same keys win
       this.#gathered = new Map([...leaving, ...this.#gathered])

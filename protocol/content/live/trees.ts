@@ -163,6 +163,7 @@ export class Trees {
   async remove(cid: CID): Promise<void> {
     const row = this.#index.root(cid)
     const links = cid.code === DAG_CBOR ? this.#linksOf(cid) : []
+    const own = this.#hasOwn(row?.trees ?? [])
     this.#index.putRoot(cid, undefined)
     for (const number of row?.trees ?? []) await this.#forgetAside(number)
     for (const loose of [LOOSE, PASSING]) if (this.#index.block(cid.multihash.digest)?.tree === loose) this.#index.dropBlock(cid.multihash.digest, loose)
@@ -173,7 +174,12 @@ export class Trees {
       this.change(link, { parents })
       if (parents.length === 0 && part.parents.length > 0 && !part.direct && !part.pinned) await this.remove(link)
     }
-    await this.#index.flush(true)
+    await this.#index.flush(own)
+  }
+
+  /** Whether files of ours go with these trees: then the disk must know first. Of somebody's files a power cut may bring the rows back; they are checked before they are served. */
+  #hasOwn(trees: readonly TreeNumber[]): boolean {
+    return trees.some((number) => this.#index.tree(number)?.path === null)
   }
 
   #linksOf(cid: CID): CID[] {
@@ -187,7 +193,7 @@ export class Trees {
     if (row === undefined) return Promise.resolve()
     this.#index.putTree(number, { ...row, status: 'removing' })
     const turn = this.#removals.then(async () => {
-      await this.#index.flush(true)
+      await this.#index.flush(row.path === null)
       await this.#forget(number)
     })
     this.#removals = turn.catch(() => undefined)
