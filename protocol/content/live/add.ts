@@ -140,8 +140,9 @@ export class Adder {
     const length = stats.size === 0 ? 0 : readFully(fd, buffer, stats.size)
     if (length !== stats.size) throw new ContentError('changed', `${path} became shorter while it was being added`)
     const cid = cidOfBytes(RAW, buffer.subarray(0, length))
-    const file = this.#putFile(stats, path)
-    if (length > 0) this.#index.putBlock(cid.multihash.digest, { kind: 'leaf', tree: this.#tree, file, offset: 0, length })
+    this.#files++
+    const { size, mtimeMs, ino } = stats
+    if (length > 0) this.#index.putBlock(cid.multihash.digest, { kind: 'whole', tree: this.#tree, file: { size, mtimeMs, ino, path } })
     return { cid, dagBytes: length, contentBytes: length }
   }
 

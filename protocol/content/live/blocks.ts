@@ -39,7 +39,7 @@ export class Blocks {
 
   async #elsewhere(first: Found, digest: Uint8Array, headroom: number, verify: boolean): Promise<Found> {
     for (const other of this.#index.alternates(digest)) {
-      if (other.kind !== 'leaf') continue
+      if (other.kind === 'node') continue
       const found = await this.#readFrom(other, digest, headroom, verify)
       if (found.kind === 'found') return found
     }
@@ -54,23 +54,24 @@ export class Blocks {
       return { kind: 'found', frame }
     }
     const tree = this.#index.tree(row.tree)
-    const file = this.#index.file(row.tree, row.file)
+    const file = row.kind === 'whole' ? row.file : this.#index.file(row.tree, row.file)
     if (row.tree === LOOSE || tree === undefined || tree.status === 'removing' || file === undefined) return MISSING
     const path = file.path === '' ? this.pathOf(tree) : `${this.pathOf(tree)}/${file.path}`
     const changed: Found = { kind: 'changed', path }
     const fd = openUnchanged(path, file)
     if (fd === undefined) return changed
-    const frame = Buffer.allocUnsafe(headroom + row.length)
+    const { offset, length } = row.kind === 'whole' ? { offset: 0, length: file.size } : row
+    const frame = Buffer.allocUnsafe(headroom + length)
     const judge = (whole: boolean): Found => {
       if (!whole || (verify && Buffer.compare(sha256(frame.subarray(headroom)), digest) !== 0)) return changed
       return { kind: 'found', frame }
     }
-    if (row.length >= LARGE_BLOCK_BYTES)
-      return readAside(fd, frame, headroom, row.offset)
+    if (length >= LARGE_BLOCK_BYTES)
+      return readAside(fd, frame, headroom, offset)
         .then(judge)
         .finally(() => closeSync(fd))
     try {
-      return judge(readNow(fd, frame, headroom, row.offset))
+      return judge(readNow(fd, frame, headroom, offset))
     } finally {
       closeSync(fd)
     }

@@ -245,7 +245,7 @@ export class Downloads {
     try {
       await pull(work, this.#pullOptions(shared))
       index.putTree(number, { root: root.toString(), status: 'complete', path: null, bytes: writer.contentBytes })
-      await index.flush(true)
+      await index.flush()
     } catch (error) {
       if (error instanceof ContentError && (error.code === 'bad_tree' || error.code === 'too_large')) {
         writer.close()

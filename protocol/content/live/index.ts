@@ -16,6 +16,8 @@ const GATHERED_BYTES_MAX = 16 * 1024 * 1024
 const TREES_CACHED_MAX = 4096
 /** Other places of one block that are tried when the first has changed. */
 const ALTERNATES_TRIED_MAX = 16
+/** Keys remembered to be absent. */
+const ABSENT_MAX = 8192
 const FORMAT = '1'
 const NO_BYTES = new Uint8Array(0)
 
@@ -29,6 +31,8 @@ export class BlockIndex {
   readonly #db: Database
   #gathered = new Map<string, Write>()
   #gatheredBytes = 0
+  /** Keys that were looked up and are not there: whoever asks for a block first is the one who puts it next. */
+  readonly #absent = new Set<string>()
   #leaving: ReadonlyMap<string, Write> = new Map()
   #flushing: Promise<void> = Promise.resolve()
   /** The batch that has not begun. */
@@ -257,14 +261,23 @@ export class BlockIndex {
   }
 
   #write(key: Buffer, value: Buffer | undefined): void {
-    this.#gathered.set(latin(key), { key, value })
+    const id = latin(key)
+    this.#absent.delete(id)
+    this.#gathered.set(id, { key, value })
     this.#gatheredBytes += value?.length ?? 0
   }
 
   #read(key: Buffer): Buffer | undefined {
     const id = latin(key)
     const waiting = this.#gathered.get(id) ?? this.#leaving.get(id)
-    return waiting === undefined ? this.#db.getSync(key) : waiting.value
+    if (waiting !== undefined) return waiting.value
+    if (this.#absent.has(id)) return undefined
+    const value = this.#db.getSync(key)
+    if (value === undefined) {
+      if (this.#absent.size >= ABSENT_MAX) this.#absent.clear()
+      this.#absent.add(id)
+    }
+    return value
   }
 }
 

@@ -19,6 +19,8 @@ export type BlockRow =
       readonly bytes: Uint8Array
     }
   | { readonly kind: 'leaf'; readonly tree: TreeNumber; readonly file: number; readonly offset: number; readonly length: number }
+  /** A file of one leaf: all of it in one row. */
+  | { readonly kind: 'whole'; readonly tree: TreeNumber; readonly file: FileRow }
 
 /** Size, time and inode as they were when the file was read or written. */
 export interface FileRow {
@@ -52,6 +54,8 @@ export const NO_ROOT: RootRow = { trees: [], pinned: false, direct: false, paren
 const NODE = 1
 const NODE_WITHOUT_PLACE = 2
 const LEAF = 3
+const WHOLE = 4
+const WHOLE_HEAD_BYTES = 7
 const LEAF_BYTES = 21
 const NODE_HEAD_BYTES = 9
 
@@ -113,6 +117,12 @@ export function encodeBlock(row: BlockRow): Buffer {
     value.writeUInt32BE(row.length, 17)
     return value
   }
+  if (row.kind === 'whole') {
+    const head = Buffer.allocUnsafe(WHOLE_HEAD_BYTES)
+    head[0] = WHOLE
+    head.writeUIntBE(row.tree, 1, 6)
+    return Buffer.concat([head, encodeFile(row.file)])
+  }
   const place = Buffer.from(row.place ?? '')
   const value = Buffer.allocUnsafe(NODE_HEAD_BYTES + place.length + row.bytes.length)
   value[0] = row.place === undefined ? NODE_WITHOUT_PLACE : NODE
@@ -128,6 +138,7 @@ export function decodeBlock(value: Buffer): BlockRow {
   if (value[0] === LEAF) {
     return { kind: 'leaf', tree, file: value.readUInt32BE(7), offset: value.readUIntBE(11, 6), length: value.readUInt32BE(17) }
   }
+  if (value[0] === WHOLE) return { kind: 'whole', tree, file: decodeFile(value.subarray(WHOLE_HEAD_BYTES)) }
   const end = NODE_HEAD_BYTES + value.readUInt16BE(7)
   return { kind: 'node', tree, place: value[0] === NODE ? value.toString('utf8', NODE_HEAD_BYTES, end) : undefined, bytes: value.subarray(end) }
 }

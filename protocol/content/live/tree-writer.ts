@@ -104,7 +104,7 @@ export class TreeWriter implements TreeSink {
   file(path: string, cid: CID, data: Uint8Array): void {
     this.#guard(path, () => {
       this.#roomFor(data.length)
-      this.#note(this.#files++, path, writeFile(this.#at(path), data, this.#options), cid, data.length)
+      this.#noteWhole(path, writeFile(this.#at(path), data, this.#options), cid)
     })
   }
 
@@ -139,7 +139,7 @@ export class TreeWriter implements TreeSink {
       const length = lengths[index]
       if (marks === undefined || marks === false || length === undefined) continue
       if (place.kind === 'part') this.#noteLeaf(cid, this.#opened(place.file).number, place.offset, length)
-      else this.#note(this.#files++, place.path, marks, cid, length)
+      else this.#noteWhole(place.path, marks, cid)
     }
     const rows = this.#options.index?.rows
     if (rows?.full === true) await rows.room()
@@ -176,7 +176,9 @@ export class TreeWriter implements TreeSink {
         if (before > file.bytes) ftruncateSync(fd, file.bytes)
         const stats = settleMode(fd, this.#options.mode)
         if (stats.size !== file.bytes) throw new ContentError('bad_tree', `${file.path} has ${stats.size} bytes where its node says ${file.bytes}`)
-        this.#note(number, file.path, stats, undefined, 0)
+        const { size, mtimeMs, ino } = stats
+        this.contentBytes += size
+        this.#options.index?.rows.putFile(this.#options.index.tree, number, { size, mtimeMs, ino, path: file.path })
       } finally {
         closeSync(fd)
       }
@@ -214,7 +216,7 @@ export class TreeWriter implements TreeSink {
       if (!stats.isFile() || stats.size > LEAF_BYTES * 2) return undefined
       const data = Buffer.allocUnsafe(stats.size)
       if (!readAll(fd, data, 0) || !matches(cid, data)) return undefined
-      this.#note(this.#files++, path, settleMode(fd, this.#options.mode), cid, stats.size)
+      this.#noteWhole(path, settleMode(fd, this.#options.mode), cid)
       return stats.size
     } finally {
       closeSync(fd)
@@ -244,12 +246,11 @@ export class TreeWriter implements TreeSink {
     }
   }
 
-  #note(number: number, path: string, stats: Marks, cid: CID | undefined, length: number): void {
+  /** A file of one leaf. */
+  #noteWhole(path: string, { size, mtimeMs, ino }: Marks, cid: CID): void {
     const { index } = this.#options
-    this.contentBytes += stats.size
-    if (index === undefined) return
-    index.rows.putFile(index.tree, number, { size: stats.size, mtimeMs: stats.mtimeMs, ino: stats.ino, path })
-    if (cid !== undefined && length > 0) this.#noteLeaf(cid, number, 0, length)
+    this.contentBytes += size
+    if (size > 0) index?.rows.putBlock(cid.multihash.digest, { kind: 'whole', tree: index.tree, file: { size, mtimeMs, ino, path } })
   }
 
   #noteLeaf(cid: CID, file: number, offset: number, length: number): void {

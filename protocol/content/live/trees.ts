@@ -59,7 +59,7 @@ export class Trees {
         if (this.#index.tree(row.tree)?.status === 'complete') continue
         return false
       }
-      if (item.cid.code === RAW || row.kind === 'leaf') continue
+      if (item.cid.code === RAW || row.kind !== 'node') continue
       for (const link of linksOf(decodeNode(item.cid, row.bytes))) waiting.push({ cid: link, depth: item.depth + 1 })
     }
     return true
@@ -91,6 +91,7 @@ export class Trees {
     if (row === undefined || tree?.status !== 'complete') return undefined
     let place: string | undefined
     if (row.kind === 'node') place = row.place
+    else if (row.kind === 'whole') place = row.file.path
     else {
       const file = this.#index.file(row.tree, row.file)
       if (row.offset === 0 && row.length === file?.size) place = file.path
@@ -124,6 +125,7 @@ export class Trees {
     const row = this.#index.block(cid.multihash.digest)
     if (row === undefined) return undefined
     if (row.kind === 'leaf') return row.length
+    if (row.kind === 'whole') return row.file.size
     if (cid.code === RAW) return row.bytes.length
     const node = decodeNode(cid, row.bytes)
     if (node.kind === 'file') return node.bytes
