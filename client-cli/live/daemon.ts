@@ -13,6 +13,8 @@ export const BACKGROUND_ENV = 'TALKO_BACKGROUND'
 const POLL_MS = 25
 /** After TERM a daemon has so long to end nicely. */
 export const STOP_MS_MAX = 20_000
+/** A process that has ended may be told of a little later. */
+const LAST_WORDS_MS_MAX = 2_000
 const LOG_TAIL_BYTES = 64 * 1024
 /** What a daemon's exit status says to whoever started it. */
 const MEANING: Readonly<Record<number, ClientErrorCode>> = { [EXIT.usage]: 'usage', [EXIT.notFound]: 'not_found', [EXIT.unreachable]: 'unreachable' }
@@ -27,8 +29,8 @@ export interface DaemonRecord extends ProcessId {
 export interface Started extends ProcessId {
   /** Where its own lines begin in the folder's log. */
   readonly logFrom: number
-  /** The status it ended with, when it has. */
-  readonly exitCode?: () => number | null
+  /** The status it ended with; resolves when it has ended. */
+  readonly exit?: Promise<number | null>
 }
 
 let entry = ''
@@ -100,11 +102,12 @@ export async function startDaemon(dir: string, role: DaemonRecord['role'], args:
       child.once('error', (cause) => reject(new ClientError('refused', `cannot start ${process.execPath}: ${cause.message}`, { cause })))
     )
     await Promise.race([new Promise((resolve) => child.once('spawn', resolve)), failed])
+    const exit = new Promise<number | null>((resolve) => child.once('exit', resolve))
     child.unref()
     const id = { pid: child.pid ?? 0, started: startOf(child.pid ?? 0) ?? '' }
     // The daemon writes the same, with more, once it serves: this is for a crash of ours, or of its, in between.
     await writeWhole(recordPath(dir), `${JSON.stringify({ v: 1, ...id, role })}\n`)
-    return { ...id, logFrom, exitCode: () => child.exitCode }
+    return { ...id, logFrom, exit }
   } finally {
     closeSync(log)
   }
@@ -117,8 +120,8 @@ export async function untilReady<T>(dir: string, id: Started, ms: number, probe:
     const answer = await probe()
     if (answer !== undefined) return answer
     if (!isRunning(id)) {
-      if (id.exitCode?.() === null) await wait(POLL_MS) // it is gone, and we are told in a moment
-      throw new ClientError(MEANING[id.exitCode?.() ?? EXIT.refused] ?? 'refused', await lastWords(dir, id.logFrom))
+      const exit = await Promise.race([id.exit, wait(LAST_WORDS_MS_MAX)])
+      throw new ClientError(MEANING[exit ?? EXIT.refused] ?? 'refused', await lastWords(dir, id.logFrom))
     }
     if (Date.now() > end) throw new ClientError('timeout', `not ready after ${Math.round(ms / 1000)} s; its log is ${logPath(dir)}`)
     await wait(POLL_MS, undefined, { signal }).catch(() => {
