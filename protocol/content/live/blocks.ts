@@ -8,6 +8,10 @@ import type { BlockIndex } from './index.ts'
 import { type BlockRow, type FileRow, LOOSE, type TreeRow } from './rows.ts'
 
 const readAsync = promisify(read)
+/** A read that takes longer came from a disk and not from the page cache, in milliseconds; from the cache, another thread costs more than the read. */
+const SLOW_READ_MS = 3
+/** Large reads that go to another thread after a slow one. */
+const ASIDE_READS = 64
 
 export type Found =
   | { readonly kind: 'found' /** The block at `headroom`. */; readonly frame: Uint8Array }
@@ -17,6 +21,8 @@ export type Found =
 export class Blocks {
   readonly #index: BlockIndex
   readonly #trees: string
+  /** Large reads that still go to another thread. */
+  #asideLeft = 0
 
   constructor(index: BlockIndex, trees: string) {
     this.#index = index
@@ -66,12 +72,17 @@ export class Blocks {
       if (!whole || (verify && Buffer.compare(sha256(frame.subarray(headroom)), digest) !== 0)) return changed
       return { kind: 'found', frame }
     }
-    if (length >= LARGE_BLOCK_BYTES)
+    if (length >= LARGE_BLOCK_BYTES && this.#asideLeft > 0) {
+      this.#asideLeft--
       return readAside(fd, frame, headroom, offset)
         .then(judge)
         .finally(() => closeSync(fd))
+    }
     try {
-      return judge(readNow(fd, frame, headroom, offset))
+      const started = performance.now()
+      const found = judge(readNow(fd, frame, headroom, offset))
+      if (performance.now() - started > SLOW_READ_MS) this.#asideLeft = ASIDE_READS
+      return found
     } finally {
       closeSync(fd)
     }
