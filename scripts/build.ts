@@ -2,7 +2,7 @@
  * `npm run build`: the publishable package in `dist/`, then a proof that it is one: it is packed, installed into an empty
  * folder, and the installed `talko` and client library are run there.
  */
-import { execFileSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
@@ -27,8 +27,12 @@ interface Package {
 /** Programs find this folder's own Node 24 first, as in an npm script. */
 const env = { ...process.env, PATH: `${join(root, 'node_modules', '.bin')}${delimiter}${process.env.PATH}` }
 
+/** What a program prints. Throws with it when the program fails. */
 function run(command: string, args: readonly string[], cwd: string): string {
-  return execFileSync(command, args, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
+  const { status, stdout, error } = spawnSync(command, args, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
+  if (error !== undefined) throw error
+  if (status !== 0) throw new Error(`${command} ${args[0] ?? ''} ended with ${status}:\n${stdout}`)
+  return stdout
 }
 
 /** What the compiler does not write: generated code, the command itself, profiles. */
@@ -73,6 +77,20 @@ function writePackage(): Package {
   return source
 }
 
+/** A project server and a node of the installed package run a task. */
+function checkTask(talko: string, folder: string): void {
+  const home = ['--home', join(folder, 'home')]
+  try {
+    run(talko, ['up', ...home, '--nodes', '1', '--engine', 'process'], folder)
+    writeFileSync(join(folder, 'greeting'), 'hello\n')
+    const task = ['--input', 'greeting=./greeting', '--', 'sh', '-c', 'cat $TALKO_IN/greeting']
+    const answer = run(talko, ['run', ...home, '--engine', 'process', '--quorum', '1', '--follow', ...task], folder)
+    if (!answer.includes('hello')) throw new Error(`the installed talko ran a task whose output was not shown: ${answer}`)
+  } finally {
+    run(talko, ['down', ...home], folder)
+  }
+}
+
 /** The program that the README shows compiles against the installed library. */
 function checkReadmeProgram(folder: string): void {
   const program = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8'))?.[1]
@@ -96,7 +114,8 @@ function check({ name, version }: Package): void {
     if (!help.includes(`Usage: ${name}`)) throw new Error(`the installed ${name} --help printed no usage:\n${help}`)
     run('node', ['-e', `import('${name}').then((library) => { if (Object.keys(library).length === 0) process.exit(1) })`], folder)
     checkReadmeProgram(folder)
-    console.log(`${packed.filename}: installs into an empty folder; ${name} ${printed} runs and its library loads`)
+    checkTask(talko, folder)
+    console.log(`${packed.filename}: installs into an empty folder; ${name} ${printed} runs, its library loads, and its server and node run a task`)
   } finally {
     rmSync(folder, { recursive: true })
   }

@@ -37,7 +37,7 @@ export async function serveLogs(host: Host, coordinator: PeerIdString, source: L
       const request = first.done === true ? undefined : decodeLiveOpen(first.value)
       if (request === undefined) await refuse('malformed', 'the request is not one of this protocol')
       else if (source.stateOf(request.replica) === undefined) await refuse('not_found', `replica ${request.replica} is not on this node`)
-      else await sendLog(stream, source, request)
+      else if (!(await sendLog(stream, source, request))) await refuse('not_found', `replica ${request.replica} is no longer on this node`)
     }
     await stream.close()
   })
@@ -50,7 +50,8 @@ interface LogRequest {
   readonly follow: boolean
 }
 
-async function sendLog(stream: FrameStream, source: LogSource, { replica, file, offset, follow }: LogRequest): Promise<void> {
+/** False when the replica went away meanwhile: what was sent may not be all, and whoever asks has to look elsewhere for the rest. */
+async function sendLog(stream: FrameStream, source: LogSource, { replica, file, offset, follow }: LogRequest): Promise<boolean> {
   const path = source.pathOf(replica, file)
   const growth = watchGrowth(path, stream.gone)
   let at = offset
@@ -62,10 +63,13 @@ async function sendLog(stream: FrameStream, source: LogSource, { replica, file, 
       growth.arm()
       handle ??= await openLog(path)
       at = handle === undefined ? at : await sendFrom(stream, handle, at)
-      if (!follow || state === 'complete' || state === undefined) break
+      // No file means that nothing was printed, unless it was taken away with the replica just now.
+      if (state === undefined || (handle === undefined && source.stateOf(replica) === undefined)) return false
+      if (!follow || state === 'complete') break
       await growth.next()
     }
     if (!stream.gone.aborted) await stream.write(LiveFrame.encode({ end: true }))
+    return true
   } finally {
     growth.stop()
     await handle?.close()
