@@ -47,6 +47,16 @@ describe('reading dag-cbor', () => {
     )
   })
 
+  it('refuses a second spelling of a CID', () => {
+    const bytes = dagCbor.encode(cidOfBytes(DAG_PB, Uint8Array.of(1)))
+    const at = bytes.length - 36
+    for (const [place, byte] of [
+      [at, 0],
+      [at + 3, 31]
+    ] as const)
+      assert.throws(() => readCbor(bytes.map((old, index) => (index === place ? byte : old))))
+  })
+
   it('refuses a second spelling, an end that never comes and what is too deep', () => {
     const wrong = [
       '1800',

@@ -115,7 +115,9 @@ class Reader {
     const [version, codec = 0, hash, size] = bytes
     if (bytes.length === CID_BYTES && version === CID_V1 && codec < 128 && hash === SHA2_256 && size === DIGEST_BYTES)
       return CID.createV1(codec, Digest.create(SHA2_256, bytes.subarray(4)))
-    return CID.decode(bytes)
+    const cid = CID.decode(bytes)
+    // The library takes a version 0 written as a version, which it writes otherwise.
+    return isEqual(cid.bytes, bytes) ? cid : refuse('a CID is not in its own form')
   }
 
   #string(length: number): string {
@@ -191,6 +193,10 @@ function isSame(text: string, bytes: Uint8Array): boolean {
   if (text.length !== bytes.length) return false
   for (let index = 0; index < bytes.length; index++) if (text.charCodeAt(index) !== bytes[index]) return false
   return true
+}
+
+function isEqual(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, index) => byte === b[index])
 }
 
 function refuse(why: string): never {
