@@ -9,11 +9,15 @@ const PROMPT: Prompt = { kind: 'disconnect', message: '' }
 const EFFECT: Effect = { kind: 'ack', seq: 1 }
 const NOTHING: Step = { changes: [], prompts: [], effects: [] }
 
-/** A committer over a core that gives out these steps, and the order of what happened. */
-function committer(steps: Step[], ports: Partial<CommitterPorts> = {}): { readonly committer: Committer; readonly log: string[] } {
+/** A committer over a core that gives out these prompts and then these steps, and the order of what happened. */
+function committer(
+  steps: Step[],
+  prompts: (readonly Prompt[])[] = [],
+  ports: Partial<CommitterPorts> = {}
+): { readonly committer: Committer; readonly log: string[] } {
   const log: string[] = []
   const made = new Committer({
-    core: { apply: ({ kind }) => void log.push(kind), take: () => steps.shift() ?? NOTHING },
+    core: { apply: ({ kind }) => void log.push(kind), takePrompts: () => prompts.shift() ?? [], take: () => steps.shift() ?? NOTHING },
     store: { batch: async (changes) => void log.push(`commit ${changes.length}`) },
     clock: { nowMs: () => 0 },
     breath: () => Promise.resolve(),
@@ -37,11 +41,8 @@ describe('the group commit of the node', () => {
   })
 
   it('joins to a commit what a prompt answers at once', async () => {
-    const steps: Step[] = [
-      { changes: [CHANGE], prompts: [PROMPT], effects: [] },
-      { changes: [CHANGE], prompts: [], effects: [EFFECT] }
-    ]
-    const { committer: made, log } = committer(steps, {
+    const steps: Step[] = [{ changes: [CHANGE, CHANGE], prompts: [], effects: [EFFECT] }]
+    const { committer: made, log } = committer(steps, [[PROMPT]], {
       prompt: () => {
         log.push('prompt')
         made.apply(TICK)
@@ -54,7 +55,7 @@ describe('the group commit of the node', () => {
 
   it('stops when it cannot write, and lets no effect out', async () => {
     const failed = Promise.withResolvers<NodeError>()
-    const { committer: made, log } = committer([{ changes: [CHANGE], prompts: [], effects: [EFFECT] }], {
+    const { committer: made, log } = committer([{ changes: [CHANGE], prompts: [], effects: [EFFECT] }], [], {
       store: { batch: () => Promise.reject(new Error('no space left on device')) },
       onFatal: failed.resolve
     })

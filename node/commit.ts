@@ -2,13 +2,13 @@
  * The one place where the agent's state becomes durable. An event is applied at once; what it changed is written in one
  * group commit with all that came in the same breath; effects leave only after the commit they belong to.
  */
-import type { AgentEvent, Change, Effect, Prompt, Step } from './agent/events.ts'
+import type { AgentEvent, Effect, Prompt, Step } from './agent/events.ts'
 import { NodeError } from './errors.ts'
 import { EVENTS_WAITING_MAX } from './policy.ts'
 import type { Breath, Clock, NodeStore } from './ports.ts'
 
 export interface CommitterPorts {
-  readonly core: { apply(event: AgentEvent, nowMs: number): void; take(): Step }
+  readonly core: { apply(event: AgentEvent, nowMs: number): void; takePrompts(): readonly Prompt[]; take(): Step }
   readonly store: Pick<NodeStore, 'batch'>
   readonly clock: Pick<Clock, 'nowMs'>
   readonly breath: Breath
@@ -66,19 +66,16 @@ export class Committer {
 
   /** Throws when the changes could not be made durable: then nothing of them may leave. */
   async #commit(): Promise<void> {
-    const changes: Change[] = []
-    const effects: Effect[] = []
-    let gathered = 0
     // Prompts that are answered at once (a task without inputs is prepared in no time) join the same commit.
     for (let round = 0; round < 2; round++) {
       await this.#ports.breath()
-      gathered = this.#waiting
-      const step = this.#ports.core.take()
-      changes.push(...step.changes)
-      effects.push(...step.effects)
-      if (step.prompts.length === 0) break
-      this.#ports.prompt(step.prompts)
+      const prompts = this.#ports.core.takePrompts()
+      if (prompts.length === 0) break
+      this.#ports.prompt(prompts)
     }
+    const gathered = this.#waiting
+    const { changes, prompts, effects } = this.#ports.core.take()
+    if (prompts.length > 0) this.#ports.prompt(prompts)
     if (changes.length > 0) await this.#ports.store.batch(changes)
     this.#waiting -= gathered
     this.#ports.carryOut(effects)

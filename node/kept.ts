@@ -17,6 +17,8 @@ const PLACES_OF_A_ROOT = 3
 
 const NO_TREE = { cid: EMPTY_DIRECTORY, bytes: 0, over: false }
 const NO_LOG = { cid: EMPTY_FILE, bytes: 0 }
+/** What a run published that made no folder. */
+export const NOTHING_LEFT: Published = { output: EMPTY_DIRECTORY, stdout: EMPTY_FILE, stderr: EMPTY_FILE, bytes: 0, overDisk: false }
 
 interface Need {
   /** The replicas that need it, and where it lies in each. */

@@ -7,7 +7,7 @@ import { ImageError } from '#protocol/image/errors'
 import { HostError, StreamError } from '#protocol/peer/host'
 import type { AgentEvent, CheckedLease, Fault } from './agent/events.ts'
 import { fetchInputs, type InputsPorts, locateInputs } from './inputs.ts'
-import type { KeptContent } from './kept.ts'
+import { type KeptContent, NOTHING_LEFT } from './kept.ts'
 import { type Execution, type Executor, ExecutorError, type Logger, type Running, type Workspace } from './ports.ts'
 
 export interface RunnerPorts {
@@ -21,14 +21,28 @@ export interface RunnerPorts {
   readonly onEngineDown: (error: ExecutorError) => void
 }
 
+interface Work {
+  readonly abort: AbortController
+  readonly before: Promise<void> | undefined
+  readonly todo: (signal: AbortSignal) => Promise<void>
+}
+
+/** What is known of one replica from its start, or the wish to end it, until it is removed. */
+interface Run {
+  /** Resolves when the executor has started it, or could not. */
+  started: Promise<void> | undefined
+  running: Running | undefined
+  /** Asked to be killed, perhaps before it runs. */
+  graceMs: number | undefined
+  /** Its executor asked where its folder is: there may be one. */
+  folderAsked: boolean
+}
+
 export class Runner {
   readonly #ports: RunnerPorts
   /** Preparing and publishing, each of which can be given up. */
   readonly #atWork = new Map<ReplicaId, { readonly abort: AbortController; readonly over: Promise<void> }>()
-  readonly #starting = new Map<ReplicaId, Promise<void>>()
-  readonly #running = new Map<ReplicaId, Running>()
-  /** Asked to be killed, perhaps before it runs. */
-  readonly #kills = new Map<ReplicaId, number>()
+  readonly #runs = new Map<ReplicaId, Run>()
   readonly #removing = new Set<Promise<void>>()
 
   constructor(ports: RunnerPorts) {
@@ -47,6 +61,10 @@ export class Runner {
   }
 
   publish(replica: ReplicaId, manifest: RunManifest): void {
+    if (this.#leftNothing(replica)) {
+      this.#ports.onEvent({ kind: 'published', replica, published: NOTHING_LEFT })
+      return
+    }
     this.#work(replica, async (signal) => {
       const published = await this.#ports.kept.publish(replica, { diskBytes: manifest.resources.diskBytes, signal })
       signal.throwIfAborted()
@@ -60,19 +78,14 @@ export class Runner {
   }
 
   kill(replica: ReplicaId, graceMs: number): void {
-    this.#kills.set(replica, graceMs)
-    this.#running
-      .get(replica)
-      ?.kill(graceMs)
-      .catch((error: unknown) => this.#complain(replica, 'kill', error))
+    const run = this.#runOf(replica)
+    run.graceMs = graceMs
+    run.running?.kill(graceMs).catch((error: unknown) => this.#complain(replica, 'kill', error))
   }
 
   start(replica: ReplicaId, manifest: RunManifest): void {
-    if (this.#starting.has(replica) || this.#running.has(replica)) return
-    const started = this.#start(replica, manifest)
-      .catch((error: unknown) => this.#failed(replica, error))
-      .finally(() => this.#starting.delete(replica))
-    this.#starting.set(replica, started)
+    const run = this.#runOf(replica)
+    if (run.started === undefined && run.running === undefined) run.started = this.#start(replica, manifest, run)
   }
 
   /** After the node's own restart: finds what still runs or ended unseen. Throws ExecutorError when an engine does not answer. */
@@ -83,7 +96,7 @@ export class Runner {
       const running = await executor.recover(mine.flatMap((lease) => this.#executionOf(lease)))
       for (const [replica, run] of running) {
         found.add(replica)
-        this.#attach(replica, run)
+        this.#attach(replica, run, this.#runOf(replica))
       }
     }
     return found
@@ -96,7 +109,8 @@ export class Runner {
 
   /** What the engine still has of a reported replica. */
   clean({ replica, manifest }: CheckedLease): void {
-    this.#forgetRun(replica)
+    const run = this.#runs.get(replica)
+    if (run !== undefined) run.running = undefined
     this.#ports.executors
       .get(manifest.engine)
       ?.remove(replica)
@@ -104,6 +118,10 @@ export class Runner {
   }
 
   remove(replica: ReplicaId, began: CheckedLease | null): void {
+    if (began === null && this.#leftNothing(replica)) {
+      this.#runs.delete(replica)
+      return
+    }
     const removed = this.#remove(replica, began)
       .catch((error: unknown) => this.#complain(replica, 'remove', error))
       .finally(() => this.#removing.delete(removed))
@@ -113,47 +131,72 @@ export class Runner {
   /** Resolves when nothing is being prepared, published, started or removed any more; what runs runs on. */
   async stop(): Promise<void> {
     for (const { abort } of this.#atWork.values()) abort.abort(new Error('the node stops'))
-    await Promise.allSettled([...[...this.#atWork.values()].map(({ over }) => over), ...this.#starting.values(), ...this.#removing])
+    const starting = [...this.#runs.values()].map(({ started }) => started)
+    await Promise.allSettled([...[...this.#atWork.values()].map(({ over }) => over), ...starting, ...this.#removing])
+  }
+
+  /** It ran here and ended, and nobody can have made a folder for it: no disk needs to be asked. */
+  #leftNothing(replica: ReplicaId): boolean {
+    return this.#runs.get(replica)?.folderAsked === false && !this.#atWork.has(replica)
+  }
+
+  #runOf(replica: ReplicaId): Run {
+    const known = this.#runs.get(replica)
+    if (known !== undefined) return known
+    const run: Run = { started: undefined, running: undefined, graceMs: undefined, folderAsked: true }
+    this.#runs.set(replica, run)
+    return run
   }
 
   #work(replica: ReplicaId, todo: (signal: AbortSignal) => Promise<void>): void {
     const abort = new AbortController()
-    const before = this.#atWork.get(replica)?.over
-    const over = (async () => {
-      await before
+    this.#atWork.set(replica, { abort, over: this.#over(replica, { abort, todo, before: this.#atWork.get(replica)?.over }) })
+  }
+
+  async #over(replica: ReplicaId, { abort, todo, before }: Work): Promise<void> {
+    // After the caller has noted it.
+    await before
+    try {
       await todo(abort.signal)
-    })()
-      .catch((error: unknown) => {
-        if (!abort.signal.aborted) this.#failed(replica, error)
-      })
-      .finally(() => {
-        if (this.#atWork.get(replica)?.abort === abort) this.#atWork.delete(replica)
-      })
-    this.#atWork.set(replica, { abort, over })
+    } catch (error) {
+      if (!abort.signal.aborted) this.#failed(replica, error)
+    }
+    if (this.#atWork.get(replica)?.abort === abort) this.#atWork.delete(replica)
   }
 
-  async #start(replica: ReplicaId, manifest: RunManifest): Promise<void> {
+  async #start(replica: ReplicaId, manifest: RunManifest, run: Run): Promise<void> {
     const { workspace, store } = this.#ports
-    const folder = workspace.pathOf(replica)
-    if (this.#kills.has(replica)) throw new ExecutorError('failed', 'ended before it began')
-    const running = await this.#executor(manifest).start({ replica, manifest, inputs: locateInputs(store, manifest), folder })
-    this.#attach(replica, running)
+    try {
+      if (run.graceMs !== undefined) throw new ExecutorError('failed', 'ended before it began')
+      run.folderAsked = false
+      const running = await this.#executor(manifest).start({
+        replica,
+        manifest,
+        inputs: locateInputs(store, manifest),
+        get folder() {
+          run.folderAsked = true
+          return workspace.pathOf(replica)
+        }
+      })
+      this.#attach(replica, running, run)
+    } catch (error) {
+      this.#failed(replica, error)
+    }
   }
 
-  #attach(replica: ReplicaId, running: Running): void {
-    this.#running.set(replica, running)
+  #attach(replica: ReplicaId, running: Running, run: Run): void {
+    run.running = running
     running.ended.then(
       (ended) => this.#ports.onEvent({ kind: 'ended', replica, ended }),
       (error: unknown) => this.#failed(replica, error)
     )
-    const graceMs = this.#kills.get(replica)
-    if (graceMs !== undefined) this.kill(replica, graceMs)
+    if (run.graceMs !== undefined) this.kill(replica, run.graceMs)
   }
 
   async #remove(replica: ReplicaId, began: CheckedLease | null): Promise<void> {
     await this.#atWork.get(replica)?.over
-    await this.#starting.get(replica)
-    this.#forgetRun(replica)
+    await this.#runs.get(replica)?.started
+    this.#runs.delete(replica)
     // A container that cannot be removed now is swept when its engine answers again.
     if (began !== null)
       await this.#ports.executors
@@ -162,11 +205,6 @@ export class Runner {
         .catch((error: unknown) => this.#complain(replica, 'remove', error))
     await this.#ports.workspace.remove(replica)
     await this.#ports.kept.forget(replica)
-  }
-
-  #forgetRun(replica: ReplicaId): void {
-    this.#running.delete(replica)
-    this.#kills.delete(replica)
   }
 
   #executionOf({ replica, manifest }: CheckedLease): Execution[] {

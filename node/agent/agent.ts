@@ -7,7 +7,7 @@ import { Frame } from '#protocol/control/messages'
 import type { PeerIdString, ReplicaId } from '#protocol/ids'
 import type { Signer } from '#protocol/signing/keys'
 import type { Ended } from '../ports.ts'
-import type { AgentEvent, AgentView, Change, CheckedLease, Effect, Fault, OfferedLease, Prompt, Published, Replica, Step } from './events.ts'
+import type { AgentEvent, AgentView, CheckedLease, Effect, Fault, OfferedLease, Prompt, Published, Replica, Step } from './events.ts'
 import { cancelled, ENGINE_DOWN, FULL, LEAVING, LOST, OUTSIDE, PAUSED } from './faults.ts'
 import { Holdings } from './holdings.ts'
 import { Outbox } from './outbox.ts'
@@ -184,6 +184,13 @@ export class Agent {
     this.#leave(nowMs)
   }
 
+  /** The prompts gathered since the last call: their answers can still join what `take` gives. */
+  takePrompts(): readonly Prompt[] {
+    const prompts = this.#prompts
+    this.#prompts = []
+    return prompts
+  }
+
   /** Everything gathered since the last call. */
   take(): Step {
     const sends: Uint8Array[] = []
@@ -197,12 +204,13 @@ export class Agent {
       this.#demandTold = demand
       sends.push(Frame.encode({ demand: { slots: demand } }))
     }
-    const changes: Change[] = [...this.#held.takeChanges(), ...this.#pause.take()]
+    const changes = this.#held.takeChanges()
+    changes.push(...this.#pause.take())
     changes.push(...this.#outbox.take(changes.length > 0))
-    const effects: Effect[] = [...this.#effects, ...sends.map((frame) => ({ kind: 'send', frame }) as const)]
+    const effects = this.#effects
+    for (const frame of sends) effects.push({ kind: 'send', frame })
     if (this.#ackDue && this.#welcomed) effects.push({ kind: 'ack', seq: this.#outbox.received })
-    const prompts = this.#prompts
-    this.#prompts = []
+    const prompts = this.takePrompts()
     this.#effects = []
     this.#ackDue = false
     return { changes, prompts, effects }
@@ -265,7 +273,7 @@ export class Agent {
 
   /** ready -> asking for as many as there are free slots, oldest first. */
   #askNext(nowMs: number): void {
-    if (this.#mode !== 'active') return
+    if (this.#mode !== 'active' || this.#held.readyCount === 0) return
     for (const lease of this.#held.ready(this.#options.slots - this.#held.busy)) {
       this.#held.set(lease.replica, { phase: 'asking', lease }, nowMs)
       this.#outgoing.start(lease.replica, lease.epoch)

@@ -4,16 +4,22 @@ import type { Change, CheckedLease, Replica } from './events.ts'
 import { decodeReplica, encodeReplica, REPLICA_PREFIX } from './records.ts'
 
 interface Held {
-  readonly replica: Replica
-  readonly sinceMs: number
+  /** Of its record. */
+  readonly key: string
+  /** Undefined when it is gone. */
+  replica: Replica | undefined
+  sinceMs: number
   /** People were told of this phase. */
   told: boolean
 }
 
+type Here = Held & { readonly replica: Replica }
+
 export class Holdings {
-  readonly #held = new Map<ReplicaId, Held>()
+  readonly #held = new Map<ReplicaId, Here>()
   readonly #ready = new Map<ReplicaId, CheckedLease>()
-  readonly #dirty = new Set<ReplicaId>()
+  /** In the order of their first change. */
+  readonly #dirty = new Set<Held>()
   #busy = 0
   #kept = 0
 
@@ -28,6 +34,10 @@ export class Holdings {
   get kept(): number {
     return this.#kept
   }
+  /** Replicas that are prepared and were not asked for. */
+  get readyCount(): number {
+    return this.#ready.size
+  }
 
   get(id: ReplicaId): Replica | undefined {
     return this.#held.get(id)?.replica
@@ -37,7 +47,7 @@ export class Holdings {
     return [...this.#held.keys()]
   }
 
-  *entries(): Generator<readonly [ReplicaId, Held]> {
+  *entries(): Generator<readonly [ReplicaId, Here]> {
     yield* this.#held
   }
 
@@ -52,16 +62,28 @@ export class Holdings {
   }
 
   set(id: ReplicaId, replica: Replica, nowMs: number): void {
-    this.#count(id, -1)
-    this.#held.set(id, { replica, sinceMs: nowMs, told: false })
-    this.#count(id, 1)
-    if (needsRecord(replica)) this.#dirty.add(id)
+    const held: Held | undefined = this.#held.get(id)
+    if (held === undefined) {
+      const made = { key: REPLICA_PREFIX + id, replica, sinceMs: nowMs, told: false }
+      this.#held.set(id, made)
+      this.#note(made, replica)
+    } else {
+      if (held.replica !== undefined) this.#count(id, held.replica, -1)
+      held.replica = replica
+      held.sinceMs = nowMs
+      held.told = false
+      this.#note(held, replica)
+    }
+    this.#count(id, replica, 1)
   }
 
   delete(id: ReplicaId): void {
-    this.#count(id, -1)
+    const held: Held | undefined = this.#held.get(id)
+    if (held?.replica === undefined) return
+    this.#count(id, held.replica, -1)
     this.#held.delete(id)
-    this.#dirty.add(id)
+    held.replica = undefined
+    this.#dirty.add(held)
   }
 
   /** From a durable record; throws when it is damaged. Undefined when the key is not a replica's. */
@@ -70,23 +92,22 @@ export class Holdings {
     const id = key.slice(REPLICA_PREFIX.length)
     const replica = decodeReplica(id, value)
     this.set(id, replica, nowMs)
-    this.#dirty.delete(id)
+    this.#dirty.clear()
     return { id, replica }
   }
 
   takeChanges(): Change[] {
     const changes: Change[] = []
-    for (const id of this.#dirty) {
-      const replica = this.get(id)
-      changes.push({ key: REPLICA_PREFIX + id, value: replica === undefined ? null : encodeReplica(replica) })
-    }
+    for (const { key, replica } of this.#dirty) changes.push({ key, value: replica === undefined ? null : encodeReplica(replica) })
     this.#dirty.clear()
     return changes
   }
 
-  #count(id: ReplicaId, by: 1 | -1): void {
-    const replica = this.get(id)
-    if (replica === undefined) return
+  #note(held: Held, replica: Replica): void {
+    if (needsRecord(replica)) this.#dirty.add(held)
+  }
+
+  #count(id: ReplicaId, replica: Replica, by: 1 | -1): void {
     switch (replica.phase) {
       case 'ready':
         if (by === 1) this.#ready.set(id, replica.lease)

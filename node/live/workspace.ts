@@ -8,14 +8,12 @@ import { removeTree } from './remove-tree.ts'
 /** Makes the folder that holds the folders. */
 export async function openWorkspace(folder: string): Promise<Workspace> {
   await mkdir(folder, { recursive: true, mode: 0o755 })
-  /** Ended without a folder; each is removed later. */
-  const absent = new Set<string>()
   const pathOf = (replica: string): string => join(folder, replica)
   return {
     pathOf,
     async remove(replica) {
       // Looking costs a hundredth of a failed removal.
-      if (absent.delete(replica) || !existsSync(pathOf(replica))) return
+      if (!existsSync(pathOf(replica))) return
       try {
         await rmdir(pathOf(replica))
       } catch (error) {
@@ -26,10 +24,7 @@ export async function openWorkspace(folder: string): Promise<Workspace> {
       for (const name of await readdir(folder)) if (!keep.has(name)) await removeTree(join(folder, name))
     },
     async names(replica) {
-      if (!existsSync(pathOf(replica))) {
-        absent.add(replica)
-        return new Set()
-      }
+      if (!existsSync(pathOf(replica))) return new Set()
       try {
         return new Set(await readdir(pathOf(replica)))
       } catch (error) {
