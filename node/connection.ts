@@ -257,10 +257,10 @@ export class Connection {
     if (seq === 0) return
     if (frame.assign !== undefined) {
       const offered: OfferedLease[] = []
-      for (const lease of frame.assign.leases) {
-        const checked = leases.check(lease)
+      for (const [index, checked] of leases.check(frame.assign).entries()) {
         if (checked !== undefined) offered.push(checked)
-        if (checked?.ok !== true) logger.warn({ replica: lease.replica, why: checked?.fault.message ?? 'not a replica id' }, 'refused a lease')
+        if (checked?.ok !== true)
+          logger.warn({ replica: frame.assign.leases[index]?.replica, why: checked?.fault.message ?? 'not a replica id' }, 'refused a lease')
       }
       onEvent({ kind: 'assign', seq, leases: offered })
     } else if (frame.grant !== undefined) onEvent({ kind: 'grant', seq, granted: frame.grant.granted, refused: frame.grant.refused })

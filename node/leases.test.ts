@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { encodeManifest, manifestCid } from '#protocol/bundle/manifest'
-import { signBundle } from '#protocol/bundle/sign'
-import type { Lease } from '#protocol/control/messages'
+import { signBundles } from '#protocol/bundle/sign'
+import type { Assign, Lease } from '#protocol/control/messages'
 import { generateIdentity } from '#protocol/signing/keys'
 import { LeaseCheck } from './leases.ts'
 import { manifestOf, replicaOf } from './testing/samples.ts'
@@ -12,43 +12,67 @@ const project = await generateIdentity()
 const stranger = await generateIdentity()
 const check = new LeaseCheck(project.peerId, { engines: ['process'], cpuMillis: 1000, memoryBytes: 2 ** 30 })
 
-function leaseOf(overrides: Parameters<typeof manifestOf>[0] = {}, signer = project): Lease {
+function assignOf(overrides: Parameters<typeof manifestOf>[0] = {}, signer = project): Assign {
   const manifest = encodeManifest(manifestOf(overrides))
-  return { replica: replicaOf(0), epoch: 1, manifest: new Uint8Array(manifest), signature: new Uint8Array(signBundle(signer, manifestCid(manifest))) }
+  return { leases: [{ replica: replicaOf(0), epoch: 1, manifest: new Uint8Array(manifest) }], signature: new Uint8Array(signBundles(signer, [manifest])) }
 }
 
-function codeOf(lease: Lease): string | undefined {
-  const checked = check.check(lease)
+/** The same assign with its first lease changed. */
+function changed({ leases: [lease], signature }: Assign, change: Partial<Lease>): Assign {
+  assert.ok(lease)
+  return { leases: [{ ...lease, ...change }], signature }
+}
+
+function codeOf(assign: Assign): string | undefined {
+  const [checked] = check.check(assign)
   return checked === undefined ? undefined : checked.ok ? 'ok' : `${checked.fault.class} ${checked.fault.code}`
 }
 
 describe('the check of leases', () => {
   it('takes what the project signed, also a second time', () => {
-    assert.equal(codeOf(leaseOf()), 'ok')
-    assert.equal(codeOf(leaseOf()), 'ok')
+    assert.equal(codeOf(assignOf()), 'ok')
+    assert.equal(codeOf(assignOf()), 'ok')
+  })
+
+  it('takes what was signed together, in that order alone', () => {
+    const leases = [0, 1, 2].map((index) => ({
+      replica: replicaOf(index),
+      epoch: 1,
+      manifest: new Uint8Array(encodeManifest(manifestOf({ command: [`${index}`] })))
+    }))
+    const signature = new Uint8Array(
+      signBundles(
+        project,
+        leases.map(({ manifest }) => manifest)
+      )
+    )
+    assert.ok(check.check({ leases, signature }).every((one) => one?.ok === true))
+    for (const some of [leases.toReversed(), leases.slice(1), [...leases, ...leases]])
+      assert.ok(check.check({ leases: some, signature }).every((one) => one?.ok === false))
+    assert.deepEqual(check.check({ leases: [], signature }), [])
   })
 
   it('refuses what somebody else signed, and what was changed after it was signed', () => {
-    assert.equal(codeOf(leaseOf({}, stranger)), 'input manifest_signature')
-    const { signature } = leaseOf()
-    assert.equal(codeOf({ ...leaseOf({ command: ['false'] }), signature }), 'input manifest_signature')
+    assert.equal(codeOf(assignOf({}, stranger)), 'input manifest_signature')
+    const { manifest } = assignOf({ command: ['false'] }).leases[0] ?? assert.fail()
+    assert.equal(codeOf(changed(assignOf(), { manifest })), 'input manifest_signature')
   })
 
   it('refuses what is no manifest', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (manifest) =>
-        assert.match(codeOf({ ...leaseOf(), manifest: new Uint8Array(manifest) }) ?? '', /^input manifest_/)
+        assert.match(codeOf(changed(assignOf(), { manifest: new Uint8Array(manifest) })) ?? '', /^input manifest_/)
       )
     )
   })
 
   it('refuses an engine it does not offer and more than it lends', () => {
-    assert.equal(codeOf(leaseOf({ engine: 'docker', image: manifestCid(encodeManifest(manifestOf())) })), 'node engine')
-    assert.equal(codeOf(leaseOf({ resources: { cpuMillis: 1001 } })), 'node resources')
-    assert.equal(codeOf(leaseOf({ resources: { memoryBytes: 2 ** 30 + 1 } })), 'node resources')
+    assert.equal(codeOf(assignOf({ engine: 'docker', image: manifestCid(encodeManifest(manifestOf())) })), 'node engine')
+    assert.equal(codeOf(assignOf({ resources: { cpuMillis: 1001 } })), 'node resources')
+    assert.equal(codeOf(assignOf({ resources: { memoryBytes: 2 ** 30 + 1 } })), 'node resources')
   })
 
   it('knows no replica that could be a path', () => {
-    for (const replica of ['', '../x', `${replicaOf(0)}/..`, '/etc', 'a.0.1']) assert.equal(codeOf({ ...leaseOf(), replica }), undefined)
+    for (const replica of ['', '../x', `${replicaOf(0)}/..`, '/etc', 'a.0.1']) assert.equal(codeOf(changed(assignOf(), { replica })), undefined)
   })
 })

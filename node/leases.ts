@@ -1,12 +1,11 @@
 /** What a node runs: only what the project it chose has signed, with an engine it offers, within what it lends. */
 import { ManifestError } from '#protocol/bundle/errors'
-import type { RunManifest } from '#protocol/bundle/manifest'
-import { openBundle, SignedRoots } from '#protocol/bundle/sign'
-import type { Lease } from '#protocol/control/messages'
+import { decodeManifest, type RunManifest } from '#protocol/bundle/manifest'
+import { verifyBundles } from '#protocol/bundle/sign'
+import type { Assign, Lease } from '#protocol/control/messages'
 import type { PeerIdString } from '#protocol/ids'
 import { parseReplicaId } from '#protocol/ids'
 import type { Fault, OfferedLease } from './agent/events.ts'
-import { BUNDLES_CACHED_MAX } from './policy.ts'
 
 export interface Offer {
   readonly engines: readonly string[]
@@ -14,42 +13,39 @@ export interface Offer {
   readonly memoryBytes: number
 }
 
-/** Checks leases as they arrive; a bundle that was checked before is not checked again. */
+/** Checks leases as they arrive. */
 export class LeaseCheck {
   readonly #project: PeerIdString
   readonly #offer: Offer
-  readonly #roots = new SignedRoots()
-  readonly #known = new Map<string, { readonly bytes: Uint8Array; readonly manifest: RunManifest }>()
 
   constructor(project: PeerIdString, offer: Offer) {
     this.#project = project
     this.#offer = offer
   }
 
-  /** undefined when the lease names no replica at all, so that it cannot even be returned. */
-  check(lease: Lease): OfferedLease | undefined {
-    const { replica, epoch } = lease
+  /** One answer for each lease; undefined when it names no replica at all, so that it cannot even be returned. */
+  check({ leases, signature }: Assign): (OfferedLease | undefined)[] {
+    const signed = verifyBundles(
+      this.#project,
+      leases.map(({ manifest }) => manifest),
+      signature
+    )
+    return leases.map((lease) => this.#checkOne(lease, signed))
+  }
+
+  #checkOne({ replica, epoch, manifest: bytes }: Lease, signed: boolean): OfferedLease | undefined {
     if (parseReplicaId(replica) === undefined) return undefined
     let manifest: RunManifest
     try {
-      manifest = this.#open(lease)
+      manifest = decodeManifest(bytes)
+      if (!signed) throw new ManifestError('manifest_signature', `the bundle of replica ${replica} is not signed by project ${this.#project}`)
     } catch (error) {
       if (!(error instanceof ManifestError)) throw error
       // A manifest that its project did not sign, or that is none, is the input's fault: no other node would run it either.
       return { ok: false, replica, fault: { class: 'input', code: error.code, message: error.message } }
     }
     const fault = this.#beyondOffer(manifest)
-    return fault === undefined ? { ok: true, lease: { replica, epoch, bytes: lease.manifest, manifest } } : { ok: false, replica, fault }
-  }
-
-  #open({ manifest: bytes, signature }: Lease): RunManifest {
-    const key = Buffer.from(signature).toString('latin1')
-    const known = this.#known.get(key)
-    if (known !== undefined && Buffer.compare(known.bytes, bytes) === 0) return known.manifest
-    const { manifest } = openBundle(this.#project, bytes, signature, this.#roots)
-    if (this.#known.size >= BUNDLES_CACHED_MAX) this.#known.clear()
-    this.#known.set(key, { bytes, manifest })
-    return manifest
+    return fault === undefined ? { ok: true, lease: { replica, epoch, bytes, manifest } } : { ok: false, replica, fault }
   }
 
   #beyondOffer({ engine, resources }: RunManifest): Fault | undefined {

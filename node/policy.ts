@@ -14,8 +14,6 @@ export const TICK_MS = 1_000
 /** How often an engine that works is asked whether it still does, and one that does not whether it does again. */
 export const PROBE_MS = 15_000
 export const PROBE_DOWN_MS = 2_000
-/** Decoded and verified manifests kept: the same bundle often comes many times. */
-export const BUNDLES_CACHED_MAX = 1_024
 /** Trees of one replica fetched at once. */
 export const FETCHES_AT_ONCE = 4
 /** How often a fetch that fails while the coordinator is there is tried, and the wait between. */

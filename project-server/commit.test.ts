@@ -2,12 +2,14 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as dagCbor from '@ipld/dag-cbor'
 import fc from 'fast-check'
-import { decodeSignedReceipt, RECEIPT_DOMAIN, type Receipt } from '#protocol/result/receipt'
+import { manifestCid } from '#protocol/bundle/manifest'
+import { RECEIPT_DOMAIN, type Receipt } from '#protocol/result/receipt'
 import { verifyInBatch } from '#protocol/signing/batch'
 import { generateIdentity } from '#protocol/signing/keys'
 import { until } from '#test/support/until'
 import { Committer, type Core } from './commit.ts'
 import type { Effect, Event, Unsigned } from './coordinator/events.ts'
+import { signedReceipt } from './coordinator/receipt-records.ts'
 import type { ServerError } from './errors.ts'
 import { SILENT } from './logger.ts'
 import { LAZY_MS } from './policy.ts'
@@ -132,22 +134,22 @@ describe('the committer', () => {
   it('signs the receipts of one commit as one batch and stores them in it', async () => {
     const { core, store, committer } = setUp()
     const receipts = ['a', 'b', 'c'].map((task): Receipt => receiptOf(task))
-    core.unsigned = receipts.map((receipt) => ({ key: `receipt/${receipt.task}`, receipt }))
+    core.unsigned = receipts.map((receipt) => ({ key: `receipt/${receipt.task}`, receipt, seals: [] }))
     committer.apply(EVENT)
     await store.end()
-    const stored = store.committed[0]?.filter(({ key }) => key.startsWith('receipt/')) ?? []
+    const records = new Map(store.committed[0]?.map(({ key, value }) => [key, value ?? Uint8Array.of()]))
+    const stored = [...records].filter(([key]) => key.startsWith('receipt/'))
     assert.deepEqual(
-      stored.map(({ key }) => key),
+      stored.map(([key]) => key),
       ['receipt/a', 'receipt/b', 'receipt/c']
     )
-    const signatures = new Set<string>()
-    for (const [index, { value }] of stored.entries()) {
-      const signed = decodeSignedReceipt(value ?? Uint8Array.of())
-      assert.ok(signed !== undefined && verifyInBatch(signer.peerId, RECEIPT_DOMAIN, signed.body, signed.proof))
-      assert.deepEqual(dagCbor.decode<Receipt>(signed.body).task, receipts[index]?.task)
-      signatures.add(Buffer.from(signed.proof.signature).toString('hex'))
+    assert.equal([...records.keys()].filter((key) => key.startsWith('seal/')).length, 1)
+    const source = { get: async (key: string) => records.get(key), manifest: async () => Uint8Array.of() }
+    for (const [index, [, value]] of stored.entries()) {
+      const { body, proof } = await signedReceipt(value, source)
+      assert.ok(verifyInBatch(signer.peerId, RECEIPT_DOMAIN, body, proof))
+      assert.deepEqual(dagCbor.decode<Receipt>(body).task, receipts[index]?.task)
     }
-    assert.equal(signatures.size, 1)
   })
 
   it('refuses submissions while the disk is full, tries again, and loses nothing', async () => {
@@ -265,5 +267,5 @@ describe('the committer', () => {
 })
 
 function receiptOf(task: string): Receipt {
-  return { v: 1, project: signer.peerId, task, manifest: Uint8Array.of(), epoch: 1, quorum: 1, decidedAtMs: 1, vote: 'v', results: [], dissent: [] }
+  return { v: 1, project: signer.peerId, task, bundle: manifestCid(Uint8Array.of()), epoch: 1, quorum: 1, decidedAtMs: 1, vote: 'v', results: [], dissent: [] }
 }

@@ -3,10 +3,11 @@
  * core wants changed is written in one group commit; events that arrive while a commit is on its way are gathered for the
  * next. Effects leave only after the commit they belong to (durable before visible), receipts are signed and stored in it.
  */
-import { encodeReceipt, encodeSignedReceipt, RECEIPT_DOMAIN } from '#protocol/result/receipt'
-import { BATCH_LEAVES_MAX, signBatch } from '#protocol/signing/batch'
+import { encodeReceipt, RECEIPT_DOMAIN } from '#protocol/result/receipt'
+import { BATCH_LEAVES_MAX, leavesOf, rootOf } from '#protocol/signing/batch'
 import type { Signer } from '#protocol/signing/keys'
 import type { Effect, Event, Unsigned } from './coordinator/events.ts'
+import { encodeSeal, encodeStoredReceipt, sealId, sealKey } from './coordinator/receipt-records.ts'
 import { ServerError } from './errors.ts'
 import type { Logger } from './logger.ts'
 import { EVENTS_WAITING_MAX, LAZY_MS, RETRY_FIRST_MS, RETRY_MS_MAX } from './policy.ts'
@@ -68,6 +69,7 @@ export class Committer {
   readonly #epoch: number
   readonly #waitingMax: number
   #mode: Mode = 'open'
+  #nextSeal = 1
   #running: Promise<void> | undefined
   #gathered = 0
   #extra: Change[] = []
@@ -183,13 +185,14 @@ export class Committer {
   #sign(unsigned: readonly Unsigned[]): Change[] {
     const changes: Change[] = []
     for (let from = 0; from < unsigned.length; from += BATCH_LEAVES_MAX) {
-      const part = unsigned.slice(from, from + BATCH_LEAVES_MAX)
-      const bodies = part.map(({ receipt }) => encodeReceipt(receipt))
-      const proofs = signBatch(this.#ports.signer, RECEIPT_DOMAIN, bodies)
-      for (const [index, { key }] of part.entries()) {
-        const body = bodies[index]
-        const proof = proofs[index]
-        if (body !== undefined && proof !== undefined) changes.push({ key, value: encodeSignedReceipt({ body, proof }) })
+      const bodies = unsigned.slice(from, from + BATCH_LEAVES_MAX).map(({ receipt }) => encodeReceipt(receipt))
+      const leaves = leavesOf(bodies)
+      const signature = this.#ports.signer.sign(RECEIPT_DOMAIN, rootOf(leaves))
+      const seal = sealId(this.#epoch, 'p', this.#nextSeal++)
+      changes.push({ key: sealKey(seal), value: encodeSeal({ leaves, signature }) })
+      for (const [index, body] of bodies.entries()) {
+        const of = unsigned[from + index]
+        if (of !== undefined) changes.push({ key: of.key, value: encodeStoredReceipt({ body, seal, index, results: of.seals }) })
       }
     }
     this.counts.receipts += unsigned.length

@@ -128,7 +128,7 @@ describe('the control service', () => {
     const hostile: readonly [string, (bad: FakeNode) => Promise<void>][] = [
       ['garbage', (bad) => bad.write(randomBytes(200))],
       ['a frame that claims 100 MB', (bad) => bad.write(new Uint8Array(4 * 1024 * 1024 + 1))],
-      ['a message of the coordinator', (bad) => bad.tell({ assign: { leases: [] } })],
+      ['a message of the coordinator', (bad) => bad.tell({ assign: { leases: [], signature: new Uint8Array() } })],
       ['a result of another node', async (bad) => bad.write(await forged(good, bad))]
     ]
     for (const [what, attack] of hostile) {
@@ -183,10 +183,8 @@ describe('the control service', () => {
 /** A frame with a result signed by `good`, as `bad` would steal it. */
 async function forged(good: FakeNode, bad: FakeNode): Promise<Uint8Array> {
   const { encodeResult, RESULT_DOMAIN } = await import('#protocol/result/result')
-  const { signBatch } = await import('#protocol/signing/batch')
-  const lease = { replica: `${'a'.repeat(26)}.0.1`, epoch: 1, manifest: new Uint8Array(), signature: new Uint8Array() }
-  const body = encodeResult(good.resultOf(lease))
-  const [proof] = signBatch(bad.signer, RESULT_DOMAIN, [body])
-  const signature = new Uint8Array(proof?.signature ?? [])
-  return Frame.encode({ seq: 1, ack: 0, reports: { results: [{ body: new Uint8Array(body), index: 0, path: [] }], count: 1, signature } })
+  const { leavesOf, rootOf } = await import('#protocol/signing/batch')
+  const body = new Uint8Array(encodeResult(good.resultOf({ replica: `${'a'.repeat(26)}.0.1`, epoch: 1, manifest: new Uint8Array() })))
+  const signature = new Uint8Array(bad.signer.sign(RESULT_DOMAIN, rootOf(leavesOf([body]))))
+  return Frame.encode({ seq: 1, ack: 0, reports: { results: [body], signature } })
 }

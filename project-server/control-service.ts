@@ -6,7 +6,7 @@ import { CONTROL_PROTOCOL, CONTROL_VERSION, decodeFrame, FRAME_BYTES_MAX, Frame 
 import type { PeerIdString } from '#protocol/ids'
 import type { FrameStream, Host } from '#protocol/peer/host'
 import type { Committer } from './commit.ts'
-import { eventOf, type FrameFault, helloOf, type VerifiedRoot } from './control/inbound.ts'
+import { eventOf, type FrameFault, helloOf } from './control/inbound.ts'
 import { Link, type OutboxBounds } from './control/link.ts'
 import type { Effect } from './coordinator/events.ts'
 import type { Logger } from './logger.ts'
@@ -111,13 +111,12 @@ export class ControlService {
     const node = stream.remotePeer
     const link = new Link(stream, this.#options.outbox)
     const cancel = this.#ports.clock.after(this.#options.helloMsMax ?? HELLO_MS_MAX, () => this.#drop(link, 'silent', 'no hello came'))
-    const verified: VerifiedRoot = { root: '', signature: '' }
     let greeted = false
     try {
       for await (const bytes of stream.frames()) {
         if (link.closed || (greeted && this.#links.get(node) !== link)) return
         const frame = decodeFrame(bytes)
-        const inbound = greeted ? eventOf(frame, node, this.#options.project, verified) : helloOf(frame, node, this.#options.project)
+        const inbound = greeted ? eventOf(frame, node, this.#options.project) : helloOf(frame, node, this.#options.project)
         if ('fault' in inbound) {
           this.#refuse(link, inbound.fault)
           return

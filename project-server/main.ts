@@ -113,7 +113,7 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
   opened.defer(() => real.close())
   const store = hooks.wrapStore?.(real) ?? real
   const epoch = await opening(dir, () => store.beginEpoch())
-  const coordinator = new Coordinator({ project, epoch, policy })
+  const coordinator = new Coordinator({ project, epoch, policy, signer })
   await opening(dir, () => coordinator.load(store, clock.nowMs()))
   const data = await DataNames.load(store)
   const content = await opening(dir, () => openContentStore(contentPath(dir)))

@@ -29,7 +29,7 @@ async function check(context: Context, ids: readonly string[]): Promise<number> 
     const signed = await findReceipt(context, id)
     const result = checkReceipt(signed, expect)
     if (!result.ok) bad++
-    if (io.json) answers.push(receiptJson(readReceipt(signed), result))
+    if (io.json) answers.push(receiptJson(readReceipt(signed), signed, result))
     else if (!result.ok) io.say(io.bad(`${id}: not to be believed: ${printable(result.lines.at(-1) ?? 'unknown reason')}`))
     else if (ids.length > 1) io.out(`${id}: ok, ${printable(result.lines.at(-1) ?? '')}`)
     else for (const line of [...result.lines, 'ok']) io.out(printable(line))

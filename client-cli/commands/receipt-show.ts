@@ -12,9 +12,9 @@ export function define(command: Command, run: (verb: Verb) => void): void {
     const signed = await findReceipt(context, of)
     const receipt = readReceipt(signed)
     const check = checkReceipt(signed)
-    if (io.json) io.outJson(receiptJson(receipt, check))
+    if (io.json) io.outJson(receiptJson(receipt, signed, check))
     else {
-      for (const line of receiptLines(receipt)) io.out(line)
+      for (const line of receiptLines(receipt, signed)) io.out(line)
       for (const { node, output, exitCode } of check.results ?? []) io.out(`agreed by  ${node}: exit status ${exitCode}, output ${output}`)
       for (const { node, vote } of receipt.dissent) io.out(`dissent    ${printable(node)}: ${printable(vote)}`)
     }

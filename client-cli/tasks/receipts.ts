@@ -39,8 +39,8 @@ export function readReceipt(signed: SignedReceipt): Receipt {
   return receipt
 }
 
-export function receiptLines(receipt: Receipt): string[] {
-  const { command, image } = decodeManifest(receipt.manifest)
+export function receiptLines(receipt: Receipt, { manifest }: SignedReceipt): string[] {
+  const { command, image } = decodeManifest(manifest)
   return [
     `task       ${printable(receipt.task)}`,
     `project    ${printable(receipt.project)}`,
@@ -52,12 +52,13 @@ export function receiptLines(receipt: Receipt): string[] {
 }
 
 /** As JSON shows it: no raw bytes. */
-export function receiptJson(receipt: Receipt, check: ReceiptCheck): object {
-  const { manifest, results, ...rest } = receipt
+export function receiptJson(receipt: Receipt, { manifest }: SignedReceipt, check: ReceiptCheck): object {
+  const { bundle, results, ...rest } = receipt
   return {
     ok: check.ok,
     checks: check.lines,
     ...rest,
+    bundle: bundle.toString(),
     command: decodeManifest(manifest).command,
     results: (check.results ?? []).map((result) => ({
       ...result,

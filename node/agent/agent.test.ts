@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { decodeFrame, Frame } from '#protocol/control/messages'
 import { decodeResult, RESULT_DOMAIN } from '#protocol/result/result'
-import { batchOf, verifyInBatch } from '#protocol/signing/batch'
+import { inclusions, leavesOf, verifyInBatch } from '#protocol/signing/batch'
 import { generateIdentity } from '#protocol/signing/keys'
 import { ENDED, leaseOf, PROJECT, PUBLISHED, replicaOf } from '../testing/samples.ts'
 import { SLOTS, World } from '../testing/world.ts'
@@ -68,7 +68,7 @@ describe('the agent', () => {
       ['publish']
     )
     const reported = play(agent, { kind: 'published', replica: A, published: PUBLISHED })
-    assert.equal(decodeResult(sent(reported)[0]?.reports?.results[0]?.body ?? new Uint8Array())?.replica, A)
+    assert.equal(decodeResult(sent(reported)[0]?.reports?.results[0] ?? new Uint8Array())?.replica, A)
     assert.equal(agent.phaseOf(A), 'reported')
     assert.deepEqual(kinds(play(agent, { kind: 'release', seq: 3, replicas: [A] })), ['remove', 'ack'])
     assert.equal(agent.phaseOf(A), undefined)
@@ -140,7 +140,7 @@ describe('the agent', () => {
         ['publish']
       )
       const [report] = sent(play(survivor, { kind: 'published', replica: A, published: PUBLISHED })).flatMap(({ reports }) => reports?.results ?? [])
-      const result = decodeResult(report?.body ?? new Uint8Array())
+      const result = decodeResult(report ?? new Uint8Array())
       assert.deepEqual([result?.reason, result?.exitCode, result?.output.toString()], ['killed', 143, PUBLISHED.output])
       assert.equal(survivor.phaseOf(A), 'reported')
     }
@@ -176,19 +176,17 @@ describe('the agent', () => {
     }
     const frames = sent(agent.take())
     assert.equal(frames.length, 1)
-    const { results, signature, count } = frames[0]?.reports ?? assert.fail('no report')
+    const { results, signature } = frames[0]?.reports ?? assert.fail('no report')
     assert.equal(results.length, 3)
-    assert.equal(count, 3)
-    const bodies = results.map(({ body }) => body)
-    for (const [index, proof] of batchOf(bodies).prove(signature).entries())
-      assert.ok(verifyInBatch(signer.peerId, RESULT_DOMAIN, bodies[index] ?? new Uint8Array(), proof))
+    for (const [index, proof] of inclusions({ leaves: leavesOf(results), signature }).entries())
+      assert.ok(verifyInBatch(signer.peerId, RESULT_DOMAIN, results[index] ?? new Uint8Array(), proof))
   })
 
   it('says a tree that was too large ended by disk', () => {
     const agent = ready()
     play(agent, assign(1, A), { kind: 'prepared', replica: A }, grant(2, [A]), { kind: 'ended', replica: A, ended: ENDED })
     const step = play(agent, { kind: 'published', replica: A, published: { ...PUBLISHED, overDisk: true } })
-    assert.equal(decodeResult(sent(step)[0]?.reports?.results[0]?.body ?? new Uint8Array())?.reason, 'disk')
+    assert.equal(decodeResult(sent(step)[0]?.reports?.results[0] ?? new Uint8Array())?.reason, 'disk')
   })
 
   it('gives its leases back and asks for nothing while the engine is down', () => {

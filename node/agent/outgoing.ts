@@ -2,7 +2,7 @@
 import type { ReturnedOne, StartOne } from '#protocol/control/messages'
 import type { ReplicaId } from '#protocol/ids'
 import { RESULT_DOMAIN } from '#protocol/result/result'
-import { batchOf } from '#protocol/signing/batch'
+import { leavesOf, rootOf } from '#protocol/signing/batch'
 import type { Signer } from '#protocol/signing/keys'
 import type { Fault } from './events.ts'
 import type { FrameBody } from './outbox.ts'
@@ -58,14 +58,14 @@ export class Outgoing {
     this.#bye = false
   }
 
-  /** The gathered frames, in an order in which each makes sense; all results of a frame are one signed batch, so that none needs its path. */
+  /** The gathered frames, in an order in which each makes sense; all results of a frame are one signed batch. */
   take(): FrameBody[] {
     const frames: FrameBody[] = []
     for (const replicas of parts(this.#progress)) frames.push({ progress: { replicas } })
     for (const replicas of parts(this.#starts)) frames.push({ start: { replicas } })
     for (const bodies of parts(this.#results)) {
-      const signature = own(this.#signer.sign(RESULT_DOMAIN, batchOf(bodies).root))
-      frames.push({ reports: { results: bodies.map((body, index) => ({ body: own(body), index, path: [] })), signature, count: bodies.length } })
+      const signature = own(this.#signer.sign(RESULT_DOMAIN, rootOf(leavesOf(bodies))))
+      frames.push({ reports: { results: bodies.map(own), signature } })
     }
     for (const replicas of parts(this.#returned)) frames.push({ returned: { replicas } })
     if (this.#bye) frames.push({ bye: {} })

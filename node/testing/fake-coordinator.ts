@@ -1,14 +1,14 @@
 /** A scripted coordinator over real libp2p: speaks the control protocol, grants what is asked, and remembers everything. */
-import { encodeManifest, manifestCid, type RunManifest } from '#protocol/bundle/manifest'
-import { signBundle } from '#protocol/bundle/sign'
+import { encodeManifest, type RunManifest } from '#protocol/bundle/manifest'
+import { signBundles } from '#protocol/bundle/sign'
 import { Link } from '#protocol/control/link'
 import { CONTROL_PROTOCOL, decodeFrame, FRAME_BYTES_MAX, Frame, type Hello, type ReturnedOne } from '#protocol/control/messages'
 import type { ReplicaId } from '#protocol/ids'
 import type { FrameStream, Host } from '#protocol/peer/host'
 import { createHost } from '#protocol/peer/live/host'
 import { decodeResult, RESULT_DOMAIN, type Result } from '#protocol/result/result'
-import { batchOf, verifyInBatch } from '#protocol/signing/batch'
-import { generateIdentity, type Signer } from '#protocol/signing/keys'
+import { leavesOf, rootOf } from '#protocol/signing/batch'
+import { generateIdentity, type Signer, verify } from '#protocol/signing/keys'
 import { until } from './live/until.ts'
 
 export class FakeCoordinator {
@@ -82,8 +82,8 @@ export class FakeCoordinator {
 
   assign(replica: ReplicaId, manifest: RunManifest, signer: Signer = this.signer): void {
     const bytes = encodeManifest(manifest)
-    const lease = { replica, epoch: 1, manifest: new Uint8Array(bytes), signature: new Uint8Array(signBundle(signer, manifestCid(bytes))) }
-    this.#send({ assign: { leases: [lease] } })
+    const lease = { replica, epoch: 1, manifest: new Uint8Array(bytes) }
+    this.#send({ assign: { leases: [lease], signature: new Uint8Array(signBundles(signer, [bytes])) } })
   }
 
   cancel(...replicas: ReplicaId[]): void {
@@ -171,14 +171,12 @@ export class FakeCoordinator {
     if (asked.length > 0) this.#send({ grant: { granted: asked.filter(this.grants), refused: asked.filter((replica) => !this.grants(replica)) } })
   }
 
-  #report({ results, signature, count }: NonNullable<Frame['reports']>): void {
+  #report({ results, signature }: NonNullable<Frame['reports']>): void {
     this.reportFrames++
-    if (count !== results.length) throw new Error('a batch of results is not whole')
-    const proofs = batchOf(results.map(({ body }) => body)).prove(signature)
-    for (const [at, { body }] of results.entries()) {
+    const root = rootOf(leavesOf(results))
+    for (const body of results) {
       const result = decodeResult(body)
-      const proof = proofs[at]
-      if (result === undefined || proof === undefined || !verifyInBatch(result.node, RESULT_DOMAIN, body, proof)) throw new Error('a result is not signed')
+      if (result === undefined || !verify(result.node, RESULT_DOMAIN, root, signature)) throw new Error('a result is not signed')
       if (this.results.has(result.replica)) throw new Error(`${result.replica} was reported twice`)
       this.results.set(result.replica, result)
     }

@@ -236,7 +236,7 @@ export class World {
   #hasReport(id: ReplicaId): boolean {
     if (this.answers.get(id)?.includes('reported') === true) return true
     return [...this.#records].some(
-      ([key, value]) => key.startsWith('out/') && decodeFrame(value)?.reports?.results.some(({ body }) => decodeResult(body)?.replica === id) === true
+      ([key, value]) => key.startsWith('out/') && decodeFrame(value)?.reports?.results.some((body) => decodeResult(body)?.replica === id) === true
     )
   }
 
@@ -299,7 +299,7 @@ export class World {
       ;(refused ? this.refused : this.granted).add(replica)
       this.#sent.push({ kind: 'grant', granted: refused ? [] : [replica], refused: refused ? [replica] : [] })
     }
-    for (const { body } of frame.reports?.results ?? []) this.#answer(decodeResult(body)?.replica ?? '', 'reported')
+    for (const body of frame.reports?.results ?? []) this.#answer(decodeResult(body)?.replica ?? '', 'reported')
     for (const { replica } of frame.returned?.replicas ?? []) this.#answer(replica, 'returned')
     this.#settle([{ kind: 'acked', seq: this.#received }])
   }

@@ -5,9 +5,9 @@ import { CID } from 'multiformats/cid'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import { decodeFrame, Frame, type Hello } from '#protocol/control/messages'
 import { encodeResult, RESULT_DOMAIN, type Result } from '#protocol/result/result'
-import { signBatch, verifyInBatch } from '#protocol/signing/batch'
+import { inclusions, leavesOf, rootOf, verifyInBatch } from '#protocol/signing/batch'
 import { generateIdentity } from '#protocol/signing/keys'
-import { eventOf, helloOf, type Inbound, type VerifiedRoot } from './inbound.ts'
+import { eventOf, helloOf, type Inbound } from './inbound.ts'
 
 const node = await generateIdentity()
 const other = await generateIdentity()
@@ -30,8 +30,8 @@ function hello(change: Partial<Hello>): Inbound {
   return helloOf({ seq: 0, ack: 0, hello: { ...HELLO, ...change } }, node.peerId, project)
 }
 
-function event(frame: Partial<Frame>, verified: VerifiedRoot = { root: '', signature: '' }): Inbound {
-  return eventOf({ seq: 0, ack: 0, ...frame }, node.peerId, project, verified)
+function event(frame: Partial<Frame>): Inbound {
+  return eventOf({ seq: 0, ack: 0, ...frame }, node.peerId, project)
 }
 
 function codeOf(inbound: Inbound): string | undefined {
@@ -61,16 +61,8 @@ function result(change: Partial<Result> = {}): Result {
 }
 
 function reports(results: readonly Result[], signer = node): Partial<Frame> {
-  const bodies = results.map(encodeResult)
-  const proofs = signBatch(signer, RESULT_DOMAIN, bodies)
-  return {
-    seq: 1,
-    reports: {
-      results: bodies.map((body, index) => ({ body: new Uint8Array(body), index, path: (proofs[index]?.path ?? []).map((hash) => new Uint8Array(hash)) })),
-      signature: new Uint8Array(proofs[0]?.signature ?? []),
-      count: bodies.length
-    }
-  }
+  const bodies = results.map((one) => new Uint8Array(encodeResult(one)))
+  return { seq: 1, reports: { results: bodies, signature: new Uint8Array(signer.sign(RESULT_DOMAIN, rootOf(leavesOf(bodies)))) } }
 }
 
 describe('what a node says', () => {
@@ -114,52 +106,41 @@ describe('what a node says', () => {
     assert.equal(codeOf(event({ seq: 1, bye: {}, start: { replicas: [] } })), 'malformed')
   })
 
-  it('takes results that are in a batch the node signed, wherever in the batch they are', () => {
-    const verified = { root: '', signature: '' }
-    const inbound = event(reports([result(), result({ exitCode: 1 }), result({ exitCode: 2 })]), verified)
-    assert.ok('event' in inbound && inbound.event.kind === 'reports')
+  it('takes the results that the node signed together, and what proves each of them', () => {
+    const inbound = event(reports([result(), result({ exitCode: 1 }), result({ exitCode: 2 })]))
+    assert.ok('event' in inbound && inbound.event.kind === 'reports' && inbound.event.seal !== null)
     assert.deepEqual(
       inbound.event.results.map((one) => one.result.exitCode),
       [0, 1, 2]
     )
-    assert.notEqual(verified.root, '')
+    const proofs = inclusions(inbound.event.seal)
+    for (const [index, { body }] of inbound.event.results.entries()) {
+      const proof = proofs[index]
+      assert.ok(proof !== undefined && verifyInBatch(node.peerId, RESULT_DOMAIN, body, proof))
+    }
   })
 
-  it('proves the results of a whole batch itself when they come without their paths', () => {
-    const long = reports([result(), result({ exitCode: 1 }), result({ exitCode: 2 })])
-    const results = long.reports?.results.map((one) => ({ ...one, path: [] })) ?? []
-    const bare = (change: Partial<NonNullable<Frame['reports']>> = {}): Partial<Frame> =>
-      ({ ...long, reports: { ...long.reports, results, ...change } }) as Partial<Frame>
-    const inbound = event(bare())
-    assert.ok('event' in inbound && inbound.event.kind === 'reports')
-    for (const { signed } of inbound.event.results) assert.ok(verifyInBatch(node.peerId, RESULT_DOMAIN, signed.body, signed.proof))
-    const wrong = [
-      { results: results.slice(1) },
-      { results: results.toReversed() },
-      { count: 4 },
-      { signature: new Uint8Array(64) },
-      { results: [...results, ...results], count: 6 }
-    ]
-    for (const change of wrong) assert.equal(codeOf(event(bare(change))), 'bad_signature')
+  it('takes a report of nothing', () => {
+    const inbound = event({ seq: 1, reports: { results: [], signature: new Uint8Array() } })
+    assert.ok('event' in inbound && inbound.event.kind === 'reports' && inbound.event.seal === null)
   })
 
   it('refuses results of another node, another project, another signature or another batch', () => {
     assert.equal(codeOf(event(reports([result({ node: other.peerId })]))), 'bad_signature')
     assert.equal(codeOf(event(reports([result()], other))), 'bad_signature')
     assert.equal(codeOf(event(reports([result({ project: other.peerId })]))), 'wrong_project')
-    const moved = reports([result(), result({ exitCode: 1 })])
-    const swapped = { ...moved, reports: { ...moved.reports, results: moved.reports?.results.toReversed() } } as Partial<Frame>
-    assert.equal(codeOf(event(swapped)), undefined, 'order in the frame does not matter, each names its place')
-    const first = moved.reports?.results[0]
-    if (first !== undefined) first.index = 1
-    assert.equal(codeOf(event(moved)), 'bad_signature')
+    const { reports: good } = reports([result(), result({ exitCode: 1 })])
+    assert.ok(good)
+    const { results, signature } = good
+    const wrong = [results.slice(1), results.toReversed(), [...results, ...results]]
+    for (const some of wrong) assert.equal(codeOf(event({ seq: 1, reports: { results: some, signature } })), 'bad_signature')
+    assert.equal(codeOf(event({ seq: 1, reports: { results, signature: new Uint8Array(64) } })), 'bad_signature')
   })
 
   it('never throws and never lets one node speak for another, whatever bytes come', () => {
-    const verified = { root: '', signature: '' }
     const check = (bytes: Uint8Array): void => {
       const frame = decodeFrame(bytes)
-      for (const inbound of [helloOf(frame, node.peerId, project), eventOf(frame, node.peerId, project, verified)])
+      for (const inbound of [helloOf(frame, node.peerId, project), eventOf(frame, node.peerId, project)])
         if ('event' in inbound && 'node' in inbound.event) assert.equal(inbound.event.node, node.peerId)
     }
     fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), check))

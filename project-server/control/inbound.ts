@@ -5,8 +5,8 @@
 
 import { CONTROL_VERSION, type Frame, type Hello, type Reports } from '#protocol/control/messages'
 import { type PeerIdString, parseReplicaId } from '#protocol/ids'
-import { decodeResult, RESULT_DOMAIN, type Result, type SignedResult } from '#protocol/result/result'
-import { batchOf, type Inclusion, signedRoot } from '#protocol/signing/batch'
+import { decodeResult, RESULT_DOMAIN, type Result } from '#protocol/result/result'
+import { leavesOf, rootOf } from '#protocol/signing/batch'
 import { verify } from '#protocol/signing/keys'
 import type { Event, NodeOffer } from '../coordinator/events.ts'
 import { MESSAGE_CHARS_MAX, NAME_CHARS_MAX } from '../policy.ts'
@@ -20,12 +20,6 @@ export interface FrameFault {
 }
 
 export type Inbound = { readonly event: Event; readonly heartbeat?: boolean } | { readonly fault: FrameFault }
-
-/** The last signed batch root that was verified for a node: results of one batch may come in several frames. */
-export interface VerifiedRoot {
-  root: string
-  signature: string
-}
 
 /** The `hello` event of a stream's first frame. */
 export function helloOf(frame: Frame | undefined, node: PeerIdString, project: PeerIdString): Inbound {
@@ -53,7 +47,7 @@ export function helloOf(frame: Frame | undefined, node: PeerIdString, project: P
 }
 
 /** The event of any later frame; a bare ack or heartbeat is a `heartbeat`. */
-export function eventOf(frame: Frame | undefined, node: PeerIdString, project: PeerIdString, verified: VerifiedRoot): Inbound {
+export function eventOf(frame: Frame | undefined, node: PeerIdString, project: PeerIdString): Inbound {
   if (frame === undefined) return fault('malformed', 'not a frame of this protocol')
   const kinds = kindsOf(frame)
   const { seq } = frame
@@ -93,66 +87,32 @@ export function eventOf(frame: Frame | undefined, node: PeerIdString, project: P
   }
   if (frame.bye !== undefined) return { event: { kind: 'bye', node, seq } }
   if (frame.reports !== undefined) {
-    const results = resultsOf(frame.reports, node, project, verified)
-    return 'fault' in results ? results : { event: { kind: 'reports', node, seq, results: results.results } }
+    const reported = resultsOf(frame.reports, node, project)
+    return 'fault' in reported ? reported : { event: { kind: 'reports', node, seq, ...reported } }
   }
   if (kind === undefined || kind === 'heartbeat') return { event: { kind: 'heartbeat', node }, heartbeat: kind === 'heartbeat' }
   return fault('malformed', `a node does not send ${kind}`)
 }
 
-/** Every result decodes, is this node's and this project's, and is in the batch that the node signed. */
+/** Every result decodes, is this node's and this project's, and the node signed them all. */
 function resultsOf(
-  reports: Reports,
+  { results: bodies, signature }: Reports,
   node: PeerIdString,
-  project: PeerIdString,
-  verified: VerifiedRoot
-): { results: { result: Result; signed: SignedResult }[] } | { fault: FrameFault } {
-  const results: { result: Result; signed: SignedResult }[] = []
-  if (reports.results.length === 0) return { results }
-  const proofs = isWhole(reports) ? proveWhole(reports, node) : proveEach(reports, node, verified)
-  if ('fault' in proofs) return proofs
-  for (const [at, { body }] of reports.results.entries()) {
+  project: PeerIdString
+): Pick<Extract<Event, { kind: 'reports' }>, 'results' | 'seal'> | { fault: FrameFault } {
+  if (bodies.length === 0) return { results: [], seal: null }
+  const leaves = leavesOf(bodies)
+  if (!verify(node, RESULT_DOMAIN, rootOf(leaves), signature)) return fault('bad_signature', 'the signature of a batch of results does not match')
+  const results: { result: Result; body: Uint8Array }[] = []
+  for (const body of bodies) {
     const result = decodeResult(body)
-    const proof = proofs.proofs[at]
-    if (result === undefined || proof === undefined) return fault('malformed', 'a result is malformed')
+    if (result === undefined) return fault('malformed', 'a result is malformed')
     if (result.node !== node) return fault('bad_signature', `a result names node ${clip(result.node, NAME_CHARS_MAX)} as its author`)
     if (result.project !== project) return fault('wrong_project', `a result is for project ${clip(result.project, NAME_CHARS_MAX)}`)
-    results.push({ result, signed: { body, proof } })
+    results.push({ result, body })
   }
-  return { results }
+  return { results, seal: { leaves, signature } }
 }
-
-type Proofs = { readonly proofs: readonly Inclusion[] } | { readonly fault: FrameFault }
-
-/** All of a signed batch in its order, without paths. */
-function isWhole({ results, count }: Reports): boolean {
-  return count === results.length && results.every(({ index, path }, at) => index === at && path.length === 0)
-}
-
-function proveWhole({ results, signature }: Reports, node: PeerIdString): Proofs {
-  const { root, prove } = batchOf(results.map(({ body }) => body))
-  return verify(node, RESULT_DOMAIN, root, signature) ? { proofs: prove(signature) } : NOT_SIGNED
-}
-
-function proveEach({ results, count, signature }: Reports, node: PeerIdString, verified: VerifiedRoot): Proofs {
-  const proofs: Inclusion[] = []
-  const signed = Buffer.from(signature).toString('base64')
-  for (const { body, index, path } of results) {
-    const proof = { index, count, path, signature }
-    const root = signedRoot(body, proof)
-    if (root === undefined) return fault('bad_signature', 'a result is not in the batch it came with')
-    const key = Buffer.from(root).toString('base64')
-    if (key !== verified.root || signed !== verified.signature) {
-      if (!verify(node, RESULT_DOMAIN, root, signature)) return NOT_SIGNED
-      verified.root = key
-      verified.signature = signed
-    }
-    proofs.push(proof)
-  }
-  return { proofs }
-}
-
-const NOT_SIGNED = fault('bad_signature', 'the signature of a batch of results does not match')
 
 const KINDS = [
   'hello',

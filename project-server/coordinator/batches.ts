@@ -76,11 +76,7 @@ export function killEvent(state: State, event: Extract<Event, { kind: 'kill' }>,
 }
 
 /** The decoded form of a manifest, shared by all live tasks that name it. */
-export function bundleOf(
-  state: State,
-  accepted: { readonly cid: string; readonly bytes: Uint8Array; readonly signature: Uint8Array },
-  manifest: RunManifest
-): Bundle {
+export function bundleOf(state: State, accepted: { readonly cid: string; readonly bytes: Uint8Array }, manifest: RunManifest): Bundle {
   let bundle = state.bundles.get(accepted.cid)
   if (bundle !== undefined) return bundle
   const { engine, resources, compareStdout } = manifest
@@ -91,8 +87,8 @@ export function bundleOf(
     needs = { key, engine, cpuMillis, memoryBytes, diskBytes }
     state.needs.set(key, needs)
   }
-  const { cid, bytes, signature } = accepted
-  bundle = { cid, bytes, signature, needs, compareStdout, timeMs, users: 0 }
+  const { cid, bytes } = accepted
+  bundle = { cid, bytes, needs, compareStdout, timeMs, users: 0 }
   state.bundles.set(cid, bundle)
   return bundle
 }
@@ -142,7 +138,7 @@ function open(state: State, { batch: id, name, by, policy, seed }: Submit, nowMs
 
 function create(state: State, batch: Batch, accepted: AcceptedBundle, nowMs: number): void {
   const index = batch.tasks.length
-  if (!state.bundles.has(accepted.cid)) state.out.put(bundleKey(accepted.cid), encodeBundleRecord(accepted))
+  if (!state.bundles.has(accepted.cid)) state.out.put(bundleKey(accepted.cid), encodeBundleRecord(accepted.bytes))
   const bundle = bundleOf(state, accepted, accepted.manifest)
   const group = groupOf(state, batch, bundle)
   const task: Task = {

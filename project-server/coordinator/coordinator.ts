@@ -12,10 +12,10 @@ import { killEvent, type SubmitRefusal, submit, submitRefusal } from './batches.
 import type { Event } from './events.ts'
 import type { Node } from './model.ts'
 import { acknowledge, bye, disconnect, gone, hello, sweepNodes } from './nodes.ts'
-import type { Taken } from './output.ts'
+import type { LeaseSigner, Taken } from './output.ts'
 import { type CoordinatorPolicy, DEFAULT_COORDINATOR_POLICY, FOUND_MAX } from './policy.ts'
 import { pullFailed, retryPull } from './pulls.ts'
-import type { BatchRecord, BundleRecord, TaskRecord } from './records.ts'
+import type { BatchRecord, TaskRecord } from './records.ts'
 import { load } from './recovery.ts'
 import { pulledRemains } from './remains.ts'
 import { refile } from './replicas.ts'
@@ -32,14 +32,16 @@ export interface CoordinatorOptions {
   /** As `Store.beginEpoch` gave it. */
   readonly epoch: number
   readonly policy?: CoordinatorPolicy
+  /** The project's key. */
+  readonly signer: LeaseSigner
 }
 
 export class Coordinator {
   readonly #state: State
   #nowMs = 0
 
-  constructor({ project, epoch, policy = DEFAULT_COORDINATOR_POLICY }: CoordinatorOptions) {
-    this.#state = new State({ project, epoch, policy })
+  constructor({ project, epoch, policy = DEFAULT_COORDINATOR_POLICY, signer }: CoordinatorOptions) {
+    this.#state = new State({ project, epoch, policy, signer })
   }
 
   /** Rebuilds the live state: what is not terminal, and every node. `nowMs` is the time of the restart: nodes get a full grace period from it. Throws when the records contradict each other. */
@@ -98,8 +100,8 @@ export class Coordinator {
   }
 
   /** A manifest that a live task needs; others are read with `decodeBundleRecord` from `bundle/<cid>`. */
-  bundle(cid: string): BundleRecord | undefined {
-    return this.#state.bundles.get(cid)
+  bundle(cid: string): Uint8Array | undefined {
+    return this.#state.bundles.get(cid)?.bytes
   }
 
   /** Every node of the project, the present ones first. */

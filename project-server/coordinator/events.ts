@@ -8,15 +8,15 @@ import type { TaskPolicy } from '#protocol/bundle/policy'
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
 import type { FailureCode } from '#protocol/owner/messages'
 import type { Receipt } from '#protocol/result/receipt'
-import type { Result, SignedResult } from '#protocol/result/result'
+import type { Result } from '#protocol/result/result'
+import type { Seal } from '#protocol/signing/batch'
+import type { SealRef } from './receipt-records.ts'
 
-/** A manifest as accepted: decoded once, signed once. */
+/** A manifest as accepted. */
 export interface AcceptedBundle {
   /** CID as text. */
   readonly cid: string
   readonly bytes: Uint8Array
-  /** The project's signature over the CID's bytes (BUNDLE_DOMAIN). */
-  readonly signature: Uint8Array
   readonly manifest: RunManifest
 }
 
@@ -80,7 +80,9 @@ export type Event =
       readonly kind: 'reports'
       readonly node: PeerIdString
       readonly seq: number
-      readonly results: readonly { readonly result: Result; readonly signed: SignedResult }[]
+      readonly results: readonly { readonly result: Result; readonly body: Uint8Array }[]
+      /** What its node signed of all these results together, in this order; null without results. */
+      readonly seal: Seal | null
     }
   | {
       readonly kind: 'returned'
@@ -118,6 +120,8 @@ export type Effect =
 export interface Unsigned {
   readonly key: string
   readonly receipt: Receipt
+  /** Where the signature of each of its results is kept. */
+  readonly seals: readonly SealRef[]
 }
 
 export interface TaskFailure {

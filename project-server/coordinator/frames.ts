@@ -1,10 +1,14 @@
 /** What goes to a node as encoded frames: bounded, and without what no longer holds. */
+import { signBundles } from '#protocol/bundle/sign'
 import { Frame, type Lease } from '#protocol/control/messages'
 import type { ReplicaId } from '#protocol/ids'
 import type { Node, Replica } from './model.ts'
+import type { LeaseSigner } from './output.ts'
 import { ASSIGN_BYTES_MAX, ASSIGN_LEASES_MAX } from './policy.ts'
 import type { CancelReason, Outgoing } from './records.ts'
 import { isLive } from './states.ts'
+
+const NO_SIGNATURE = new Uint8Array(0)
 
 export interface Built {
   readonly outgoing: Outgoing
@@ -13,14 +17,14 @@ export interface Built {
 }
 
 /** Drains what is gathered for a node: leases first, cancellations after what they cancel. */
-export function buildFrames(node: Node): readonly Built[] {
+export function buildFrames(node: Node, signer: LeaseSigner): readonly Built[] {
   const { assign, granted, refused, cancel, release } = node.outgoing
   const built: Built[] = []
   const next = (node.link?.sent ?? 0) + 1
   for (const part of assignments(assign)) {
     const seq = next + built.length
     for (const replica of part) replica.assignSeq = seq
-    built.push({ outgoing: { kind: 'assign', replicas: part.map(({ id }) => id) }, frame: (at) => encodeAssign(at, part) })
+    built.push({ outgoing: { kind: 'assign', replicas: part.map(({ id }) => id) }, frame: (at) => encodeAssign(at, part, signer) })
   }
   const say = (outgoing: Exclude<Outgoing, { kind: 'assign' }>): void => {
     built.push({ outgoing, frame: (seq) => encodePlain(seq, outgoing) })
@@ -44,7 +48,7 @@ export function buildFrames(node: Node): readonly Built[] {
 }
 
 /** The frame of a numbered message once more: leases that are over are left out of it or refused, so that a node never starts them. */
-export function rebuildFrame(seq: number, outgoing: Outgoing, find: (id: ReplicaId) => Replica | undefined): Uint8Array {
+export function rebuildFrame(seq: number, outgoing: Outgoing, find: (id: ReplicaId) => Replica | undefined, signer: LeaseSigner): Uint8Array {
   const live = (id: ReplicaId): boolean => {
     const replica = find(id)
     return replica !== undefined && isLive(replica.state)
@@ -52,7 +56,8 @@ export function rebuildFrame(seq: number, outgoing: Outgoing, find: (id: Replica
   if (outgoing.kind === 'assign')
     return encodeAssign(
       seq,
-      outgoing.replicas.filter(live).map((id) => find(id) as Replica)
+      outgoing.replicas.filter(live).map((id) => find(id) as Replica),
+      signer
     )
   if (outgoing.kind !== 'grant') return encodePlain(seq, outgoing)
   const { granted, refused } = outgoing
@@ -66,7 +71,7 @@ function assignments(assign: readonly Replica[]): Replica[][] {
   let bytes = 0
   for (const replica of assign) {
     if (!isLive(replica.state)) continue
-    const size = replica.task.bundle.bytes.length + replica.task.bundle.signature.length
+    const size = replica.task.bundle.bytes.length
     if (part.length >= ASSIGN_LEASES_MAX || (part.length > 0 && bytes + size > ASSIGN_BYTES_MAX)) {
       found.push(part)
       part = []
@@ -85,14 +90,21 @@ function parts<T>(items: readonly T[]): T[][] {
   return found
 }
 
-function encodeAssign(seq: number, replicas: readonly Replica[]): Uint8Array {
+function encodeAssign(seq: number, replicas: readonly Replica[], signer: LeaseSigner): Uint8Array {
   const leases: Lease[] = replicas.map(({ id, epoch, task: { bundle } }) => ({
     replica: id,
     epoch,
-    manifest: bundle.bytes as Uint8Array<ArrayBuffer>,
-    signature: bundle.signature as Uint8Array<ArrayBuffer>
+    manifest: bundle.bytes as Uint8Array<ArrayBuffer>
   }))
-  return Frame.encode({ seq, ack: 0, assign: { leases } })
+  // Every lease of a frame may have ended before it is sent again.
+  const signature =
+    leases.length === 0
+      ? NO_SIGNATURE
+      : signBundles(
+          signer,
+          leases.map(({ manifest }) => manifest)
+        )
+  return Frame.encode({ seq, ack: 0, assign: { leases, signature: signature as Uint8Array<ArrayBuffer> } })
 }
 
 function encodePlain(seq: number, outgoing: Exclude<Outgoing, { kind: 'assign' }>): Uint8Array {

@@ -2,9 +2,9 @@
 import type { TaskPolicy } from '#protocol/bundle/policy'
 import type { Link } from '#protocol/control/link'
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
-import type { SignedResult } from '#protocol/result/result'
 import type { NodeOffer, TaskFailure } from './events.ts'
 import type { OrderedQueue } from './queue.ts'
+import type { StoredResult } from './receipt-records.ts'
 import type { CancelReason, Decision, Outgoing } from './records.ts'
 import type { ReplicaState, TaskState, Verdict } from './states.ts'
 
@@ -12,7 +12,6 @@ import type { ReplicaState, TaskState, Verdict } from './states.ts'
 export interface Bundle {
   readonly cid: string
   readonly bytes: Uint8Array
-  readonly signature: Uint8Array
   readonly needs: Needs
   readonly compareStdout: boolean
   readonly timeMs: number
@@ -156,7 +155,7 @@ export interface Report {
   readonly stdout: string
   readonly stderr: string
   readonly bytes: number
-  readonly signed: SignedResult
+  readonly signed: StoredResult
 }
 
 export interface Node {

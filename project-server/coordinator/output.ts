@@ -3,24 +3,16 @@
  * events touched them; frames are coalesced to one of each kind and node.
  */
 import type { ReplicaId } from '#protocol/ids'
-import type { Receipt } from '#protocol/result/receipt'
+import type { Signer } from '#protocol/signing/keys'
 import type { Change } from '../ports.ts'
 import type { Effect, Unsigned } from './events.ts'
 import { buildFrames, rebuildFrame } from './frames.ts'
 import type { Batch, Node, Replica, Task } from './model.ts'
-import {
-  batchKey,
-  encodeBatchRecord,
-  encodeLinkRecord,
-  encodeNodeRecord,
-  encodeOutgoing,
-  encodeTaskRecord,
-  linkKey,
-  nodeKey,
-  outKey,
-  receiptKey
-} from './records.ts'
+import { batchKey, encodeBatchRecord, encodeLinkRecord, encodeNodeRecord, encodeOutgoing, encodeTaskRecord, linkKey, nodeKey, outKey } from './records.ts'
 import { batchRecord, nodeRecord, taskRecord } from './snapshots.ts'
+
+/** Signs what a node is to run. Must be a function of its arguments, as Ed25519 is. */
+export type LeaseSigner = Pick<Signer, 'sign'>
 
 export interface Taken {
   readonly changes: readonly Change[]
@@ -41,12 +33,14 @@ export class Output {
   readonly #acks = new Set<Node>()
   readonly #watched = new Set<Task>()
   readonly #find: (id: ReplicaId) => Replica | undefined
+  readonly #signer: LeaseSigner
   #effects: Effect[] = []
   #unsigned: Unsigned[] = []
 
   /** `find` gives the replicas of live tasks. */
-  constructor(find: (id: ReplicaId) => Replica | undefined) {
+  constructor(find: (id: ReplicaId) => Replica | undefined, signer: LeaseSigner) {
     this.#find = find
+    this.#signer = signer
   }
 
   put(key: string, value: Uint8Array): void {
@@ -105,8 +99,8 @@ export class Output {
     this.#effects.push(effect)
   }
 
-  receipt(receipt: Receipt): void {
-    this.#unsigned.push({ key: receiptKey(receipt.task), receipt })
+  receipt(unsigned: Unsigned): void {
+    this.#unsigned.push(unsigned)
   }
 
   /** A new stream was welcomed: what the node does not have yet is sent again on it, as it is when it leaves. */
@@ -146,13 +140,14 @@ export class Output {
 
   #replay(node: Node): void {
     if (!node.connected || node.link === null) return
-    for (const { seq, payload } of node.link.pending()) this.#effects.push({ kind: 'send', node: node.id, seq, frame: rebuildFrame(seq, payload, this.#find) })
+    for (const { seq, payload } of node.link.pending())
+      this.#effects.push({ kind: 'send', node: node.id, seq, frame: rebuildFrame(seq, payload, this.#find, this.#signer) })
   }
 
   #number(node: Node): void {
     const { link } = node
     // Without a link there is nobody to tell: the next hello starts from nothing.
-    for (const { outgoing, frame } of buildFrames(node)) {
+    for (const { outgoing, frame } of buildFrames(node, this.#signer)) {
       if (link === null) continue
       const seq = link.push(outgoing)
       this.#changes.set(outKey(node.id, seq), encodeOutgoing(outgoing))

@@ -10,26 +10,23 @@
  * | `name/<name, URI-encoded>/<order, 12 digits>` | the batch's id: last one wins when a name is used again |
  * | `open/<id>` | empty: the batch has tasks that are not terminal |
  * | `task/<batch>.<index, 9 digits>` | TaskRecord |
- * | `bundle/<cid>` | BundleRecord, stored once however many tasks share it |
- * | `result/<batch>.<index, 9 digits>.<attempt>` | a signed result of a task that is not terminal |
- * | `receipt/<task id>` | the signed receipt (written by the shell, in the commit that decided the task) |
+ * | `bundle/<cid>` | the manifest, stored once however many tasks share it |
+ * | `seal/`, `result/`, `receipt/` | what was signed: receipt-records.ts |
  * | `node/<peer>` | NodeRecord |
  * | `link/<peer>` | LinkNumbers of its control stream; the id is hex |
  * | `out/<peer>/<seq, 16 digits>` | what a numbered frame said, until the node has it |
  * | `late/<replica id>` | a replica that was outstanding when its task was decided |
  * | `owed/<task id>`, `left/<batch>.<index, 9 digits>` | what the runs of a killed task may leave yet, and left: remains-records.ts |
  */
-import * as dagCbor from '@ipld/dag-cbor'
 import type { TaskPolicy } from '#protocol/bundle/policy'
 import { Writer } from '#protocol/cbor/writer'
+import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { LinkNumbers } from '#protocol/control/link'
 import { type BatchId, type PeerIdString, parseTaskId, type ReplicaId, type TaskId } from '#protocol/ids'
 import type { FailureCode } from '#protocol/owner/messages'
-import type { SignedResult } from '#protocol/result/result'
 import type { NodeOffer } from './events.ts'
+import { decodeRecord as decode, encodeRecord as encode, RECORD_VERSION } from './record-version.ts'
 import type { ReplicaState, TaskState, Verdict } from './states.ts'
-
-export const RECORD_VERSION = 1
 
 const WRITER = new Writer()
 
@@ -101,11 +98,6 @@ export interface TaskRecord {
   readonly replicas: readonly ReplicaRecord[]
 }
 
-export interface BundleRecord {
-  readonly bytes: Uint8Array
-  readonly signature: Uint8Array
-}
-
 export interface NodeRecord {
   readonly id: PeerIdString
   readonly offer: NodeOffer
@@ -164,11 +156,6 @@ export function nameKey(name: string, order: number): string {
   return `name/${encodeURIComponent(name)}/${padded(order, 12)}`
 }
 
-/** `task` is the task's own key. */
-export function resultKey(task: string, attempt: number): string {
-  return `result/${task.slice('task/'.length)}.${attempt}`
-}
-
 export function nodeKey(id: PeerIdString): string {
   return `node/${id}`
 }
@@ -187,10 +174,6 @@ export function lateKey(id: ReplicaId): string {
 
 function padded(number: number, digits: number): string {
   return String(number).padStart(digits, '0')
-}
-
-export function receiptKey(task: TaskId): string {
-  return `receipt/${task}`
 }
 
 /** Throws when the bytes are not a record that this version wrote: the store is corrupt. */
@@ -219,7 +202,7 @@ export function decodeTaskRecord(bytes: Uint8Array): TaskRecord {
     failure: failure === null ? null : { code: failure[0], message: failure[1] },
     decision: decision === null ? null : decisionOf(decision),
     outputLosses,
-    replicas: replicas.map(replicaOf)
+    replicas: replicas.map((row) => replicaOf(row, decision?.[0]))
   }
 }
 
@@ -231,15 +214,33 @@ export function encodeTaskRecord(task: TaskRecord): Uint8Array {
   if (decision === null) WRITER.nil()
   else {
     const { vote, atMs, exitCode, output, stdout, stderr, bytes, held } = decision
-    WRITER.list(8).text(vote).int(atMs).int(exitCode).text(output).text(stdout).text(stderr).int(bytes).flag(held)
+    WRITER.list(8).text(vote).int(atMs).int(exitCode).text(shorten(output)).text(shorten(stdout)).text(shorten(stderr)).int(bytes).flag(held)
   }
   WRITER.int(outputLosses).list(replicas.length)
-  for (const replica of replicas) writeReplica(replica)
+  for (const replica of replicas) writeReplica(replica, decision?.vote)
   return WRITER.done()
 }
 
-function writeReplica({ attempt, node, state, atMs, epoch, granted, vote, exitCode, reason, verdict, fault }: ReplicaRecord): void {
-  WRITER.list(11).int(attempt).text(node).text(state).int(atMs).int(epoch).flag(granted).text(vote).int(exitCode).text(reason).text(verdict)
+/** Most runs leave one of the three empty. */
+const SHORT: ReadonlyMap<string, string> = new Map([
+  [EMPTY_DIRECTORY, 'd'],
+  [EMPTY_FILE, 'f']
+])
+const LONG: ReadonlyMap<string, string> = new Map([...SHORT].map(([long, short]) => [short, long]))
+
+function shorten(cid: string): string {
+  return SHORT.get(cid) ?? cid
+}
+
+function lengthen(cid: string): string {
+  return LONG.get(cid) ?? cid
+}
+
+function writeReplica({ attempt, node, state, atMs, epoch, granted, vote, exitCode, reason, verdict, fault }: ReplicaRecord, agreed: string | undefined): void {
+  WRITER.list(11).int(attempt).text(node).text(state).int(atMs).int(epoch).flag(granted)
+  if (vote !== null && vote === agreed) WRITER.flag(true)
+  else WRITER.text(vote)
+  WRITER.int(exitCode).text(reason).text(verdict)
   if (fault === null) WRITER.nil()
   else WRITER.list(2).text(fault.class).text(fault.message)
 }
@@ -251,14 +252,18 @@ type ReplicaRow = [
   number,
   number,
   boolean,
-  string | null,
+  /** True for what was agreed. */
+  string | true | null,
   number | null,
   string | null,
   Verdict | null,
   [string, string] | null
 ]
 
-function replicaOf([attempt, node, state, atMs, epoch, granted, vote, exitCode, reason, verdict, fault]: ReplicaRow): ReplicaRecord {
+function replicaOf(
+  [attempt, node, state, atMs, epoch, granted, vote, exitCode, reason, verdict, fault]: ReplicaRow,
+  agreed: string | undefined
+): ReplicaRecord {
   return {
     attempt,
     node,
@@ -266,7 +271,7 @@ function replicaOf([attempt, node, state, atMs, epoch, granted, vote, exitCode, 
     atMs,
     epoch,
     granted,
-    vote,
+    vote: vote === true ? (agreed ?? null) : vote,
     exitCode,
     reason,
     verdict,
@@ -275,7 +280,7 @@ function replicaOf([attempt, node, state, atMs, epoch, granted, vote, exitCode, 
 }
 
 function decisionOf([vote, atMs, exitCode, output, stdout, stderr, bytes, held]: [string, number, number, string, string, string, number, boolean]): Decision {
-  return { vote, atMs, exitCode, output, stdout, stderr, bytes, held }
+  return { vote, atMs, exitCode, output: lengthen(output), stdout: lengthen(stdout), stderr: lengthen(stderr), bytes, held }
 }
 
 export function encodeBatchRecord(batch: BatchRecord): Uint8Array {
@@ -287,22 +292,13 @@ export function decodeBatchRecord(bytes: Uint8Array): BatchRecord {
   return decode<[BatchRecord]>('batch', bytes)[0]
 }
 
-export function encodeBundleRecord({ bytes, signature }: BundleRecord): Uint8Array {
-  return WRITER.list(3).int(RECORD_VERSION).bytes(bytes).bytes(signature).done()
+export function encodeBundleRecord(manifest: Uint8Array): Uint8Array {
+  return WRITER.list(2).int(RECORD_VERSION).bytes(manifest).done()
 }
 
-export function decodeBundleRecord(record: Uint8Array): BundleRecord {
-  const [bytes, signature] = decode<[Uint8Array, Uint8Array]>('bundle', record)
-  return { bytes, signature }
-}
-
-export function encodeSignedResult({ body, proof }: SignedResult): Uint8Array {
-  return encode([body, proof])
-}
-
-export function decodeSignedResult(bytes: Uint8Array): SignedResult {
-  const [body, proof] = decode<[Uint8Array, SignedResult['proof']]>('result', bytes)
-  return { body, proof }
+/** The manifest. */
+export function decodeBundleRecord(record: Uint8Array): Uint8Array {
+  return decode<[Uint8Array]>('bundle', record)[0]
 }
 
 export function encodeNodeRecord(node: NodeRecord): Uint8Array {
@@ -337,15 +333,4 @@ export function encodeLateRecord({ node, vote, atMs }: LateRecord): Uint8Array {
 export function decodeLateRecord(bytes: Uint8Array): LateRecord {
   const [node, vote, atMs] = decode<[PeerIdString, string, number]>('late', bytes)
   return { node, vote, atMs }
-}
-
-function encode(fields: readonly unknown[]): Uint8Array {
-  return dagCbor.encode([RECORD_VERSION, ...fields])
-}
-
-function decode<Fields extends readonly unknown[]>(what: string, bytes: Uint8Array): Fields {
-  const [version, ...fields] = dagCbor.decode<unknown[]>(bytes)
-  if (version !== RECORD_VERSION)
-    throw new Error(`a ${what} record has version ${version}, this talko reads version ${RECORD_VERSION}: install the newest talko`)
-  return fields as unknown as Fields
 }

@@ -7,6 +7,7 @@ import { bundleOf, groupOf, orderOf, storedManifest } from './batches.ts'
 import type { Batch, Node, Replica, Report, Task } from './model.ts'
 import { newNode } from './nodes.ts'
 import { resumePull } from './pulls.ts'
+import { decodeStoredResult, resultKey } from './receipt-records.ts'
 import {
   batchKey,
   bundleKey,
@@ -16,11 +17,9 @@ import {
   decodeLinkRecord,
   decodeNodeRecord,
   decodeOutgoing,
-  decodeSignedResult,
   decodeTaskRecord,
   type Outgoing,
   type ReplicaRecord,
-  resultKey,
   type TaskRecord,
   taskKeyOf
 } from './records.ts'
@@ -106,8 +105,8 @@ async function loadBundles(state: State, store: Records, records: readonly TaskR
     [...cids].map(async (cid) => {
       const bytes = await store.get(bundleKey(cid))
       if (bytes === undefined) throw new Error(`the record of bundle ${cid} is missing`)
-      const bundle = decodeBundleRecord(bytes)
-      bundleOf(state, { cid, ...bundle }, storedManifest(bundle.bytes))
+      const manifest = decodeBundleRecord(bytes)
+      bundleOf(state, { cid, bytes: manifest }, storedManifest(manifest))
     })
   )
 }
@@ -180,7 +179,7 @@ function loadReplica(
 }
 
 function loadReport(task: Task, stored: Uint8Array): Report {
-  const signed = decodeSignedResult(stored)
+  const signed = decodeStoredResult(stored)
   const result = decodeResult(signed.body)
   if (result === undefined) throw new Error(`a stored result of task ${task.id} does not decode`)
   return {

@@ -1,7 +1,7 @@
 /** The durable form of what killed tasks leave: `owed/<task id>` while it is waited for, `left/<batch>.<index, 9 digits>` once it is here. */
-import * as dagCbor from '@ipld/dag-cbor'
 import type { PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
-import { RECORD_VERSION, taskKey } from './records.ts'
+import { decodeRecord, encodeRecord } from './record-version.ts'
+import { taskKey } from './records.ts'
 
 /** What one run of a killed task left. CIDs as text. */
 export interface LeftRecord {
@@ -33,26 +33,19 @@ export function leftKey(task: TaskId): string {
 }
 
 export function encodeOwedRecord(record: OwedRecord): Uint8Array {
-  return dagCbor.encode([RECORD_VERSION, record])
+  return encodeRecord([record])
 }
 
 /** Throws when the bytes are not a record that this version wrote. */
 export function decodeOwedRecord(bytes: Uint8Array): OwedRecord {
-  return decode<OwedRecord>(bytes)
+  return decodeRecord<[OwedRecord]>('killed task', bytes)[0]
 }
 
 export function encodeLeftRecord(record: LeftRecord): Uint8Array {
-  return dagCbor.encode([RECORD_VERSION, record])
+  return encodeRecord([record])
 }
 
 /** Throws when the bytes are not a record that this version wrote. */
 export function decodeLeftRecord(bytes: Uint8Array): LeftRecord {
-  return decode<LeftRecord>(bytes)
-}
-
-function decode<T>(bytes: Uint8Array): T {
-  const [version, record] = dagCbor.decode<[number, T]>(bytes)
-  if (version !== RECORD_VERSION)
-    throw new Error(`a record of a killed task has version ${version}, this talko reads version ${RECORD_VERSION}: install the newest talko`)
-  return record
+  return decodeRecord<[LeftRecord]>('killed task', bytes)[0]
 }

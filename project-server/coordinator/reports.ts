@@ -3,10 +3,11 @@ import { CID } from 'multiformats/cid'
 import { DAG_CBOR, SHA2_256, sha256 } from '#protocol/content/cid'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { ReplicaId } from '#protocol/ids'
-import { type Result, type SignedResult, voteOf } from '#protocol/result/result'
+import { type Result, voteOf } from '#protocol/result/result'
 import type { Event } from './events.ts'
 import type { Node, Replica } from './model.ts'
-import { encodeSignedResult, lateKey, resultKey } from './records.ts'
+import { encodeSeal, encodeStoredResult, resultKey, type StoredResult, sealId, sealKey } from './receipt-records.ts'
+import { lateKey } from './records.ts'
 import { dropAwaited, takeRemains } from './remains.ts'
 import { close, giveBack, lose, moveReplica } from './replicas.ts'
 import type { State } from './state.ts'
@@ -47,14 +48,18 @@ export function progress(state: State, node: Node, { replicas }: Of<'progress'>)
 }
 
 /** running | uploading | lost -> reported, unless the task was decided without it, or killed. */
-export function reports(state: State, node: Node, { results }: Of<'reports'>, nowMs: number): void {
-  for (const { result, signed } of results) {
+export function reports(state: State, node: Node, { results, seal: signed }: Of<'reports'>, nowMs: number): void {
+  if (signed === null) return
+  const seal = sealId(state.epoch, 'n', state.nextSeal++)
+  let counted = false
+  for (const [index, { result, body }] of results.entries()) {
     const replica = heldBy(state, node, result.replica)
     close(state, node, result.replica)
     if (judgeLate(state, node, result)) continue
-    if (replica !== undefined) report(state, replica, { result, signed }, nowMs)
-    else takeRemains(state, node, result)
+    if (replica === undefined) takeRemains(state, node, result)
+    else if (report(state, replica, { result, signed: { body, seal, index } }, nowMs)) counted = true
   }
+  if (counted) state.out.put(sealKey(seal), encodeSeal(signed))
 }
 
 /** live -> returned. */
@@ -70,13 +75,14 @@ export function returned(state: State, node: Node, { replicas }: Of<'returned'>,
   }
 }
 
-function report(state: State, replica: Replica, { result, signed }: { result: Result; signed: SignedResult }, nowMs: number): void {
+/** True when it counts. */
+function report(state: State, replica: Replica, { result, signed }: { result: Result; signed: StoredResult }, nowMs: number): boolean {
   const { task } = replica
-  if (replica.state === 'reported' || replica.state === 'returned' || replica.state === 'cancelled') return
+  if (replica.state === 'reported' || replica.state === 'returned' || replica.state === 'cancelled') return false
   const fault = faultOf(replica, result)
   if (fault !== undefined) {
     if (isLive(replica.state)) giveBack(state, replica, { class: 'node', message: fault }, nowMs)
-    return
+    return false
   }
   if (replica.state === 'lost') {
     replica.fault = null
@@ -93,8 +99,9 @@ function report(state: State, replica: Replica, { result, signed }: { result: Re
     bytes: result.bytes,
     signed
   }
-  state.out.createLater(resultKey(task.key, replica.attempt), () => encodeSignedResult(signed))
+  state.out.createLater(resultKey(task.key, replica.attempt), () => encodeStoredResult(signed))
   moveReplica(state, replica, 'reported', nowMs)
+  return true
 }
 
 /** The hash is made anew: cheaper than an id kept for every manifest in memory. */

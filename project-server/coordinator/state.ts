@@ -2,7 +2,7 @@
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
 import { FreeNodes } from './free-nodes.ts'
 import type { Batch, Bundle, Group, Needs, Node, Remains, Replica, Task } from './model.ts'
-import { Output } from './output.ts'
+import { type LeaseSigner, Output } from './output.ts'
 import type { CoordinatorPolicy } from './policy.ts'
 import type { LateRecord } from './records.ts'
 
@@ -10,13 +10,14 @@ export interface StateOptions {
   readonly project: PeerIdString
   readonly epoch: number
   readonly policy: CoordinatorPolicy
+  readonly signer: LeaseSigner
 }
 
 export class State {
   readonly project: PeerIdString
   readonly epoch: number
   readonly policy: CoordinatorPolicy
-  readonly out = new Output((id) => this.replica(id))
+  readonly out: Output
   /** Ids of all batches ever accepted: repeating one is a no-op. */
   readonly known = new Set<BatchId>()
   /** Those with tasks that are not terminal, or still being submitted. */
@@ -39,8 +40,11 @@ export class State {
   readonly nodesChanged = new Set<Node>()
   /** Number of the next batch. */
   nextOrder = 1
+  /** Of this epoch. */
+  nextSeal = 1
 
-  constructor({ project, epoch, policy }: StateOptions) {
+  constructor({ project, epoch, policy, signer }: StateOptions) {
+    this.out = new Output((id) => this.replica(id), signer)
     this.project = project
     this.epoch = epoch
     this.policy = policy

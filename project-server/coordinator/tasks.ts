@@ -1,11 +1,14 @@
 /** What follows for a task from its replicas: wait, issue more, decide, fail; and how it ends. */
+import { manifestCid } from '#protocol/bundle/manifest'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { FailureCode } from '#protocol/owner/messages'
+import type { Receipt } from '#protocol/result/receipt'
 import type { TaskFailure } from './events.ts'
 import type { Replica, Report, Task } from './model.ts'
 import { LATE_KEPT_MAX, OUTPUT_LOSSES_MAX } from './policy.ts'
 import { startPull } from './pulls.ts'
-import { encodeLateRecord, lateKey, openKey, resultKey } from './records.ts'
+import { receiptKey, resultKey } from './receipt-records.ts'
+import { encodeLateRecord, lateKey, openKey } from './records.ts'
 import { keepRemains } from './remains.ts'
 import { cancel } from './replicas.ts'
 import { want } from './scheduler.ts'
@@ -51,18 +54,20 @@ export function finish(state: State, task: Task, held: boolean, nowMs: number): 
   }
   const agreeing = task.replicas.filter((replica) => replica.state === 'reported' && replica.report?.vote === decision.vote)
   const others = task.replicas.filter((replica) => replica.state === 'reported' && replica.report?.vote !== decision.vote)
-  state.out.receipt({
+  const signed = agreeing.map(({ report }) => (report as Report).signed)
+  const receipt: Receipt = {
     v: 1,
     project: state.project,
     task: task.id,
-    manifest: task.bundle.bytes,
+    bundle: manifestCid(task.bundle.bytes),
     epoch: state.epoch,
     quorum: task.batch.policy.minQuorum,
     decidedAtMs: decision.atMs,
     vote: decision.vote,
-    results: agreeing.map(({ report }) => (report as Report).signed),
+    results: signed.map(({ body }) => body),
     dissent: others.map(({ node, report }) => ({ node: node.id, vote: (report as Report).vote }))
-  })
+  }
+  state.out.receipt({ key: receiptKey(task.id), receipt, seals: signed })
   moveTask(state, task, task.failure === null ? 'ready' : 'failed')
   end(state, task, nowMs)
 }

@@ -4,9 +4,11 @@
  */
 import { type BatchId, parseTaskId, type TaskId, taskId } from '#protocol/ids'
 import type { BatchView, NodeView, TaskView } from '#protocol/owner/messages'
+import { encodeSignedReceipt } from '#protocol/result/receipt'
 import { storedManifest } from '../coordinator/batches.ts'
 import type { Coordinator } from '../coordinator/coordinator.ts'
-import { batchKey, bundleKey, decodeBatchRecord, decodeBundleRecord, decodeTaskRecord, receiptKey, type TaskRecord, taskKey } from '../coordinator/records.ts'
+import { receiptKey, signedReceipt } from '../coordinator/receipt-records.ts'
+import { batchKey, bundleKey, decodeBatchRecord, decodeBundleRecord, decodeTaskRecord, type TaskRecord, taskKey } from '../coordinator/records.ts'
 import { decodeLeftRecord, type LeftRecord, leftKey } from '../coordinator/remains-records.ts'
 import { batchView, taskView } from '../coordinator/views.ts'
 import type { Store } from '../ports.ts'
@@ -30,10 +32,12 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
     for await (const [key, value] of store.range(from, `${from.slice(0, from.indexOf('.'))}.~`, { limit })) found.set(key, decodeLeftRecord(value))
     return found
   }
-  const commandOf = async (bundle: string): Promise<readonly string[]> => {
+  const manifestOf = async (bundle: string): Promise<Uint8Array> => {
     const bytes = await store.get(bundleKey(bundle))
-    return bytes === undefined ? [] : storedManifest(decodeBundleRecord(bytes).bytes).command
+    if (bytes === undefined) throw new Error(`the record of bundle ${bundle} is missing`)
+    return decodeBundleRecord(bytes)
   }
+  const commandOf = async (bundle: string): Promise<readonly string[]> => storedManifest(await manifestOf(bundle)).command
 
   return {
     async batch(id) {
@@ -100,7 +104,11 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
       return nodes.slice(from, from + limit)
     },
 
-    receipt: (task: TaskId) => store.get(receiptKey(task))
+    async receipt(task: TaskId) {
+      const stored = await store.get(receiptKey(task))
+      if (stored === undefined) return undefined
+      return encodeSignedReceipt(await signedReceipt(stored, { get: (key) => store.get(key), manifest: manifestOf }))
+    }
   }
 }
 

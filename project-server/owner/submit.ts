@@ -4,11 +4,9 @@ import type { CID } from 'multiformats/cid'
 import { ManifestError } from '#protocol/bundle/errors'
 import { decodeManifest, manifestCid, type RunManifest } from '#protocol/bundle/manifest'
 import { DEFAULT_POLICY, policyFault, type TaskPolicy } from '#protocol/bundle/policy'
-import { signBundles } from '#protocol/bundle/sign'
 import type { ContentStore } from '#protocol/content/content'
 import { type BatchId, batchIdFrom, type PeerIdString } from '#protocol/ids'
 import type { Submit } from '#protocol/owner/messages'
-import type { Signer } from '#protocol/signing/keys'
 import type { Committer } from '../commit.ts'
 import { clip } from '../control/inbound.ts'
 import type { Coordinator } from '../coordinator/coordinator.ts'
@@ -20,7 +18,6 @@ import { OwnerError } from './request.ts'
 
 export interface SubmitPorts {
   readonly content: Pick<ContentStore, 'has' | 'locate'>
-  readonly signer: Pick<Signer, 'sign'>
   readonly random: Random
 }
 
@@ -85,26 +82,18 @@ export class Submissions {
 export function submitEvent(submit: Submit, by: PeerIdString, ports: SubmitPorts): SubmitEvent {
   if (submit.batch.length !== 16) throw new OwnerError('malformed', 'a batch id is 16 random bytes')
   const policy = decodePolicy(submit.policy)
-  const checked = new Map<string, Omit<AcceptedBundle, 'signature'> & { readonly id: CID }>()
+  const accepted = new Map<string, AcceptedBundle>()
   const present = new Set<string>()
-  const keys = submit.manifests.map((bytes, index) => {
-    const id = manifestCid(bytes)
-    const cid = id.toString()
-    if (checked.has(cid)) return cid
+  const bundles = submit.manifests.map((bytes, index) => {
+    const cid = manifestCid(bytes).toString()
+    const known = accepted.get(cid)
+    if (known !== undefined) return known
     const manifest = decode(bytes, index)
     checkContent(manifest, ports.content, present)
-    checked.set(cid, { id, cid, bytes, manifest })
-    return cid
+    const bundle = { cid, bytes, manifest }
+    accepted.set(cid, bundle)
+    return bundle
   })
-  const distinct = [...checked.values()]
-  const signatures = signBundles(
-    ports.signer,
-    distinct.map(({ id }) => id)
-  )
-  const accepted = new Map<string, AcceptedBundle>()
-  for (const [index, { cid, bytes, manifest }] of distinct.entries())
-    accepted.set(cid, { cid, bytes, manifest, signature: signatures[index] ?? new Uint8Array(0) })
-  const bundles = keys.map((cid) => accepted.get(cid) as AcceptedBundle)
   const seed = Buffer.from(ports.random.bytes(4)).readUInt32BE()
   return { kind: 'submit', batch: batchIdFrom(submit.batch), name: clip(submit.name, DATA_NAME_CHARS_MAX), by, bundles, policy, more: submit.more, seed }
 }

@@ -7,7 +7,7 @@ import type { PeerIdString } from '#protocol/ids'
 import type { FrameStream, Host } from '#protocol/peer/host'
 import { createHost } from '#protocol/peer/live/host'
 import { encodeResult, RESULT_DOMAIN, type Result } from '#protocol/result/result'
-import { signBatch } from '#protocol/signing/batch'
+import { leavesOf, rootOf } from '#protocol/signing/batch'
 import { generateIdentity, type Signer } from '#protocol/signing/keys'
 
 export interface FakeNodeOptions {
@@ -109,10 +109,8 @@ export class FakeNode {
 
   /** Reports these replicas in one signed batch. */
   async report(leases: readonly Lease[]): Promise<void> {
-    const bodies = leases.map((lease) => encodeResult(this.resultOf(lease)))
-    const proofs = signBatch(this.signer, RESULT_DOMAIN, bodies)
-    const results = bodies.map((body, index) => ({ body, index, path: [...(proofs[index]?.path ?? [])] }))
-    await this.say({ reports: { results, count: bodies.length, signature: proofs[0]?.signature ?? new Uint8Array() } as Frame['reports'] })
+    const results = leases.map((lease) => new Uint8Array(encodeResult(this.resultOf(lease))))
+    await this.say({ reports: { results, signature: new Uint8Array(this.signer.sign(RESULT_DOMAIN, rootOf(leavesOf(results)))) } })
   }
 
   resultOf(lease: Lease): Result {

@@ -14,7 +14,7 @@ const path = fc.array(fc.stringMatching(/^[a-z]{1,5}$/), { maxLength: 3 }).map((
 const bytes = fc.uint8Array({ maxLength: 50 })
 const variable = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_]{0,12}$/).filter((name) => name !== '__proto__')
 const inclusion = fc.record({ index: fc.nat(), count: fc.nat(), path: fc.array(bytes, { maxLength: 4 }), signature: bytes })
-const signed = fc.record({ body: bytes, proof: inclusion })
+const signed = fc.record({ body: bytes, proof: inclusion, manifest: bytes, proofs: fc.array(inclusion, { maxLength: 3 }) })
 
 it('manifests', () => {
   const dependency = fc.record({ name: fc.stringMatching(/^[a-z]{1,8}$/), root: cid, path, executables: fc.array(path, { maxLength: 3 }) })
@@ -66,7 +66,7 @@ it('results and votes', () => {
   })
   fc.assert(
     fc.property(result, (one) => {
-      assert.deepEqual([...encodeResult(one)], [...dagCbor.encode(one)])
+      assert.deepEqual([...encodeResult(one)], [...dagCbor.encode(Object.values(one))])
       const agreed = cidOfBytes(DAG_CBOR, dagCbor.encode([one.output, one.stdout])).toString()
       assert.equal(voteOf({ ...one, reason: 'exit', exitCode: 0 }, true), agreed)
     })
@@ -78,12 +78,12 @@ it('receipts', () => {
     v: fc.constant(1 as const),
     project: words,
     task: words,
-    manifest: bytes,
+    bundle: cid,
     epoch: fc.nat(),
     quorum: fc.nat(),
     decidedAtMs: fc.nat(),
     vote: words,
-    results: fc.array(signed, { maxLength: 3 }),
+    results: fc.array(bytes, { maxLength: 3 }),
     dissent: fc.array(fc.record({ node: words, vote: words }), { maxLength: 3 })
   })
   fc.assert(fc.property(receipt, (one) => assert.deepEqual([...encodeReceipt(one)], [...dagCbor.encode(one)])))

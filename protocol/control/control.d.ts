@@ -117,28 +117,14 @@ export declare namespace Frame {
         value: string;
         index: number;
     }
-    interface FrameReportsResultsBodyFieldEvent {
-        field: '$.reports.results[].body';
-        value: Uint8Array<ArrayBuffer>;
-        index: number;
-    }
-    interface FrameReportsResultsIndexFieldEvent {
-        field: '$.reports.results[].index';
-        value: number;
-        index: number;
-    }
-    interface FrameReportsResultsPathFieldEvent {
-        field: '$.reports.results[].path[]';
+    interface FrameReportsResultsFieldEvent {
+        field: '$.reports.results[]';
         index: number;
         value: Uint8Array<ArrayBuffer>;
     }
     interface FrameReportsSignatureFieldEvent {
         field: '$.reports.signature';
         value: Uint8Array<ArrayBuffer>;
-    }
-    interface FrameReportsCountFieldEvent {
-        field: '$.reports.count';
-        value: number;
     }
     interface FrameReturnedReplicasReplicaFieldEvent {
         field: '$.returned.replicas[].replica';
@@ -212,10 +198,9 @@ export declare namespace Frame {
         value: Uint8Array<ArrayBuffer>;
         index: number;
     }
-    interface FrameAssignLeasesSignatureFieldEvent {
-        field: '$.assign.leases[].signature';
+    interface FrameAssignSignatureFieldEvent {
+        field: '$.assign.signature';
         value: Uint8Array<ArrayBuffer>;
-        index: number;
     }
     interface FrameGrantGrantedFieldEvent {
         field: '$.grant.granted[]';
@@ -243,7 +228,7 @@ export declare namespace Frame {
     }
     function encode(obj: Partial<Frame>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Frame>): Frame;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Frame>): Generator<FrameSeqFieldEvent | FrameAckFieldEvent | FrameHelloVersionsFieldEvent | FrameHelloLinkFieldEvent | FrameHelloReceivedFieldEvent | FrameHelloProjectFieldEvent | FrameHelloCapabilitiesPlatformFieldEvent | FrameHelloCapabilitiesEnginesFieldEvent | FrameHelloCapabilitiesCpuMillisFieldEvent | FrameHelloCapabilitiesMemoryBytesFieldEvent | FrameHelloCapabilitiesDiskBytesFieldEvent | FrameHelloCapabilitiesSlotsFieldEvent | FrameHelloCapabilitiesTagsFieldEvent | FrameHelloReplicasFieldEvent | FrameHelloAgentFieldEvent | FrameHelloNameFieldEvent | FrameHelloDemandSlotsFieldEvent | FrameDemandSlotsFieldEvent | FrameStartReplicasReplicaFieldEvent | FrameStartReplicasEpochFieldEvent | FrameProgressReplicasReplicaFieldEvent | FrameProgressReplicasStateFieldEvent | FrameReportsResultsBodyFieldEvent | FrameReportsResultsIndexFieldEvent | FrameReportsResultsPathFieldEvent | FrameReportsSignatureFieldEvent | FrameReportsCountFieldEvent | FrameReturnedReplicasReplicaFieldEvent | FrameReturnedReplicasClassFieldEvent | FrameReturnedReplicasCodeFieldEvent | FrameReturnedReplicasMessageFieldEvent | FrameWelcomeVersionFieldEvent | FrameWelcomeEpochFieldEvent | FrameWelcomeResumedFieldEvent | FrameWelcomeReceivedFieldEvent | FrameWelcomeHeartbeatMsFieldEvent | FrameWelcomeUnknownFieldEvent | FrameRefusedCodeFieldEvent | FrameRefusedMessageFieldEvent | FrameRefusedRetryMsFieldEvent | FrameAssignLeasesReplicaFieldEvent | FrameAssignLeasesEpochFieldEvent | FrameAssignLeasesManifestFieldEvent | FrameAssignLeasesSignatureFieldEvent | FrameGrantGrantedFieldEvent | FrameGrantRefusedFieldEvent | FrameCancelReplicasFieldEvent | FrameCancelReasonFieldEvent | FrameReleaseReplicasFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Frame>): Generator<FrameSeqFieldEvent | FrameAckFieldEvent | FrameHelloVersionsFieldEvent | FrameHelloLinkFieldEvent | FrameHelloReceivedFieldEvent | FrameHelloProjectFieldEvent | FrameHelloCapabilitiesPlatformFieldEvent | FrameHelloCapabilitiesEnginesFieldEvent | FrameHelloCapabilitiesCpuMillisFieldEvent | FrameHelloCapabilitiesMemoryBytesFieldEvent | FrameHelloCapabilitiesDiskBytesFieldEvent | FrameHelloCapabilitiesSlotsFieldEvent | FrameHelloCapabilitiesTagsFieldEvent | FrameHelloReplicasFieldEvent | FrameHelloAgentFieldEvent | FrameHelloNameFieldEvent | FrameHelloDemandSlotsFieldEvent | FrameDemandSlotsFieldEvent | FrameStartReplicasReplicaFieldEvent | FrameStartReplicasEpochFieldEvent | FrameProgressReplicasReplicaFieldEvent | FrameProgressReplicasStateFieldEvent | FrameReportsResultsFieldEvent | FrameReportsSignatureFieldEvent | FrameReturnedReplicasReplicaFieldEvent | FrameReturnedReplicasClassFieldEvent | FrameReturnedReplicasCodeFieldEvent | FrameReturnedReplicasMessageFieldEvent | FrameWelcomeVersionFieldEvent | FrameWelcomeEpochFieldEvent | FrameWelcomeResumedFieldEvent | FrameWelcomeReceivedFieldEvent | FrameWelcomeHeartbeatMsFieldEvent | FrameWelcomeUnknownFieldEvent | FrameRefusedCodeFieldEvent | FrameRefusedMessageFieldEvent | FrameRefusedRetryMsFieldEvent | FrameAssignLeasesReplicaFieldEvent | FrameAssignLeasesEpochFieldEvent | FrameAssignLeasesManifestFieldEvent | FrameAssignSignatureFieldEvent | FrameGrantGrantedFieldEvent | FrameGrantRefusedFieldEvent | FrameCancelReplicasFieldEvent | FrameCancelReasonFieldEvent | FrameReleaseReplicasFieldEvent>;
 }
 export interface Hello {
     versions: number[];
@@ -456,6 +441,7 @@ export declare namespace Refused {
 }
 export interface Assign {
     leases: Lease[];
+    signature: Uint8Array<ArrayBuffer>;
 }
 export declare namespace Assign {
     const codec: () => Codec<Assign>;
@@ -474,20 +460,18 @@ export declare namespace Assign {
         value: Uint8Array<ArrayBuffer>;
         index: number;
     }
-    interface AssignLeasesSignatureFieldEvent {
-        field: '$.leases[].signature';
+    interface AssignSignatureFieldEvent {
+        field: '$.signature';
         value: Uint8Array<ArrayBuffer>;
-        index: number;
     }
     function encode(obj: Partial<Assign>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Assign>): Assign;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Assign>): Generator<AssignLeasesReplicaFieldEvent | AssignLeasesEpochFieldEvent | AssignLeasesManifestFieldEvent | AssignLeasesSignatureFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Assign>): Generator<AssignLeasesReplicaFieldEvent | AssignLeasesEpochFieldEvent | AssignLeasesManifestFieldEvent | AssignSignatureFieldEvent>;
 }
 export interface Lease {
     replica: string;
     epoch: number;
     manifest: Uint8Array<ArrayBuffer>;
-    signature: Uint8Array<ArrayBuffer>;
 }
 export declare namespace Lease {
     const codec: () => Codec<Lease>;
@@ -503,13 +487,9 @@ export declare namespace Lease {
         field: '$.manifest';
         value: Uint8Array<ArrayBuffer>;
     }
-    interface LeaseSignatureFieldEvent {
-        field: '$.signature';
-        value: Uint8Array<ArrayBuffer>;
-    }
     function encode(obj: Partial<Lease>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Lease>): Lease;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Lease>): Generator<LeaseReplicaFieldEvent | LeaseEpochFieldEvent | LeaseManifestFieldEvent | LeaseSignatureFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Lease>): Generator<LeaseReplicaFieldEvent | LeaseEpochFieldEvent | LeaseManifestFieldEvent>;
 }
 export interface Start {
     replicas: StartOne[];
@@ -606,24 +586,13 @@ export declare namespace ProgressOne {
     function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<ProgressOne>): Generator<ProgressOneReplicaFieldEvent | ProgressOneStateFieldEvent>;
 }
 export interface Reports {
-    results: Report[];
+    results: Uint8Array<ArrayBuffer>[];
     signature: Uint8Array<ArrayBuffer>;
-    count: number;
 }
 export declare namespace Reports {
     const codec: () => Codec<Reports>;
-    interface ReportsResultsBodyFieldEvent {
-        field: '$.results[].body';
-        value: Uint8Array<ArrayBuffer>;
-        index: number;
-    }
-    interface ReportsResultsIndexFieldEvent {
-        field: '$.results[].index';
-        value: number;
-        index: number;
-    }
-    interface ReportsResultsPathFieldEvent {
-        field: '$.results[].path[]';
+    interface ReportsResultsFieldEvent {
+        field: '$.results[]';
         index: number;
         value: Uint8Array<ArrayBuffer>;
     }
@@ -631,37 +600,9 @@ export declare namespace Reports {
         field: '$.signature';
         value: Uint8Array<ArrayBuffer>;
     }
-    interface ReportsCountFieldEvent {
-        field: '$.count';
-        value: number;
-    }
     function encode(obj: Partial<Reports>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Reports>): Reports;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Reports>): Generator<ReportsResultsBodyFieldEvent | ReportsResultsIndexFieldEvent | ReportsResultsPathFieldEvent | ReportsSignatureFieldEvent | ReportsCountFieldEvent>;
-}
-export interface Report {
-    body: Uint8Array<ArrayBuffer>;
-    index: number;
-    path: Uint8Array<ArrayBuffer>[];
-}
-export declare namespace Report {
-    const codec: () => Codec<Report>;
-    interface ReportBodyFieldEvent {
-        field: '$.body';
-        value: Uint8Array<ArrayBuffer>;
-    }
-    interface ReportIndexFieldEvent {
-        field: '$.index';
-        value: number;
-    }
-    interface ReportPathFieldEvent {
-        field: '$.path[]';
-        index: number;
-        value: Uint8Array<ArrayBuffer>;
-    }
-    function encode(obj: Partial<Report>): Uint8Array<ArrayBuffer>;
-    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Report>): Report;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Report>): Generator<ReportBodyFieldEvent | ReportIndexFieldEvent | ReportPathFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Reports>): Generator<ReportsResultsFieldEvent | ReportsSignatureFieldEvent>;
 }
 export interface Returned {
     replicas: ReturnedOne[];

@@ -1127,12 +1127,17 @@ export var Assign;
                         Lease.codec().encode(value, w);
                     }
                 }
+                if ((obj.signature != null && obj.signature.byteLength > 0)) {
+                    w.uint32(18);
+                    w.bytes(obj.signature);
+                }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
                 }
             }, (reader, length, opts = {}) => {
                 const obj = {
-                    leases: []
+                    leases: [],
+                    signature: uint8ArrayAlloc(0)
                 };
                 const end = length == null ? reader.len : reader.pos + length;
                 while (reader.pos < end) {
@@ -1145,6 +1150,10 @@ export var Assign;
                             obj.leases.push(Lease.codec().decode(reader, reader.uint32(), {
                                 limits: opts.limits?.leases$
                             }));
+                            break;
+                        }
+                        case 2: {
+                            obj.signature = reader.bytes();
                             break;
                         }
                         default: {
@@ -1175,6 +1184,13 @@ export var Assign;
                                 };
                             }
                             obj.leases++;
+                            break;
+                        }
+                        case 2: {
+                            yield {
+                                field: `${prefix}.signature`,
+                                value: reader.bytes()
+                            };
                             break;
                         }
                         default: {
@@ -1221,10 +1237,6 @@ export var Lease;
                     w.uint32(26);
                     w.bytes(obj.manifest);
                 }
-                if ((obj.signature != null && obj.signature.byteLength > 0)) {
-                    w.uint32(34);
-                    w.bytes(obj.signature);
-                }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
                 }
@@ -1232,8 +1244,7 @@ export var Lease;
                 const obj = {
                     replica: '',
                     epoch: 0,
-                    manifest: uint8ArrayAlloc(0),
-                    signature: uint8ArrayAlloc(0)
+                    manifest: uint8ArrayAlloc(0)
                 };
                 const end = length == null ? reader.len : reader.pos + length;
                 while (reader.pos < end) {
@@ -1249,10 +1260,6 @@ export var Lease;
                         }
                         case 3: {
                             obj.manifest = reader.bytes();
-                            break;
-                        }
-                        case 4: {
-                            obj.signature = reader.bytes();
                             break;
                         }
                         default: {
@@ -1284,13 +1291,6 @@ export var Lease;
                         case 3: {
                             yield {
                                 field: `${prefix}.manifest`,
-                                value: reader.bytes()
-                            };
-                            break;
-                        }
-                        case 4: {
-                            yield {
-                                field: `${prefix}.signature`,
                                 value: reader.bytes()
                             };
                             break;
@@ -1788,16 +1788,12 @@ export var Reports;
                 if (obj.results != null && obj.results.length > 0) {
                     for (const value of obj.results) {
                         w.uint32(10);
-                        Report.codec().encode(value, w);
+                        w.bytes(value);
                     }
                 }
                 if ((obj.signature != null && obj.signature.byteLength > 0)) {
                     w.uint32(18);
                     w.bytes(obj.signature);
-                }
-                if ((obj.count != null && obj.count !== 0)) {
-                    w.uint32(24);
-                    w.uint32(obj.count);
                 }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
@@ -1805,8 +1801,7 @@ export var Reports;
             }, (reader, length, opts = {}) => {
                 const obj = {
                     results: [],
-                    signature: uint8ArrayAlloc(0),
-                    count: 0
+                    signature: uint8ArrayAlloc(0)
                 };
                 const end = length == null ? reader.len : reader.pos + length;
                 while (reader.pos < end) {
@@ -1816,17 +1811,11 @@ export var Reports;
                             if (opts.limits?.results != null && obj.results.length === opts.limits.results) {
                                 throw new MaxLengthError('Decode error - repeated field "results" had too many elements');
                             }
-                            obj.results.push(Report.codec().decode(reader, reader.uint32(), {
-                                limits: opts.limits?.results$
-                            }));
+                            obj.results.push(reader.bytes());
                             break;
                         }
                         case 2: {
                             obj.signature = reader.bytes();
-                            break;
-                        }
-                        case 3: {
-                            obj.count = reader.uint32();
                             break;
                         }
                         default: {
@@ -1848,14 +1837,11 @@ export var Reports;
                             if (opts.limits?.results != null && obj.results === opts.limits.results) {
                                 throw new MaxLengthError('Streaming decode error - repeated field "results" had too many elements');
                             }
-                            for (const evt of Report.codec().stream(reader, reader.uint32(), `${prefix}.results[]`, {
-                                limits: opts.limits?.results$
-                            })) {
-                                yield {
-                                    ...evt,
-                                    index: obj.results
-                                };
-                            }
+                            yield {
+                                field: `${prefix}.results[]`,
+                                index: obj.results,
+                                value: reader.bytes()
+                            };
                             obj.results++;
                             break;
                         }
@@ -1863,13 +1849,6 @@ export var Reports;
                             yield {
                                 field: `${prefix}.signature`,
                                 value: reader.bytes()
-                            };
-                            break;
-                        }
-                        case 3: {
-                            yield {
-                                field: `${prefix}.count`,
-                                value: reader.uint32()
                             };
                             break;
                         }
@@ -1896,121 +1875,6 @@ export var Reports;
     }
     Reports.stream = stream;
 })(Reports || (Reports = {}));
-export var Report;
-(function (Report) {
-    let _codec;
-    Report.codec = () => {
-        if (_codec == null) {
-            _codec = message((obj, w, opts = {}) => {
-                if (opts.lengthDelimited !== false) {
-                    w.fork();
-                }
-                if ((obj.body != null && obj.body.byteLength > 0)) {
-                    w.uint32(10);
-                    w.bytes(obj.body);
-                }
-                if ((obj.index != null && obj.index !== 0)) {
-                    w.uint32(16);
-                    w.uint32(obj.index);
-                }
-                if (obj.path != null && obj.path.length > 0) {
-                    for (const value of obj.path) {
-                        w.uint32(26);
-                        w.bytes(value);
-                    }
-                }
-                if (opts.lengthDelimited !== false) {
-                    w.ldelim();
-                }
-            }, (reader, length, opts = {}) => {
-                const obj = {
-                    body: uint8ArrayAlloc(0),
-                    index: 0,
-                    path: []
-                };
-                const end = length == null ? reader.len : reader.pos + length;
-                while (reader.pos < end) {
-                    const tag = reader.uint32();
-                    switch (tag >>> 3) {
-                        case 1: {
-                            obj.body = reader.bytes();
-                            break;
-                        }
-                        case 2: {
-                            obj.index = reader.uint32();
-                            break;
-                        }
-                        case 3: {
-                            if (opts.limits?.path != null && obj.path.length === opts.limits.path) {
-                                throw new MaxLengthError('Decode error - repeated field "path" had too many elements');
-                            }
-                            obj.path.push(reader.bytes());
-                            break;
-                        }
-                        default: {
-                            reader.skipType(tag & 7);
-                            break;
-                        }
-                    }
-                }
-                return obj;
-            }, function* (reader, length, prefix, opts = {}) {
-                const obj = {
-                    path: 0
-                };
-                const end = length == null ? reader.len : reader.pos + length;
-                while (reader.pos < end) {
-                    const tag = reader.uint32();
-                    switch (tag >>> 3) {
-                        case 1: {
-                            yield {
-                                field: `${prefix}.body`,
-                                value: reader.bytes()
-                            };
-                            break;
-                        }
-                        case 2: {
-                            yield {
-                                field: `${prefix}.index`,
-                                value: reader.uint32()
-                            };
-                            break;
-                        }
-                        case 3: {
-                            if (opts.limits?.path != null && obj.path === opts.limits.path) {
-                                throw new MaxLengthError('Streaming decode error - repeated field "path" had too many elements');
-                            }
-                            yield {
-                                field: `${prefix}.path[]`,
-                                index: obj.path,
-                                value: reader.bytes()
-                            };
-                            obj.path++;
-                            break;
-                        }
-                        default: {
-                            reader.skipType(tag & 7);
-                            break;
-                        }
-                    }
-                }
-            });
-        }
-        return _codec;
-    };
-    function encode(obj) {
-        return encodeMessage(obj, Report.codec());
-    }
-    Report.encode = encode;
-    function decode(buf, opts) {
-        return decodeMessage(buf, Report.codec(), opts);
-    }
-    Report.decode = decode;
-    function stream(buf, opts) {
-        return streamMessage(buf, Report.codec(), opts);
-    }
-    Report.stream = stream;
-})(Report || (Report = {}));
 export var Returned;
 (function (Returned) {
     let _codec;

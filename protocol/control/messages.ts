@@ -8,9 +8,7 @@ export const CONTROL_VERSION = 1
 export const FRAME_BYTES_MAX = 4 * 1024 * 1024
 /** Leases, results or replicas in one frame. */
 export const FRAME_ITEMS_MAX = 4096
-/** The domain under which a project signs a manifest's CID bytes. */
-export const BUNDLE_DOMAIN = 'talko-bundle-1'
-/** The domain under which it signs a group of them at once. */
+/** The domain under which a project signs manifests. */
 export const BUNDLES_DOMAIN = 'talko-bundles-1'
 
 /** undefined for bytes that are not a frame of this version's shape and bounds. */
@@ -22,7 +20,7 @@ export function decodeFrame(bytes: Uint8Array): Frame | undefined {
         hello: { versions: 16, replicas: FRAME_ITEMS_MAX, capabilities: { engines: 16, tags: 64 } },
         start: { replicas: FRAME_ITEMS_MAX },
         progress: { replicas: FRAME_ITEMS_MAX },
-        reports: { results: FRAME_ITEMS_MAX, results$: { path: 32 } },
+        reports: { results: FRAME_ITEMS_MAX },
         returned: { replicas: FRAME_ITEMS_MAX },
         welcome: { unknown: FRAME_ITEMS_MAX },
         assign: { leases: FRAME_ITEMS_MAX },

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as dagCbor from '@ipld/dag-cbor'
 import fc from 'fast-check'
-import { DEFAULT_RESOURCES, encodeManifest, manifestCid } from '../bundle/manifest.ts'
+import { DEFAULT_RESOURCES, decodeManifest, encodeManifest, manifestCid } from '../bundle/manifest.ts'
 import { cidOfBytes, RAW } from '../content/cid.ts'
 import { batchIdFrom, replicaId, taskId } from '../ids.ts'
-import { signBatch } from '../signing/batch.ts'
+import { type Inclusion, signBatch } from '../signing/batch.ts'
 import { generateIdentity, type Signer } from '../signing/keys.ts'
 import { checkReceipt, decodeSignedReceipt, encodeReceipt, encodeSignedReceipt, RECEIPT_DOMAIN, type Receipt, type SignedReceipt } from './receipt.ts'
-import { decodeResult, encodeResult, RESULT_DOMAIN, type Result, type SignedResult, voteOf } from './result.ts'
+import { decodeResult, encodeResult, RESULT_DOMAIN, type Result, voteOf } from './result.ts'
 
 const [project, ann, bob] = await Promise.all([generateIdentity(), generateIdentity(), generateIdentity()])
 const manifest = encodeManifest({
@@ -47,30 +47,41 @@ function result(node: Signer, change: Partial<Result> = {}): Result {
   }
 }
 
-function signed(node: Signer, change?: Partial<Result>): SignedResult {
+interface Signed {
+  readonly body: Uint8Array
+  readonly proof: Inclusion
+}
+
+function signed(node: Signer, change?: Partial<Result>): Signed {
   const body = encodeResult(result(node, change))
   const [proof] = signBatch(node, RESULT_DOMAIN, [body, Uint8Array.of(9)])
   assert.ok(proof)
   return { body, proof }
 }
 
-function receipt(change: Partial<Receipt> = {}, signer = project): SignedReceipt {
+interface Change {
+  readonly results?: readonly Signed[]
+  readonly manifest?: Uint8Array
+  readonly receipt?: Partial<Receipt>
+}
+
+function receipt({ results = [signed(ann), signed(bob)], manifest: of = manifest, receipt: other = {} }: Change = {}, signer = project): SignedReceipt {
   const body = encodeReceipt({
     v: 1,
     project: project.peerId,
     task,
-    manifest,
+    bundle: manifestCid(manifest),
     epoch: 1,
     quorum: 2,
     decidedAtMs: 3,
     vote: voteOf(result(ann), true),
-    results: [signed(ann), signed(bob)],
+    results: results.map((one) => one.body),
     dissent: [],
-    ...change
+    ...other
   })
   const [proof] = signBatch(signer, RECEIPT_DOMAIN, [body])
   assert.ok(proof)
-  return { body, proof }
+  return { body, proof, manifest: of, proofs: results.map((one) => one.proof) }
 }
 
 const last = (lines: readonly string[]): string => lines.at(-1) ?? ''
@@ -85,7 +96,7 @@ describe('receipt', () => {
   })
 
   it('fails, saying why, when anything in it is not as it says', () => {
-    const why = (change: Partial<Receipt>, signer?: Signer): string => {
+    const why = (change: Change, signer?: Signer): string => {
       const check = checkReceipt(receipt(change, signer))
       assert.equal(check.ok, false)
       return last(check.lines)
@@ -98,6 +109,10 @@ describe('receipt', () => {
     assert.match(why({ results: [signed(ann), signed(bob, { bundle: file('x') })] }), /another bundle/)
     assert.match(why({ results: [signed(ann), { ...signed(bob), body: encodeResult(result(bob, { bytes: 6 })) }] }), /signature of node/)
     assert.match(why({ results: [signed(ann), { ...signed(bob), body: Uint8Array.of(1) }] }), /malformed/)
+    assert.match(why({ results: [signed(ann), { ...signed(bob), proof: signed(ann).proof }] }), /signature of node/)
+    assert.match(why({ manifest: encodeManifest({ ...decodeManifest(manifest), command: ['false'] }) }), /not that of bundle/)
+    assert.match(why({ manifest: Uint8Array.of(1) }), /not dag-cbor|not canonical|manifest/)
+    assert.match(why({ receipt: { quorum: 0 } }), /the quorum is 0/)
     assert.match(last(checkReceipt(receipt(), { project: ann.peerId }).lines), /expected/)
   })
 
@@ -117,8 +132,10 @@ describe('result', () => {
   it('decodes only what is one', () => {
     assert.deepEqual(decodeResult(encodeResult(result(ann)))?.node, ann.peerId)
     for (const change of [{ v: 2 }, { replica: 'x' }, { reason: 'tired' }, { exitCode: 0.5 }, { output: 'x' }, { node: 'x'.repeat(200) }]) {
-      assert.equal(decodeResult(dagCbor.encode({ ...result(ann), ...change })), undefined)
+      assert.equal(decodeResult(dagCbor.encode(Object.values({ ...result(ann), ...change }))), undefined)
     }
+    assert.equal(decodeResult(dagCbor.encode([...Object.values(result(ann)), 1])), undefined)
+    assert.equal(decodeResult(dagCbor.encode(result(ann))), undefined)
   })
 
   it('agrees on what was made when it succeeded, and on how it failed when it did not', () => {

@@ -10,7 +10,7 @@ import { Writer } from '../cbor/writer.ts'
 import type { PeerIdString, TaskId } from '../ids.ts'
 import { parseReplicaId } from '../ids.ts'
 import { type Inclusion, verifyInBatch } from '../signing/batch.ts'
-import { decodeResult, RESULT_DOMAIN, type Result, type SignedResult, voteOf } from './result.ts'
+import { decodeResult, RESULT_DOMAIN, type Result, voteOf } from './result.ts'
 
 export const RECEIPT_DOMAIN = 'talko-receipts-1'
 export const RECEIPT_BYTES_MAX = 1024 * 1024
@@ -21,23 +21,28 @@ export interface Receipt {
   readonly v: 1
   readonly project: PeerIdString
   readonly task: TaskId
-  /** The manifest itself: its CID is the bundle that every result must name. */
-  readonly manifest: Uint8Array
+  /** The manifest's CID, which every result must name. */
+  readonly bundle: CID
   readonly epoch: number
   readonly quorum: number
   readonly decidedAtMs: number
   /** What was agreed, as `voteOf` names it. */
   readonly vote: string
-  /** The signed results that agree on it. */
-  readonly results: readonly SignedResult[]
+  /** The results that agree on it, as their nodes signed them. */
+  readonly results: readonly Uint8Array[]
   /** Who said otherwise, for the record. */
   readonly dissent: readonly { readonly node: PeerIdString; readonly vote: string }[]
 }
 
-/** What is stored and handed out: the receipt's bytes with the project's proof. */
+/** What is handed out: the receipt's bytes with all that proves them. */
 export interface SignedReceipt {
   readonly body: Uint8Array
+  /** That the project signed it. */
   readonly proof: Inclusion
+  /** Its CID is the bundle. */
+  readonly manifest: Uint8Array
+  /** That each result's node signed it, in the order of the results. */
+  readonly proofs: readonly Inclusion[]
 }
 
 export interface ReceiptCheck {
@@ -49,33 +54,38 @@ export interface ReceiptCheck {
 }
 
 export function encodeReceipt(receipt: Receipt): Uint8Array {
-  const { v, project, task, manifest, epoch, quorum, decidedAtMs, vote, results, dissent } = receipt
-  WRITER.map(10).text('v').int(v).text('task').text(task).text('vote').text(vote).text('epoch').int(epoch).text('quorum').int(quorum)
-  WRITER.text('dissent').list(dissent.length)
+  const { v, project, task, bundle, epoch, quorum, decidedAtMs, vote, results, dissent } = receipt
+  WRITER.map(10).text('v').int(v).text('task').text(task).text('vote').text(vote).text('epoch').int(epoch).text('bundle').cid(bundle)
+  WRITER.text('quorum').int(quorum).text('dissent').list(dissent.length)
   for (const one of dissent) WRITER.map(2).text('node').text(one.node).text('vote').text(one.vote)
   WRITER.text('project').text(project).text('results').list(results.length)
-  for (const result of results) writeSigned(result)
-  return WRITER.text('manifest').bytes(manifest).text('decidedAtMs').int(decidedAtMs).done()
-}
-
-function writeSigned({ body, proof: { index, count, path, signature } }: SignedResult | SignedReceipt): void {
-  WRITER.map(2).text('body').bytes(body).text('proof').map(4).text('path').list(path.length)
-  for (const hash of path) WRITER.bytes(hash)
-  WRITER.text('count').int(count).text('index').int(index).text('signature').bytes(signature)
+  for (const result of results) WRITER.bytes(result)
+  return WRITER.text('decidedAtMs').int(decidedAtMs).done()
 }
 
 /** The file form of a signed receipt. */
-export function encodeSignedReceipt(signed: SignedReceipt): Uint8Array {
-  writeSigned(signed)
-  return WRITER.done()
+export function encodeSignedReceipt({ body, proof, manifest, proofs }: SignedReceipt): Uint8Array {
+  WRITER.map(4).text('body').bytes(body).text('proof')
+  writeInclusion(proof)
+  WRITER.text('proofs').list(proofs.length)
+  for (const one of proofs) writeInclusion(one)
+  return WRITER.text('manifest').bytes(manifest).done()
+}
+
+function writeInclusion({ index, count, path, signature }: Inclusion): void {
+  WRITER.map(4).text('path').list(path.length)
+  for (const hash of path) WRITER.bytes(hash)
+  WRITER.text('count').int(count).text('index').int(index).text('signature').bytes(signature)
 }
 
 /** Reads hostile bytes; undefined when they are not a signed receipt. */
 export function decodeSignedReceipt(bytes: Uint8Array): SignedReceipt | undefined {
   if (bytes.length > RECEIPT_BYTES_MAX) return undefined
   try {
-    const value: { body?: unknown; proof?: unknown } = dagCbor.decode(bytes)
-    return value.body instanceof Uint8Array && isInclusion(value.proof) ? { body: value.body, proof: value.proof } : undefined
+    const { body, proof, manifest, proofs }: Partial<Record<keyof SignedReceipt, unknown>> = dagCbor.decode(bytes)
+    if (!(body instanceof Uint8Array) || !(manifest instanceof Uint8Array) || manifest.length > MANIFEST_BYTES_MAX) return undefined
+    if (!isInclusion(proof) || !Array.isArray(proofs) || proofs.length > RESULTS_MAX || !proofs.every(isInclusion)) return undefined
+    return { body, proof, manifest, proofs }
   } catch {
     return undefined
   }
@@ -96,19 +106,22 @@ export function checkReceipt(signed: SignedReceipt, expect: { project?: PeerIdSt
   lines.push(`signed by project ${receipt.project}`)
   let compareStdout: boolean
   try {
-    compareStdout = decodeManifest(receipt.manifest).compareStdout
+    compareStdout = decodeManifest(signed.manifest).compareStdout
   } catch (error) {
     if (error instanceof ManifestError) return fail(error.message)
     throw error
   }
-  const bundle = manifestCid(receipt.manifest)
+  const { bundle } = receipt
+  if (!manifestCid(signed.manifest).equals(bundle)) return fail(`the manifest is not that of bundle ${bundle}`)
   lines.push(`bundle ${bundle}`)
   const nodes = new Set<PeerIdString>()
   const results: Result[] = []
-  for (const { body, proof } of receipt.results) {
+  for (const [index, body] of receipt.results.entries()) {
     const result = decodeResult(body)
+    const proof = signed.proofs[index]
     if (result === undefined) return fail('a result in it is malformed')
-    if (!verifyInBatch(result.node, RESULT_DOMAIN, body, proof)) return fail(`the signature of node ${result.node} does not match its result`)
+    if (proof === undefined || !verifyInBatch(result.node, RESULT_DOMAIN, body, proof))
+      return fail(`the signature of node ${result.node} does not match its result`)
     if (result.project !== receipt.project || parseReplicaId(result.replica)?.task !== receipt.task)
       return fail(`the result of node ${result.node} is for another task`)
     if (!result.bundle.equals(bundle)) return fail(`the result of node ${result.node} is for another bundle`)
@@ -134,11 +147,11 @@ export function decodeReceipt(bytes: Uint8Array): Receipt | undefined {
   }
   if (typeof value !== 'object' || value === null || CID.asCID(value) !== null || value.v !== 1) return undefined
   if (typeof value.project !== 'string' || typeof value.task !== 'string' || typeof value.vote !== 'string') return undefined
-  if (!(value.manifest instanceof Uint8Array) || value.manifest.length > MANIFEST_BYTES_MAX) return undefined
+  if (CID.asCID(value.bundle) === null) return undefined
   if (![value.epoch, value.quorum, value.decidedAtMs].every(Number.isSafeInteger)) return undefined
   if (!Array.isArray(value.results) || value.results.length > RESULTS_MAX || !Array.isArray(value.dissent) || value.dissent.length > RESULTS_MAX)
     return undefined
-  if (!value.results.every((item) => item?.body instanceof Uint8Array && isInclusion(item.proof))) return undefined
+  if (!value.results.every((item) => item instanceof Uint8Array)) return undefined
   if (!value.dissent.every((item) => typeof item?.node === 'string' && typeof item.vote === 'string')) return undefined
   return value as unknown as Receipt
 }

@@ -12,7 +12,7 @@ import type { Change } from '#project-server/ports'
 import { DEFAULT_POLICY } from '#protocol/bundle/policy'
 import { decodeFrame } from '#protocol/control/messages'
 import type { ReplicaId } from '#protocol/ids'
-import { batchId, bundle, offer, PROJECT, result, signedResult } from '../support/coordinator.ts'
+import { batchId, bundle, offer, PROJECT, result, SEAL, SIGNER, signedResult } from '../support/coordinator.ts'
 import { type BenchContext, type BenchLine, benchLine, median, seconds } from './runner.ts'
 
 const NAME = 'coordinator core, tasks through it'
@@ -55,7 +55,7 @@ export async function run(context: BenchContext): Promise<BenchLine[]> {
 
 /** Milliseconds inside the core, and what it would have written. */
 function throughCore(): { ms: number; commits: (readonly Change[])[] } {
-  const core = new Coordinator({ project: PROJECT, epoch: 1 })
+  const core = new Coordinator({ project: PROJECT, epoch: 1, signer: SIGNER })
   const commits: (readonly Change[])[] = []
   const nodes = new Map(
     Array.from({ length: NODES }, (_, index) => [`node ${index}`, { id: `node ${index}`, seq: 0, leased: [], granted: [], received: 0 } as Node])
@@ -103,6 +103,6 @@ function speak(node: Node): Event[] {
   node.granted = []
   if (leased.length > 0) events.push({ kind: 'start', node: node.id, seq: ++node.seq, replicas: leased.map((replica) => ({ replica, epoch: 1 })) })
   const results = granted.map((replica) => signedResult(result(node.id, replica, CIDS[Number(replica.split('.')[1])] as CID, {})))
-  if (results.length > 0) events.push({ kind: 'reports', node: node.id, seq: ++node.seq, results })
+  if (results.length > 0) events.push({ kind: 'reports', node: node.id, seq: ++node.seq, results, seal: SEAL })
   return events
 }

@@ -14,7 +14,7 @@ import { decodeFrame, type Frame } from '#protocol/control/messages'
 import type { ReplicaId, TaskId } from '#protocol/ids'
 import { parseReplicaId } from '#protocol/ids'
 import { MemoryStore } from '../../sim/store.ts'
-import { batchId, bundle, offer, PROJECT, result, signedResult } from './coordinator.ts'
+import { batchId, bundle, offer, PROJECT, result, SEAL, SIGNER, signedResult } from './coordinator.ts'
 import { Safety } from './coordinator-safety.ts'
 
 export type Action =
@@ -89,7 +89,7 @@ export class Chaos {
   readonly sometimes: Record<string, number> = {}
   nowMs = 1_000_000
   #epoch = 0
-  #coordinator = new Coordinator({ project: PROJECT, epoch: 0 })
+  #coordinator = new Coordinator({ project: PROJECT, epoch: 0, signer: SIGNER })
   #greeting: ChaosNode[] = []
   #pulls: Extract<Effect, { kind: 'pull' }>[] = []
 
@@ -104,7 +104,7 @@ export class Chaos {
 
   async start(): Promise<this> {
     this.#epoch = await this.store.beginEpoch()
-    this.#coordinator = new Coordinator({ project: PROJECT, epoch: this.#epoch, policy: DEFAULT_COORDINATOR_POLICY })
+    this.#coordinator = new Coordinator({ project: PROJECT, epoch: this.#epoch, policy: DEFAULT_COORDINATOR_POLICY, signer: SIGNER })
     await this.#coordinator.load(this.store, this.nowMs)
     this.safety.restarted(this.#coordinator)
     this.#pulls = []
@@ -359,7 +359,7 @@ export class Chaos {
     const one = signedResult(result(node.id, replica, lease.bundle, killed ? { reason: 'killed', output } : how === 'fail' ? { exitCode: 1 } : { output }))
     node.kept.add(replica)
     this.safety.reported(node.id, one.result)
-    this.#say(node, (seq) => ({ kind: 'reports', node: node.id, seq, results: [one] }))
+    this.#say(node, (seq) => ({ kind: 'reports', node: node.id, seq, results: [one], seal: SEAL }))
   }
 
   /** A result for a lease that another node has. */
@@ -368,7 +368,7 @@ export class Chaos {
     if (replica === undefined || lease === undefined || from === node) return
     const one = signedResult(result(node.id, replica, lease.bundle, { output: 'stolen' }))
     this.#say(node, (seq) => ({ kind: 'start', node: node.id, seq, replicas: [{ replica, epoch: lease.epoch }] }))
-    this.#say(node, (seq) => ({ kind: 'reports', node: node.id, seq, results: [one] }))
+    this.#say(node, (seq) => ({ kind: 'reports', node: node.id, seq, results: [one], seal: SEAL }))
   }
 
   #say(node: ChaosNode, make: (seq: number) => Said): void {

@@ -3,8 +3,10 @@
 import { CID } from 'multiformats/cid'
 import { Coordinator } from '#project-server/coordinator/coordinator'
 import type { AcceptedBundle, Effect, Event, NodeOffer, Unsigned } from '#project-server/coordinator/events'
+import type { LeaseSigner } from '#project-server/coordinator/output'
 import { type CoordinatorPolicy, DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
-import { decodeTaskRecord, receiptKey, type TaskRecord, taskKey } from '#project-server/coordinator/records'
+import { receiptKey } from '#project-server/coordinator/receipt-records'
+import { decodeTaskRecord, type TaskRecord, taskKey } from '#project-server/coordinator/records'
 import { encodeManifest, manifestCid, type RunManifest } from '#protocol/bundle/manifest'
 import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
 import { cidOfBytes, RAW } from '#protocol/content/cid'
@@ -12,6 +14,7 @@ import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import { decodeFrame, type Frame } from '#protocol/control/messages'
 import { batchIdFrom, type ReplicaId, type TaskId } from '#protocol/ids'
 import { type EndReason, encodeResult, type Result } from '#protocol/result/result'
+import type { Seal } from '#protocol/signing/batch'
 import { MemoryStore } from '../../sim/store.ts'
 
 export const PROJECT = 'the-project'
@@ -42,7 +45,7 @@ export function bundle(
     resources: { cpuMillis: 1000, memoryBytes: 1024 ** 3, timeMs: 60_000, diskBytes: 0, pids: 16, ...resources }
   }
   const bytes = encodeManifest(manifest)
-  return { cid: manifestCid(bytes).toString(), bytes, signature: Uint8Array.of(1), manifest }
+  return { cid: manifestCid(bytes).toString(), bytes, manifest }
 }
 
 export function offer(slots: number, overrides: Partial<NodeOffer> = {}): NodeOffer {
@@ -98,12 +101,12 @@ export function result(node: string, replica: ReplicaId, bundleId: CID, outcome:
 }
 
 /** Pretends to be signed: the core trusts the shell with signatures. */
-export function signedResult(one: Result): {
-  result: Result
-  signed: { body: Uint8Array; proof: { index: number; count: number; path: []; signature: Uint8Array } }
-} {
-  return { result: one, signed: { body: encodeResult(one), proof: { index: 0, count: 1, path: [], signature: Uint8Array.of(1) } } }
+export function signedResult(one: Result): { result: Result; body: Uint8Array } {
+  return { result: one, body: encodeResult(one) }
 }
+
+export const SEAL: Seal = { leaves: new Uint8Array(32), signature: Uint8Array.of(1) }
+export const SIGNER: LeaseSigner = { sign: () => Uint8Array.of(1) }
 
 /** A node that does as it is told by the test, and remembers what it was told. */
 export class ScriptedNode {
@@ -163,7 +166,7 @@ export class CoordinatorWorld {
   /** Starts, or starts again after a crash: only what was committed is left. */
   async start(): Promise<this> {
     this.epoch = await this.store.beginEpoch()
-    this.#coordinator = new Coordinator({ project: PROJECT, epoch: this.epoch, policy: this.#policy })
+    this.#coordinator = new Coordinator({ project: PROJECT, epoch: this.epoch, policy: this.#policy, signer: SIGNER })
     await this.#coordinator.load(this.store, this.nowMs)
     this.commit()
     return this
@@ -257,7 +260,7 @@ export class CoordinatorWorld {
     const id = node.leases.get(replica)?.bundle
     if (id === undefined) throw new Error(`node ${node.id} has no lease ${replica}`)
     node.leases.delete(replica)
-    this.apply({ kind: 'reports', node: node.id, seq: ++node.sent, results: [signedResult(result(node.id, replica, id, outcome))] })
+    this.apply({ kind: 'reports', node: node.id, seq: ++node.sent, results: [signedResult(result(node.id, replica, id, outcome))], seal: SEAL })
   }
 
   giveBack(node: ScriptedNode, replica: ReplicaId, kind: string, message = 'no'): void {
