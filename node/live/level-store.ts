@@ -2,6 +2,7 @@
 import { dirname } from 'node:path'
 import { Level } from 'level'
 import { NodeError } from '../errors.ts'
+import { openPages, type PageStore } from '../pages.ts'
 import type { NodeStore } from '../ports.ts'
 
 /** Opens or makes the store. Throws NodeError `in_use` when another process has it, `storage` for anything else. */
@@ -15,20 +16,25 @@ export async function openLevelStore(folder: string): Promise<NodeStore> {
       throw new NodeError('in_use', `another node runs on ${dirname(folder)}; stop it first (talko node stop), or use another folder`, { cause })
     throw storageError(folder, `the node's state in ${folder} cannot be opened`, why)
   }
-  return {
-    async batch(changes) {
-      const writes = changes.map(({ key, value }) => (value === null ? { type: 'del' as const, key } : { type: 'put' as const, key, value }))
+  const pages: PageStore = {
+    async write(put, deleted) {
+      const writes = deleted.map((key) => ({ type: 'del' as const, key }))
       try {
         // On disk before it resolves: what we say to the coordinator must outlive a power cut.
-        await level.batch(writes, { sync: true })
+        await level.batch(put === undefined ? writes : [...writes, { type: 'put' as const, ...put }], { sync: true })
       } catch (cause) {
         throw storageError(folder, `the node's state in ${folder} cannot be written`, cause)
       }
     },
-    async *range(prefix) {
-      for await (const [key, value] of level.iterator({ gte: prefix, lt: `${prefix}\uffff` })) yield [key, value] as const
-    },
+    all: () => level.iterator(),
+    get: (key) => level.get(key),
     close: () => level.close()
+  }
+  try {
+    return await openPages(pages)
+  } catch (cause) {
+    await level.close()
+    throw storageError(folder, `the node's state in ${folder} cannot be read; remove it to start afresh (what the node ran is lost)`, cause)
   }
 }
 
