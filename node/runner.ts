@@ -28,14 +28,37 @@ interface Work {
 }
 
 /** What is known of one replica from its start, or the wish to end it, until it is removed. */
-interface Run {
+class Run {
   /** Resolves when the executor has started it, or could not. */
   started: Promise<void> | undefined
   running: Running | undefined
   /** Asked to be killed, perhaps before it runs. */
   graceMs: number | undefined
-  /** Its executor asked where its folder is: there may be one. */
-  folderAsked: boolean
+  /** Its executor knows where its folder is: there may be one. */
+  folderTold = true
+}
+
+/** Notes when its executor asks for the folder. */
+class Watched implements Execution {
+  readonly replica: ReplicaId
+  readonly manifest: RunManifest
+  readonly inputs: Execution['inputs']
+  readonly #run: Run
+  readonly #workspace: Workspace
+
+  constructor({ replica, manifest, inputs }: Omit<Execution, 'folder'>, run: Run, workspace: Workspace) {
+    this.replica = replica
+    this.manifest = manifest
+    this.inputs = inputs
+    this.#run = run
+    this.#workspace = workspace
+    run.folderTold = false
+  }
+
+  get folder(): string {
+    this.#run.folderTold = true
+    return this.#workspace.pathOf(this.replica)
+  }
 }
 
 export class Runner {
@@ -137,13 +160,13 @@ export class Runner {
 
   /** It ran here and ended, and nobody can have made a folder for it: no disk needs to be asked. */
   #leftNothing(replica: ReplicaId): boolean {
-    return this.#runs.get(replica)?.folderAsked === false && !this.#atWork.has(replica)
+    return this.#runs.get(replica)?.folderTold === false && !this.#atWork.has(replica)
   }
 
   #runOf(replica: ReplicaId): Run {
     const known = this.#runs.get(replica)
     if (known !== undefined) return known
-    const run: Run = { started: undefined, running: undefined, graceMs: undefined, folderAsked: true }
+    const run = new Run()
     this.#runs.set(replica, run)
     return run
   }
@@ -168,16 +191,8 @@ export class Runner {
     const { workspace, store } = this.#ports
     try {
       if (run.graceMs !== undefined) throw new ExecutorError('failed', 'ended before it began')
-      run.folderAsked = false
-      const running = await this.#executor(manifest).start({
-        replica,
-        manifest,
-        inputs: locateInputs(store, manifest),
-        get folder() {
-          run.folderAsked = true
-          return workspace.pathOf(replica)
-        }
-      })
+      const execution = new Watched({ replica, manifest, inputs: locateInputs(store, manifest) }, run, workspace)
+      const running = await this.#executor(manifest).start(execution)
       this.#attach(replica, running, run)
     } catch (error) {
       this.#failed(replica, error)

@@ -5,23 +5,31 @@
 import * as dagCbor from '@ipld/dag-cbor'
 import { decodeManifest } from '#protocol/bundle/manifest'
 import { Writer } from '#protocol/cbor/writer'
+import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { ReplicaId } from '#protocol/ids'
+import type { EndReason } from '#protocol/result/result'
 import type { Ended } from '../ports.ts'
 import type { CheckedLease, Fault, Replica } from './events.ts'
 
 export const REPLICA_PREFIX = 'replica/'
 
-interface Stored {
-  readonly v: 1
-  readonly at: 'leased' | 'asked' | 'granted' | 'running' | 'killing' | 'killed' | 'publishing' | 'reported'
-  readonly epoch: number
-  readonly manifest: Uint8Array
-  readonly fault: Fault | null
-  readonly ended: Ended | null
-  readonly content: readonly string[]
-}
+type At = 'leased' | 'asked' | 'granted' | 'running' | 'killing' | 'killed' | 'publishing' | 'reported'
+
+/** A list: the names of a map's keys would be most of a record that is written three times for every replica. */
+type Stored = readonly [
+  v: 1,
+  at: At,
+  epoch: number,
+  manifest: Uint8Array,
+  fault: readonly [Fault['class'], code: string, message: string] | null,
+  ended: readonly [EndReason, exitCode: number, startedAtMs: number, endedAtMs: number, cpuMs: number, memoryPeakBytes: number] | null,
+  /** The well-known ids of nothing are left empty. */
+  content: readonly string[]
+]
 
 const NO_BYTES = new Uint8Array(0)
+/** Of a run that left nothing: output, stdout, stderr. */
+const NOTHING: readonly string[] = [EMPTY_DIRECTORY, EMPTY_FILE, EMPTY_FILE]
 const WRITER = new Writer()
 
 export function encodeReplica(replica: Replica): Uint8Array {
@@ -46,25 +54,34 @@ export function encodeReplica(replica: Replica): Uint8Array {
 /** Reads a record of this node's own; throws ManifestError or TypeError when it is damaged. */
 export function decodeReplica(id: ReplicaId, bytes: Uint8Array): Replica {
   const stored: Stored = dagCbor.decode(bytes)
-  if (stored.v !== 1) throw new TypeError(`replica record ${id} has version ${String(stored.v)}, this talko reads version 1`)
-  if (stored.at === 'reported') return { phase: 'reported', content: stored.content }
-  const lease: CheckedLease = { replica: id, epoch: stored.epoch, bytes: stored.manifest, manifest: decodeManifest(stored.manifest) }
-  switch (stored.at) {
+  if (!Array.isArray(stored) || stored[0] !== 1) throw new TypeError(`replica record ${id} is not of version 1, which this talko reads`)
+  const [, at, epoch, manifest, fault, ended, content] = stored
+  if (at === 'reported') return { phase: 'reported', content: content.map((text, index) => text || (NOTHING[index] ?? '')) }
+  const lease: CheckedLease = { replica: id, epoch, bytes: manifest, manifest: decodeManifest(manifest) }
+  switch (at) {
     case 'leased':
     case 'asked':
     case 'granted':
-      return { phase: 'preparing', lease, asked: stored.at !== 'leased', granted: stored.at === 'granted' }
+      return { phase: 'preparing', lease, asked: at !== 'leased', granted: at === 'granted' }
     case 'running':
       return { phase: 'running', lease }
     case 'killing':
     case 'killed':
-      return { phase: 'killing', lease, fault: stored.fault, publish: stored.at === 'killed' }
+      return { phase: 'killing', lease, fault: fault === null ? null : faultOf(fault), publish: at === 'killed' }
     case 'publishing':
-      if (stored.ended === null) throw new TypeError(`replica record ${id} lacks how it ended`)
-      return { phase: 'publishing', lease, ended: stored.ended }
+      if (ended === null) throw new TypeError(`replica record ${id} lacks how it ended`)
+      return { phase: 'publishing', lease, ended: endedOf(ended) }
     default:
       throw new TypeError(`replica record ${id} is in an unknown state`)
   }
+}
+
+function faultOf([kind, code, message]: NonNullable<Stored[4]>): Fault {
+  return { class: kind, code, message }
+}
+
+function endedOf([reason, exitCode, startedAtMs, endedAtMs, cpuMs, memoryPeakBytes]: NonNullable<Stored[5]>): Ended {
+  return { reason, exitCode, startedAtMs, endedAtMs, cpuMs, memoryPeakBytes }
 }
 
 interface Details {
@@ -73,25 +90,25 @@ interface Details {
   readonly content?: readonly string[]
 }
 
-/** dag-cbor by hand: a record is written three times for every replica. */
-function write(at: Stored['at'], lease: CheckedLease | null, { fault = null, ended, content = [] }: Details = {}): Uint8Array {
-  WRITER.map(7).text('v').int(1).text('at').text(at).text('ended')
+const NO_DETAILS: Details = {}
+
+/** dag-cbor by hand. */
+function write(at: At, lease: CheckedLease | null, { fault = null, ended, content = [] }: Details = NO_DETAILS): Uint8Array {
+  WRITER.list(7)
+    .int(1)
+    .text(at)
+    .int(lease?.epoch ?? 0)
+    .bytes(lease?.bytes ?? NO_BYTES)
+  if (fault === null) WRITER.nil()
+  else WRITER.list(3).text(fault.class).text(fault.code).text(fault.message)
   if (ended === undefined) WRITER.nil()
   else {
     const { cpuMs, reason, exitCode, endedAtMs, startedAtMs, memoryPeakBytes } = ended
-    WRITER.map(6).text('cpuMs').int(whole(cpuMs)).text('reason').text(reason).text('exitCode').int(whole(exitCode)).text('endedAtMs').int(whole(endedAtMs))
-    WRITER.text('startedAtMs').int(whole(startedAtMs)).text('memoryPeakBytes').int(whole(memoryPeakBytes))
+    WRITER.list(6).text(reason).int(whole(exitCode)).int(whole(startedAtMs)).int(whole(endedAtMs)).int(whole(cpuMs)).int(whole(memoryPeakBytes))
   }
-  WRITER.text('epoch')
-    .int(lease?.epoch ?? 0)
-    .text('fault')
-  if (fault === null) WRITER.nil()
-  else WRITER.map(3).text('code').text(fault.code).text('class').text(fault.class).text('message').text(fault.message)
-  WRITER.text('content').list(content.length)
-  for (const cid of content) WRITER.text(cid)
-  return WRITER.text('manifest')
-    .bytes(lease?.bytes ?? NO_BYTES)
-    .done()
+  WRITER.list(content.length)
+  for (const [index, cid] of content.entries()) WRITER.text(cid === NOTHING[index] ? '' : cid)
+  return WRITER.done()
 }
 
 /** Records and results hold whole numbers only. */
