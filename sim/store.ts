@@ -9,6 +9,11 @@ export class MemoryStore implements Store {
   full = false
 
   async beginEpoch(): Promise<number> {
+    return this.open()
+  }
+
+  /** `beginEpoch` without a promise. */
+  open(): number {
     return ++this.#epoch
   }
 

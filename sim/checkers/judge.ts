@@ -1,0 +1,144 @@
+/** All that looks at a run, in one: see the files beside it. */
+
+import type { Ended } from '#node/ports'
+import type { Coordinator } from '#project-server/coordinator/coordinator'
+import type { Effect } from '#project-server/coordinator/events'
+import type { Change } from '#project-server/ports'
+import type { PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
+import type { Outcome } from '../protocol/truth.ts'
+import type { Judge, World } from '../protocol/world.ts'
+import { Complaints } from './complaints.ts'
+import { Runs } from './runs.ts'
+import { Tasks } from './tasks.ts'
+import { Words } from './words.ts'
+
+/** Why a server or a node may end by itself. */
+const SERVER_ENDS: readonly string[] = ['stale_epoch', 'corrupt', 'disk_full']
+
+export function makeJudge(world: World): Judge {
+  return new Bench(world)
+}
+
+class Bench implements Judge {
+  readonly #world: World
+  readonly #complaints = new Complaints()
+  #parts: { readonly runs: Runs; readonly tasks: Tasks; readonly words: Words } | undefined
+  #epoch = 0
+  #led = 0
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  get complaint(): string | undefined {
+    return this.#complaints.first
+  }
+
+  get #all(): { readonly runs: Runs; readonly tasks: Tasks; readonly words: Words } {
+    if (this.#parts !== undefined) return this.#parts
+    const { sometimes, disk } = this.#world
+    const { records } = disk
+    const complaints = this.#complaints
+    const runs = new Runs(records, complaints, sometimes)
+    const tasks = new Tasks({ records, complaints, sometimes, runs, tell: (text) => this.#world.tell(text) })
+    this.#parts = { runs, tasks, words: new Words(records, complaints, sometimes) }
+    return this.#parts
+  }
+
+  /** [12] */
+  committed(epoch: number, changes: readonly Change[]): void {
+    this.#complaints.expect(epoch >= this.#epoch, () => `epoch ${epoch} wrote after epoch ${this.#epoch}`)
+    this.#epoch = epoch
+    this.#all.tasks.committed(changes)
+  }
+
+  led(coordinator: Coordinator, epoch: number): void {
+    this.#complaints.expect(epoch > this.#led, () => `epoch ${epoch} began after epoch ${this.#led}`)
+    this.#led = epoch
+    this.#all.tasks.led(coordinator)
+    this.#world.sometimes.see('a server began')
+    this.#world.tell(`the server leads, epoch ${epoch}`)
+  }
+
+  effects(effects: readonly Effect[]): void {
+    this.#all.words.effects(effects)
+  }
+
+  serverFailed(code: string, message: string): void {
+    this.#complaints.expect(SERVER_ENDS.includes(code), () => `the server cannot go on: ${code}: ${message}`)
+    this.#world.sometimes.see(`server ended: ${code}`)
+    this.#world.tell(`the server ends: ${message}`)
+  }
+
+  accepted(batch: string, tasks: number): void {
+    this.#all.tasks.accepted(batch, tasks)
+    this.#world.sometimes.see('owner answered')
+  }
+
+  killed(tasks: readonly TaskId[]): void {
+    this.#all.tasks.killed(tasks)
+  }
+
+  wrote(node: PeerIdString, changes: readonly Change[]): void {
+    this.#all.words.wrote(node, changes)
+  }
+
+  wiped(node: PeerIdString): void {
+    this.#all.words.wiped(node)
+  }
+
+  nodeFailed(node: PeerIdString, code: string, message: string): void {
+    const disk = /no space left|input\/output/.test(message)
+    this.#complaints.expect(code === 'storage' && disk, () => `${node} cannot go on: ${code}: ${message}`)
+    this.#world.sometimes.see('a node ended for its disk')
+  }
+
+  started(node: PeerIdString, replica: ReplicaId): void {
+    const machine = this.#world.nodes.find(({ id }) => id === node)?.machine
+    this.#all.runs.started(node, replica, machine?.records ?? new Map())
+    this.#world.tell(`${machine?.name} runs ${replica}`)
+  }
+
+  ended(node: PeerIdString, replica: ReplicaId, ended: Ended, outcome: Outcome): void {
+    this.#all.runs.ended(node, replica, ended, outcome)
+  }
+
+  claimed(node: PeerIdString, replica: ReplicaId, vote: string): void {
+    this.#all.runs.claimed(node, replica, vote)
+  }
+
+  frame(from: PeerIdString, to: PeerIdString, frame: Uint8Array): void {
+    if (to === this.#world.project.peerId && this.#world.nodes.some(({ id }) => id === from)) this.#all.words.fromNode(from, frame)
+  }
+
+  /** [10, 17, 29, 31] In calm everything ends, and nothing is left behind. */
+  unfinished(world: World): string {
+    const { tasks } = this.#all
+    const { records } = world.disk
+    if (world.owner.waiting > 0) return 'an owner waits for an answer'
+    if (tasks.open.size > 0) return `not ended: ${[...tasks.open].slice(0, 5).join(', ')}`
+    const owed = records.keys('owed/')
+    if (owed.length > 0) return `what killed runs left is waited for: ${owed[0]}`
+    const open = records.keys('open/')
+    if (open.length > 0) return `${open[0]} has no open task`
+    for (const node of world.nodes) {
+      const view = node.service?.view()
+      const [replica] = view?.replicas ?? []
+      if (view === undefined) return `${node.machine.name} is not there`
+      if (replica !== undefined) return `${node.machine.name} still has ${replica.replica}, ${replica.phase}`
+      if (view.unacknowledged > 0) return `${node.machine.name} waits for ${view.unacknowledged} acknowledgements`
+      if (!view.connected) return `${node.machine.name} is not connected: ${view.trouble}`
+      const [container] = node.machine.containers.keys()
+      if (container !== undefined) return `${node.machine.name} has a container of ${container}`
+      const [folder] = node.machine.folders.keys()
+      if (folder !== undefined) return `${node.machine.name} has a folder of ${folder}`
+      if (node.machine.content.size > 0 && !onlyInput(node.machine.content)) return `${node.machine.name} keeps content that nobody wants`
+    }
+    const out = records.keys('out/')
+    return out.length > 0 ? `message ${out[0]} was never acknowledged` : ''
+  }
+}
+
+function onlyInput(content: ReadonlySet<string>): boolean {
+  return content.size <= 1
+}

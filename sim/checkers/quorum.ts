@@ -1,0 +1,37 @@
+/**
+ * The rules of a quorum once more, from the policy's description and not from the validator: what must have become of a task
+ * whose replicas are as its record says. Simple before fast; it sees records only.
+ */
+import type { TaskPolicy } from '#protocol/bundle/policy'
+
+export interface ReplicaSeen {
+  readonly node: string
+  readonly state: string
+  readonly vote: string | null
+  readonly fault: string | null
+}
+
+export type Prediction = { readonly kind: 'open' } | { readonly kind: 'decided'; readonly vote: string } | { readonly kind: 'failed'; readonly code: string }
+
+/** Two nodes that find the input at fault are believed. */
+const INPUT_FAULTS = 2
+
+export function predict(replicas: readonly ReplicaSeen[], policy: TaskPolicy): Prediction {
+  const said = new Map<string, string>()
+  for (const { node, vote } of replicas) if (vote !== null && !said.has(node)) said.set(node, vote)
+  const sizes = new Map<string, number>()
+  for (const vote of said.values()) sizes.set(vote, (sizes.get(vote) ?? 0) + 1)
+  const best = Math.max(0, ...sizes.values())
+  for (const [vote, size] of sizes) if (size >= policy.minQuorum) return { kind: 'decided', vote }
+
+  const broken = replicas.filter(({ state, vote, fault }) => vote === null && (state === 'lost' || fault === 'node')).length
+  const inputs = replicas.filter(({ vote, fault }) => vote === null && fault === 'input').length
+  const live = replicas.filter(({ state }) => ['leased', 'preparing', 'running', 'uploading'].includes(state)).length
+  if (inputs >= INPUT_FAULTS) return { kind: 'failed', code: 'input' }
+  if (said.size >= policy.maxSuccessResults) return { kind: 'failed', code: 'no_agreement' }
+  if (broken >= policy.maxErrorResults) return { kind: 'failed', code: 'too_many_errors' }
+  const lacking = Math.max(policy.targetResults - said.size, policy.minQuorum - best)
+  if (live === 0 && lacking > 0 && replicas.length >= policy.maxTotalResults)
+    return { kind: 'failed', code: said.size > 1 ? 'no_agreement' : 'too_many_errors' }
+  return { kind: 'open' }
+}

@@ -1,0 +1,202 @@
+/** Tasks as they are on the server's disk, looked at after every commit. Numbers in brackets are those of the list of invariants. */
+import { isDeepStrictEqual } from 'node:util'
+import type { Coordinator } from '#project-server/coordinator/coordinator'
+import { decodeBatchRecord, decodeTaskRecord, type ReplicaRecord, type TaskRecord, taskKey } from '#project-server/coordinator/records'
+import type { Change } from '#project-server/ports'
+import type { TaskPolicy } from '#protocol/bundle/policy'
+import type { BatchId, TaskId } from '#protocol/ids'
+import type { Sometimes } from '../sometimes.ts'
+import type { MemoryStore } from '../store.ts'
+import type { Complaints } from './complaints.ts'
+import { predict } from './quorum.ts'
+import type { Runs } from './runs.ts'
+
+const TERMINAL: readonly string[] = ['ready', 'failed', 'killed']
+const LIVE: readonly string[] = ['leased', 'preparing', 'running', 'uploading']
+
+/** Every state that may follow, over any number of moves. */
+const TASK_AFTER: Readonly<Record<string, readonly string[]>> = {
+  created: ['created', 'staged', 'running', 'validating', ...TERMINAL],
+  staged: ['staged', 'running', 'validating', ...TERMINAL],
+  running: ['staged', 'running', 'validating', ...TERMINAL],
+  validating: ['staged', 'running', 'validating', ...TERMINAL],
+  ready: ['ready'],
+  failed: ['failed'],
+  killed: ['killed']
+}
+const ENDS: readonly string[] = ['reported', 'returned', 'lost', 'cancelled']
+const REPLICA_AFTER: Readonly<Record<string, readonly string[]>> = {
+  leased: [...LIVE, ...ENDS],
+  preparing: [...LIVE, ...ENDS],
+  running: [...LIVE, ...ENDS],
+  uploading: [...LIVE, ...ENDS],
+  // Only a loss can turn out wrong.
+  lost: [...LIVE, ...ENDS],
+  reported: ['reported'],
+  returned: ['returned'],
+  cancelled: ['cancelled']
+}
+
+export interface TasksPorts {
+  readonly records: MemoryStore
+  readonly complaints: Complaints
+  readonly sometimes: Sometimes
+  readonly runs: Runs
+  readonly tell: (text: string) => void
+}
+
+export class Tasks {
+  /** As on disk. */
+  readonly last = new Map<TaskId, TaskRecord>()
+  readonly open = new Set<TaskId>()
+  readonly #ports: TasksPorts
+  readonly #receipts = new Set<TaskId>()
+  readonly #policies = new Map<BatchId, TaskPolicy>()
+
+  constructor(ports: TasksPorts) {
+    this.#ports = ports
+  }
+
+  committed(changes: readonly Change[]): void {
+    const { complaints } = this.#ports
+    for (const { key, value } of changes) {
+      // [10] What was accepted, decided or proven is never taken away.
+      if (value === null) complaints.expect(!/^(task|batch|bundle|seal|receipt|left|recent|name|node)\//.test(key), () => `${key} was deleted`)
+      else if (key.startsWith('receipt/')) this.#receipt(key.slice('receipt/'.length))
+    }
+    for (const { key, value } of changes) if (value !== null && key.startsWith('task/')) this.#task(decodeTaskRecord(value))
+  }
+
+  /** [10] Every task that an owner was told is accepted is on disk. */
+  accepted(batch: BatchId, tasks: number): void {
+    for (let index = 0; index < tasks; index++) {
+      const id = `${batch}.${index}`
+      this.#ports.complaints.expect(this.#ports.records.peek(taskKey(id)) !== undefined, () => `${id} was accepted and is not on disk`)
+    }
+  }
+
+  /** [16] What an owner was told is killed has ended, on disk. */
+  killed(tasks: readonly TaskId[]): void {
+    for (const id of tasks) {
+      const state = this.last.get(id)?.state
+      this.#ports.complaints.expect(state === undefined || TERMINAL.includes(state), () => `${id} was killed, its owner was told so, and it is ${state}`)
+    }
+  }
+
+  /** [10, 11] Memory after a start says what the disk says. */
+  led(coordinator: Coordinator): void {
+    const { complaints } = this.#ports
+    for (const [id, stored] of this.last) {
+      const loaded = coordinator.task(id)
+      if (TERMINAL.includes(stored.state)) {
+        complaints.expect(loaded === undefined, () => `${id} is ${stored.state} and came back to life`)
+        continue
+      }
+      if (loaded === undefined) {
+        complaints.expect(false, () => `${id} is lost: on disk it is ${stored.state}, after a start it is not there`)
+        continue
+      }
+      const kept = loaded.replicas.slice(0, stored.replicas.length)
+      const same = isDeepStrictEqual(kept, stored.replicas) && loaded.decision?.vote === stored.decision?.vote && loaded.bundle === stored.bundle
+      complaints.expect(same, () => `${id} is not after a start what it was: ${JSON.stringify(stored)} became ${JSON.stringify(loaded)}`)
+    }
+  }
+
+  #receipt(task: TaskId): void {
+    // [1] One receipt a task.
+    this.#ports.complaints.expect(!this.#receipts.has(task), () => `${task} has a second receipt`)
+    this.#receipts.add(task)
+  }
+
+  #task(task: TaskRecord): void {
+    const before = this.last.get(task.id)
+    this.last.set(task.id, task)
+    if (before !== undefined) this.#moves(before, task)
+    const terminal = TERMINAL.includes(task.state)
+    if (terminal) this.open.delete(task.id)
+    else this.open.add(task.id)
+    if (before?.state !== task.state) this.#count(task)
+    this.#bounds(task)
+    this.#quorum(task)
+    for (const replica of task.replicas) this.#vote(task, replica)
+    // [1] Ready, or failed by agreement: with a receipt; anything else: without.
+    const agreed = task.state === 'ready' || (task.state === 'failed' && task.decision !== null && task.failure?.code !== 'output_lost')
+    this.#ports.complaints.expect(this.#receipts.has(task.id) === agreed, () => `${task.id} is ${task.state} ${agreed ? 'without' : 'with'} a receipt`)
+  }
+
+  /** [5, 9] Legal moves only; the end absorbs; what was agreed, voted or judged never changes. */
+  #moves(before: TaskRecord, after: TaskRecord): void {
+    const { complaints } = this.#ports
+    const { id } = after
+    if (TERMINAL.includes(before.state)) complaints.expect(isDeepStrictEqual(before, after), () => `${id} changed after its end`)
+    complaints.expect(TASK_AFTER[before.state]?.includes(after.state) === true, () => `${id} went from ${before.state} to ${after.state}`)
+    if (before.decision !== null) complaints.expect(before.decision.vote === after.decision?.vote, () => `${id} was decided twice`)
+    for (const [index, was] of before.replicas.entries()) {
+      const now = after.replicas[index]
+      if (now === undefined || now.node !== was.node || now.epoch !== was.epoch || now.attempt !== was.attempt) {
+        complaints.expect(false, () => `${id}.${was.attempt} changed hands`)
+        continue
+      }
+      complaints.expect(REPLICA_AFTER[was.state]?.includes(now.state) === true, () => `${id}.${was.attempt} went from ${was.state} to ${now.state}`)
+      complaints.expect(was.vote === null || was.vote === now.vote, () => `${id}.${was.attempt} changed its vote`)
+      complaints.expect(was.verdict === null || was.verdict === now.verdict, () => `${id}.${was.attempt} was judged twice`)
+      complaints.expect(!was.granted || now.granted, () => `${id}.${was.attempt} was granted and then not`)
+      if (was.state === 'lost' && LIVE.includes(now.state)) this.#ports.sometimes.see('a lost replica was found again')
+      if (was.state === 'lost' && now.state === 'reported') this.#ports.sometimes.see('a lost replica reported')
+    }
+  }
+
+  /** [4, 8] One node, one replica of a task; not more of them than the policy allows. */
+  #bounds(task: TaskRecord): void {
+    const { complaints } = this.#ports
+    const policy = this.#policyOf(task.id)
+    const nodes = task.replicas.filter(({ state, fault }) => state !== 'returned' || fault?.class !== 'owner').map(({ node }) => node)
+    const live = task.replicas.filter(({ state }) => LIVE.includes(state)).length
+    complaints.expect(new Set(nodes).size === nodes.length, () => `${task.id} is twice on one node`)
+    complaints.expect(task.replicas.length <= policy.maxTotalResults, () => `${task.id} has ${task.replicas.length} replicas of ${policy.maxTotalResults}`)
+    complaints.expect(live <= policy.targetResults, () => `${task.id} has ${live} live replicas, its target is ${policy.targetResults}`)
+    complaints.expect(live === 0 || !TERMINAL.includes(task.state), () => `${task.id} is ${task.state} and has live replicas`)
+  }
+
+  /** [3, 8] The second model says the same. */
+  #quorum(task: TaskRecord): void {
+    if (task.state === 'created' || task.state === 'killed') return
+    const seen = task.replicas.map(({ node, state, vote, fault }) => ({ node, state, vote, fault: fault?.class ?? null }))
+    const wanted = predict(seen, this.#policyOf(task.id))
+    const { decision, failure, state } = task
+    const is = decision !== null ? `decided ${decision.vote}` : state === 'failed' ? `failed ${failure?.code}` : 'open'
+    const should = wanted.kind === 'decided' ? `decided ${wanted.vote}` : wanted.kind === 'failed' ? `failed ${wanted.code}` : 'open'
+    this.#ports.complaints.expect(is === should, () => `${task.id} is ${is} and should be ${should}: ${JSON.stringify(task.replicas)}`)
+  }
+
+  /** [7] Every vote is what the node said of a run that it was granted. */
+  #vote(task: TaskRecord, { attempt, node, granted, vote }: ReplicaRecord): void {
+    if (vote === null) return
+    const id = `${task.id}.${attempt}`
+    this.#ports.complaints.expect(granted, () => `${id} voted and was never granted`)
+    this.#ports.complaints.expect(this.#ports.runs.said(node, id, vote), () => `${id} has a vote that ${node} never gave: ${vote}`)
+  }
+
+  #count(task: TaskRecord): void {
+    const { sometimes, tell } = this.#ports
+    const end = task.failure === null ? task.state : `${task.state} (${task.failure.code})`
+    sometimes.see(`task ${end}`)
+    tell(`${task.id} is ${end}`)
+    for (const { state, verdict, fault } of task.replicas) {
+      if (!TERMINAL.includes(task.state)) continue
+      sometimes.see(`replica ${state}`)
+      if (verdict !== null) sometimes.see(`result ${verdict}`)
+      if (fault !== null) sometimes.see(`fault of ${fault.class}`)
+    }
+    if (task.outputLosses > 0) sometimes.see('an agreed output was lost')
+  }
+
+  #policyOf(task: TaskId): TaskPolicy {
+    const batch = task.slice(0, task.indexOf('.'))
+    const known = this.#policies.get(batch)
+    if (known !== undefined) return known
+    const { policy } = decodeBatchRecord(this.#ports.records.peek(`batch/${batch}`) ?? new Uint8Array(0))
+    this.#policies.set(batch, policy)
+    return policy
+  }
+}

@@ -1,0 +1,137 @@
+/** What both sides say to each other, against what is on the disk of who says it: durable before visible. */
+import * as dagCbor from '@ipld/dag-cbor'
+import type { Effect } from '#project-server/coordinator/events'
+import { decodeLinkRecord, decodeTaskRecord, linkKey, outKey, taskKey } from '#project-server/coordinator/records'
+import type { Change } from '#project-server/ports'
+import { decodeFrame, type Frame } from '#protocol/control/messages'
+import type { PeerIdString, ReplicaId } from '#protocol/ids'
+import { parseReplicaId } from '#protocol/ids'
+import type { Sometimes } from '../sometimes.ts'
+import type { MemoryStore } from '../store.ts'
+import type { Complaints } from './complaints.ts'
+
+interface NodeDisk {
+  /** Numbers of the frames that it keeps. */
+  readonly out: Set<number>
+  /** Highest number of the server's that it has. */
+  cursor: number
+  /** Highest number that it used. */
+  sent: number
+}
+
+export class Words {
+  readonly #records: MemoryStore
+  readonly #complaints: Complaints
+  readonly #sometimes: Sometimes
+  readonly #disks = new Map<PeerIdString, NodeDisk>()
+
+  constructor(records: MemoryStore, complaints: Complaints, sometimes: Sometimes) {
+    this.#records = records
+    this.#complaints = complaints
+    this.#sometimes = sometimes
+  }
+
+  /** A node's disk changed. */
+  wrote(node: PeerIdString, changes: readonly Change[]): void {
+    const disk = this.#diskOf(node)
+    for (const { key, value } of changes) {
+      if (key.startsWith('out/')) {
+        const seq = Number.parseInt(key.slice('out/'.length), 16)
+        if (value === null) disk.out.delete(seq)
+        else disk.out.add(seq)
+      } else if (key === 'link' && value !== null) {
+        const { cursor, nextSeq } = dagCbor.decode<{ cursor: number; nextSeq: number }>(value)
+        disk.cursor = cursor
+        disk.sent = nextSeq - 1
+      }
+    }
+  }
+
+  wiped(node: PeerIdString): void {
+    this.#disks.delete(node)
+  }
+
+  /** A node writes to the server. [11] */
+  fromNode(node: PeerIdString, bytes: Uint8Array): void {
+    const frame = decodeFrame(bytes)
+    if (frame === undefined) {
+      this.#complaints.expect(false, () => `${node} sent something that does not decode`)
+      return
+    }
+    const disk = this.#diskOf(node)
+    const { seq, ack } = frame
+    this.#complaints.expect(seq === 0 || disk.out.has(seq), () => `${node} sent message ${seq}, which is not on its disk`)
+    this.#complaints.expect(ack <= disk.cursor, () => `${node} acknowledged ${ack}, on its disk is ${disk.cursor}`)
+    if (frame.hello !== undefined) {
+      const { received } = frame.hello
+      this.#complaints.expect(received <= disk.cursor, () => `${node} says that it has ${received}, on its disk is ${disk.cursor}`)
+    }
+  }
+
+  /** The server carries these out. [11, 16] */
+  effects(effects: readonly Effect[]): void {
+    for (const effect of effects) {
+      switch (effect.kind) {
+        case 'ack':
+          this.#acknowledges(effect.node, effect.seq)
+          break
+        case 'welcome':
+          this.#sometimes.see(effect.resumed ? 'link resumed' : 'link begun')
+          if (effect.unknown.length > 0) this.#sometimes.see('a node held what nobody wants any more')
+          this.#acknowledges(effect.node, effect.received)
+          break
+        case 'send': {
+          const kept = this.#records.peek(outKey(effect.node, effect.seq))
+          this.#complaints.expect(effect.seq === 0 || kept !== undefined, () => `message ${effect.seq} for ${effect.node} left and is not on the server's disk`)
+          this.#sends(effect.node, decodeFrame(effect.frame))
+          break
+        }
+        case 'disconnect':
+          this.#sometimes.see(`node sent away: ${effect.code}`)
+          break
+        case 'pull':
+          this.#sometimes.see('an output was asked for')
+          break
+        case 'changed':
+          break
+      }
+    }
+  }
+
+  #acknowledges(node: PeerIdString, seq: number): void {
+    const bytes = this.#records.peek(linkKey(node))
+    const received = bytes === undefined ? 0 : decodeLinkRecord(bytes).received
+    this.#complaints.expect(seq <= received, () => `the server told ${node} that it has ${seq}, on its disk is ${received}`)
+  }
+
+  #sends(node: PeerIdString, frame: Frame | undefined): void {
+    if (frame === undefined) {
+      this.#complaints.expect(false, () => `the server sends ${node} something that does not decode`)
+      return
+    }
+    for (const { replica } of frame.assign?.leases ?? []) this.#stillWanted(node, replica, 'leased')
+    for (const replica of frame.grant?.granted ?? []) this.#stillWanted(node, replica, 'granted')
+    if ((frame.grant?.refused.length ?? 0) > 0) this.#sometimes.see('a start was refused')
+    if (frame.cancel !== undefined) this.#sometimes.see(`cancelled: ${frame.cancel.reason}`)
+    if (frame.release !== undefined) this.#sometimes.see('released')
+  }
+
+  /** [7, 16] Only what is this node's on disk, of a task that goes on. */
+  #stillWanted(node: PeerIdString, replica: ReplicaId, how: string): void {
+    const { task = '', attempt = 0 } = parseReplicaId(replica) ?? {}
+    const bytes = this.#records.peek(taskKey(task))
+    const record = bytes === undefined ? undefined : decodeTaskRecord(bytes)
+    const leased = record?.replicas[attempt - 1]
+    this.#complaints.expect(leased?.node === node, () => `${replica} was ${how} to ${node}, on disk it is with ${leased?.node}`)
+    this.#complaints.expect(record?.state !== 'killed', () => `${replica} was ${how} after its task was killed`)
+    if (how === 'granted') this.#complaints.expect(leased?.granted === true, () => `${replica} was granted to ${node}, on disk it is not`)
+  }
+
+  #diskOf(node: PeerIdString): NodeDisk {
+    const known = this.#disks.get(node)
+    if (known !== undefined) return known
+    const disk: NodeDisk = { out: new Set(), cursor: 0, sent: 0 }
+    this.#disks.set(node, disk)
+    return disk
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * Virtual time: events in the order of (time, when they were planned), one at a time; promises are settled between any two.
+ * Equal seeds give equal orders, and `hash` tells whether they did.
+ */
+import { drainPromises } from './checkpoint.ts'
+
+interface Planned {
+  call: (() => void) | undefined
+}
+
+/** Events in one turn of the real event loop: signals and progress get their chance between. */
+const EVENTS_PER_TURN = 20_000
+
+export class Engine {
+  /** Milliseconds since the world began, whole. */
+  nowMs = 0
+  /** Carried out so far. */
+  events = 0
+  #first = 0x811c9dc5
+  #second = 0x9e3779b9
+  /** What happens at one time, in the order in which it was planned. */
+  readonly #at = new Map<number, Planned[]>()
+  /** The times in `#at` as a binary heap. */
+  readonly #times: number[] = []
+  #present: Planned[] = []
+  #next = 0
+  #halted = false
+
+  /** Calls back after so many milliseconds, 0 being after all that is planned for now. The answer cancels. */
+  after(ms: number, call: () => void): () => void {
+    const planned: Planned = { call }
+    const atMs = this.nowMs + Math.max(0, Math.round(ms))
+    const same = this.#at.get(atMs)
+    if (same !== undefined) same.push(planned)
+    else {
+      this.#at.set(atMs, [planned])
+      push(this.#times, atMs)
+    }
+    return () => {
+      planned.call = undefined
+    }
+  }
+
+  /** Mixes a whole number into the hash of everything that happened. */
+  fold(value: number): void {
+    this.#first = Math.imul(this.#first ^ value, 0x01000193)
+    this.#second = Math.imul(this.#second ^ (this.#first >>> 15), 0x85ebca6b) + 0x632be5ab
+  }
+
+  foldBytes(bytes: Uint8Array): void {
+    let sum = bytes.length
+    for (let at = 0; at < bytes.length; at++) sum = (Math.imul(sum, 31) + (bytes[at] as number)) | 0
+    this.fold(sum)
+  }
+
+  get hash(): string {
+    return (this.#first >>> 0).toString(16).padStart(8, '0') + (this.#second >>> 0).toString(16).padStart(8, '0')
+  }
+
+  /** Nothing happens any more. */
+  halt(): void {
+    this.#halted = true
+  }
+
+  /** Resolves when `over` says so (asked at every new time), nothing is left to happen, `untilMs` is reached, or the world was halted. */
+  async run(untilMs: number, over: () => boolean = () => false): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      const turn = (): void => {
+        try {
+          if (this.#turn(untilMs, over)) resolve()
+          else setImmediate(turn)
+        } catch (error) {
+          reject(error)
+        }
+      }
+      setImmediate(turn)
+    })
+  }
+
+  #turn(untilMs: number, over: () => boolean): boolean {
+    for (const endAt = this.events + EVENTS_PER_TURN; this.events < endAt; ) {
+      if (this.#halted) return true
+      const planned = this.#present[this.#next]
+      if (planned === undefined) {
+        if (!this.#forward(untilMs, over)) return true
+        continue
+      }
+      this.#next++
+      const { call } = planned
+      if (call === undefined) continue
+      this.events++
+      this.fold(this.nowMs)
+      call()
+      drainPromises()
+    }
+    return false
+  }
+
+  /** To the next time at which something is planned; false when there is none before the end. */
+  #forward(untilMs: number, over: () => boolean): boolean {
+    if (this.#at.get(this.nowMs) === this.#present) this.#at.delete(this.nowMs)
+    const atMs = this.#times[0]
+    this.#present = []
+    this.#next = 0
+    if (over() || atMs === undefined || atMs > untilMs) return false
+    pop(this.#times)
+    this.nowMs = atMs
+    this.#present = this.#at.get(atMs) ?? []
+    return true
+  }
+}
+
+function push(heap: number[], value: number): void {
+  let at = heap.length
+  heap.push(value)
+  while (at > 0) {
+    const parent = (at - 1) >> 1
+    const above = heap[parent] as number
+    if (above <= value) break
+    heap[at] = above
+    at = parent
+  }
+  heap[at] = value
+}
+
+function pop(heap: number[]): void {
+  const last = heap.pop() as number
+  const { length } = heap
+  if (length === 0) return
+  let at = 0
+  for (;;) {
+    let child = 2 * at + 1
+    if (child >= length) break
+    if (child + 1 < length && (heap[child + 1] as number) < (heap[child] as number)) child++
+    if ((heap[child] as number) >= last) break
+    heap[at] = heap[child] as number
+    at = child
+  }
+  heap[at] = last
+}

@@ -1,0 +1,113 @@
+/** A case: everything that a run is made of, as data. A seed is drawn into one; shrinking takes parts of one away. */
+import type { TaskPolicy } from '#protocol/bundle/policy'
+import type { Role } from '../protocol/node.ts'
+import type { TaskKind } from '../protocol/truth.ts'
+
+export interface NodeCase {
+  readonly name: string
+  readonly role: Role
+  readonly slots: number
+  /** One way to the server, and how much it varies. */
+  readonly delayMs: number
+  readonly jitterMs: number
+  /** Share of messages that have to be sent again. */
+  readonly loss: number
+  /** After how long of silence its connections, and the server's to it, count as broken. */
+  readonly patienceMs: number
+  readonly clockOffsetMs: number
+  readonly clockPerMille: number
+  readonly joinsMs: number
+}
+
+export interface TaskCase {
+  readonly kind: TaskKind
+  readonly name: string
+  readonly runMs: number
+  readonly needsInput: boolean
+}
+
+export interface BatchCase {
+  readonly atMs: number
+  /** Sent in so many Submits, one after the other. */
+  readonly parts: number
+  readonly tasks: readonly TaskCase[]
+  readonly policy: TaskPolicy
+}
+
+export const NODE_FAULTS = [
+  'cut',
+  'block_up',
+  'block_down',
+  'block',
+  'slow_path',
+  'crash',
+  'power_loss',
+  'wipe',
+  'stop',
+  'clock',
+  'disk_slow',
+  'disk_full',
+  'disk_error',
+  'engine_hung',
+  'engine_down',
+  'runs_break',
+  'withhold',
+  'pause',
+  'drain',
+  'quit'
+] as const
+
+export const SERVER_FAULTS = [
+  'server_crash',
+  'server_power_loss',
+  'server_crash_at_write',
+  'server_stop',
+  'server_takeover',
+  'server_restart',
+  'server_disk_slow',
+  'server_disk_full',
+  'server_disk_error',
+  'server_clock',
+  'block_all'
+] as const
+
+export const OWNER_ACTS = ['kill_batch', 'kill_task', 'submit_again'] as const
+
+export const HOSTILE_ACTS = [
+  'garbage',
+  'replay',
+  'gap',
+  'bad_ack',
+  'forge',
+  'steal',
+  'old_epoch',
+  'strange_field',
+  'ungranted',
+  'second_stream',
+  'hoard'
+] as const
+
+export type FaultKind = (typeof NODE_FAULTS)[number] | (typeof SERVER_FAULTS)[number] | (typeof OWNER_ACTS)[number] | (typeof HOSTILE_ACTS)[number]
+
+/** Something that happens once, at its time. */
+export interface Fault {
+  readonly atMs: number
+  readonly kind: FaultKind
+  /** Index of a node or a batch, where one is meant. */
+  readonly target: number
+  /** How long it lasts, where that makes sense. */
+  readonly forMs: number
+  /** How much, in the kind's own unit. */
+  readonly amount: number
+}
+
+export interface Case {
+  readonly seed: number
+  readonly nodes: readonly NodeCase[]
+  /** Peers that follow no rules. */
+  readonly hostile: number
+  readonly batches: readonly BatchCase[]
+  readonly faults: readonly Fault[]
+  /** Until then there are faults; afterwards everything works, and everything must end. */
+  readonly faultsMs: number
+}

@@ -1,0 +1,129 @@
+/** From a seed to a case. Every rate is drawn too, many of them zero: a swarm of worlds finds more than one average world. */
+import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
+import type { Role } from '../protocol/node.ts'
+import { TASK_KINDS, type TaskKind } from '../protocol/truth.ts'
+import { Random } from '../random.ts'
+import {
+  type BatchCase,
+  type Case,
+  type Fault,
+  type FaultKind,
+  HOSTILE_ACTS,
+  NODE_FAULTS,
+  type NodeCase,
+  OWNER_ACTS,
+  SERVER_FAULTS,
+  type TaskCase
+} from './case.ts'
+
+/** Of the kinds of fault, each seed has about this share; the others do not occur in it. */
+const KINDS_SHARE = 0.35
+/** A kind that occurs does so this often in a run, at most. */
+const TIMES_MAX = 5
+
+const POLICIES: readonly Partial<TaskPolicy>[] = [
+  {},
+  {},
+  { minQuorum: 1, targetResults: 1 },
+  { minQuorum: 2, targetResults: 3 },
+  { minQuorum: 3, targetResults: 3, maxSuccessResults: 5, maxTotalResults: 6 },
+  { maxErrorResults: 1, maxTotalResults: 3, priority: 1 },
+  { maxSuccessResults: 3, maxTotalResults: 4 },
+  { minQuorum: 1, targetResults: 2, maxErrorResults: 8, priority: -3 }
+]
+
+export interface Size {
+  readonly nodesMax: number
+  readonly tasksMax: number
+  readonly faultsMsMax: number
+}
+
+export const SMALL: Size = { nodesMax: 9, tasksMax: 14, faultsMsMax: 150_000 }
+
+export function drawCase(seed: number, size: Size = SMALL): Case {
+  const dice = new Random('protocol', seed)
+  const faultsMs = 20_000 + dice.below(size.faultsMsMax - 20_000)
+  const nodes = drawNodes(dice.fork('nodes'), size)
+  const batches = drawBatches(dice.fork('batches'), { ...size, faultsMs })
+  const hostile = dice.chance(0.35) ? 1 + dice.below(2) : 0
+  return {
+    seed,
+    nodes,
+    hostile,
+    batches,
+    faults: drawFaults(dice.fork('faults'), { faultsMs, nodes: nodes.length, batches: batches.length, hostile }),
+    faultsMs
+  }
+}
+
+function drawNodes(dice: Random, { nodesMax }: Size): NodeCase[] {
+  const count = 3 + dice.below(nodesMax - 2)
+  const liars = dice.chance(0.5) ? 0 : dice.float() * 0.5
+  const far = dice.chance(0.3) ? 300 : 60
+  const loss = dice.chance(0.5) ? 0 : dice.float() * 0.1
+  const skewed = dice.chance(0.4)
+  return Array.from({ length: count }, (_, index) => {
+    const own = dice.fork(index)
+    const role: Role = own.chance(liars) ? own.pick(['wrong', 'colluding', 'copying'] as const) : 'honest'
+    return {
+      name: `node ${index}`,
+      role,
+      slots: 1 + own.below(3),
+      delayMs: 1 + own.below(far),
+      jitterMs: own.below(far),
+      loss,
+      patienceMs: 5_000 + own.below(55_000),
+      clockOffsetMs: skewed ? Math.round((own.float() - 0.5) * 172_800_000) : 0,
+      clockPerMille: skewed ? 990 + own.below(21) : 1000,
+      joinsMs: own.chance(0.7) ? 0 : own.below(30_000)
+    }
+  })
+}
+
+function drawBatches(dice: Random, { tasksMax, faultsMs }: Size & { readonly faultsMs: number }): BatchCase[] {
+  const names = dice.chance(0.3) ? 2 : 1000
+  const longest = dice.pick([300, 3_000, 30_000])
+  return Array.from({ length: 1 + dice.below(3) }, (_, index) => {
+    const own = dice.fork(index)
+    const mix: readonly TaskKind[] = own.chance(0.4) ? ['plain'] : TASK_KINDS
+    const tasks: TaskCase[] = Array.from({ length: 1 + own.below(tasksMax) }, (_task, at) => {
+      const late = own.chance(0.02) ? 90_000 : own.below(longest)
+      return { kind: own.pick(mix), name: `${index}/${at % names}`, runMs: late, needsInput: own.chance(0.2) }
+    })
+    return {
+      atMs: index === 0 ? 100 : own.below(faultsMs),
+      parts: own.chance(0.7) ? 1 : 1 + own.below(4),
+      tasks,
+      policy: { ...DEFAULT_POLICY, ...own.pick(POLICIES) }
+    }
+  })
+}
+
+interface Field {
+  readonly faultsMs: number
+  readonly nodes: number
+  readonly batches: number
+  readonly hostile: number
+}
+
+function drawFaults(dice: Random, { faultsMs, nodes, batches, hostile }: Field): Fault[] {
+  const faults: Fault[] = []
+  const share = dice.float() * 2 * KINDS_SHARE
+  const add = (kind: FaultKind, targets: number): void => {
+    const own = dice.fork(kind)
+    if (!own.chance(share)) return
+    const times = 1 + own.below(TIMES_MAX)
+    for (let time = 0; time < times; time++)
+      faults.push({ atMs: 500 + own.below(faultsMs), kind, target: own.below(Math.max(1, targets)), forMs: lasting(own), amount: own.below(1_000_000) })
+  }
+  for (const kind of NODE_FAULTS) add(kind, nodes)
+  for (const kind of SERVER_FAULTS) add(kind, 1)
+  for (const kind of OWNER_ACTS) add(kind, batches)
+  if (hostile > 0) for (const kind of HOSTILE_ACTS) add(kind, hostile)
+  return faults.sort((a, b) => a.atMs - b.atMs)
+}
+
+/** Most are short, some outlast every time limit. */
+function lasting(dice: Random): number {
+  return Math.round(dice.pick([200, 2_000, 10_000, 40_000]) * (0.2 + dice.float()))
+}

@@ -1,0 +1,208 @@
+/** Carries out the faults of a case. What lasts is undone after its time, or when the faults stop. */
+import type { Direction } from '../protocol/lane.ts'
+import type { SimNode } from '../protocol/node.ts'
+import { NodePath } from '../protocol/path.ts'
+import type { World } from '../protocol/world.ts'
+import type { Fault } from './case.ts'
+
+const BOTH: readonly Direction[] = ['up', 'down']
+
+export class Faults {
+  readonly #world: World
+  /** What is to be undone. */
+  readonly #open = new Set<() => void>()
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  strike(fault: Fault): void {
+    const { kind, target, forMs, amount } = fault
+    const node = this.#world.nodes[target % this.#world.nodes.length]
+    if (!this.#atServer(fault) && !this.#atOwner(fault) && node !== undefined) this.#atNode(fault, node)
+    this.#world.see(kind)
+    this.#world.tell(`${kind} ${target} for ${forMs} ms (${amount})`)
+  }
+
+  /** Undoes everything that still lasts. */
+  mend(): void {
+    for (const undo of [...this.#open]) undo()
+  }
+
+  #atNode({ kind, forMs, amount }: Fault, node: SimNode): void {
+    const { machine } = node
+    const { faults, path } = machine
+    const block = (...directions: readonly Direction[]): void => {
+      if (!(path instanceof NodePath)) return
+      path.block(directions, true)
+      this.#until(forMs, () => path.block(directions, false))
+    }
+    switch (kind) {
+      case 'cut': {
+        const { host } = node
+        const [connection] = host?.connections ?? []
+        if (host === undefined || connection === undefined) return
+        // Either end notices first, or the other is not told at all; what is on its way may come very late.
+        const first = amount % 2 === 0 ? host : connection.otherThan(connection.endOf(host)).host
+        connection.break(first, { tell: amount % 3 > 0, lateMs: amount % 5 === 0 ? amount % 7_000 : 0 })
+        return
+      }
+      case 'block_up':
+        block('up')
+        return
+      case 'block_down':
+        block('down')
+        return
+      case 'block':
+        block(...BOTH)
+        return
+      case 'slow_path':
+        if (!(path instanceof NodePath)) return
+        path.extraMs += amount % 5_000
+        this.#until(forMs, () => {
+          path.extraMs -= amount % 5_000
+        })
+        return
+      case 'crash':
+      case 'power_loss':
+      case 'wipe':
+        node.crash({ tell: kind !== 'power_loss', wipe: kind === 'wipe' })
+        node.start(amount % 2 === 0 ? 100 : forMs)
+        return
+      case 'stop':
+        node.stop()
+        this.#until(forMs, () => node.continue())
+        return
+      case 'clock':
+        machine.skew.offsetMs += (amount % 172_800_000) - 86_400_000
+        return
+      case 'disk_slow':
+        faults.diskSlowMs += amount % 2_000
+        this.#until(forMs, () => {
+          faults.diskSlowMs -= amount % 2_000
+        })
+        return
+      case 'disk_full':
+        faults.diskFull = true
+        this.#until(forMs, () => {
+          faults.diskFull = false
+        })
+        return
+      case 'disk_error':
+        faults.diskErrors++
+        return
+      case 'engine_hung':
+        faults.engineHung = true
+        this.#until(forMs, () => {
+          faults.engineHung = false
+        })
+        return
+      case 'engine_down':
+        faults.engineDown = true
+        this.#until(forMs, () => {
+          faults.engineDown = false
+        })
+        return
+      case 'runs_break':
+        faults.runsBreak = (amount % 100) / 100
+        this.#until(forMs, () => {
+          faults.runsBreak = 0
+        })
+        return
+      case 'withhold':
+        faults.withholds = true
+        this.#until(forMs, () => {
+          faults.withholds = false
+        })
+        return
+      case 'pause':
+        node.service?.pause()
+        this.#until(forMs, () => node.service?.resume())
+        return
+      case 'drain':
+        node.service?.drain(amount % 2 === 0 ? forMs : undefined)
+        return
+      case 'quit':
+        node.service?.quit()
+        return
+      default:
+        return
+    }
+  }
+
+  #atServer({ kind, forMs, amount }: Fault): boolean {
+    const world = this.#world
+    const { faults } = world.disk
+    switch (kind) {
+      case 'server_crash':
+      case 'server_power_loss':
+        world.killServer(kind === 'server_crash')
+        world.startServer(amount % 2 === 0 ? 100 : forMs)
+        return true
+      case 'server_crash_at_write':
+        faults.crashAt = 1 + (amount % 40)
+        faults.crashKeeps = amount % 2 === 0
+        return true
+      case 'server_stop': {
+        const process = world.server?.process
+        process?.stop()
+        this.#until(forMs, () => process?.continue())
+        return true
+      }
+      case 'server_takeover': {
+        const process = world.takeOver()
+        this.#until(forMs, () => process?.continue())
+        return true
+      }
+      case 'server_restart':
+        void world.server?.end()
+        return true
+      case 'server_disk_slow':
+        faults.slowMs += amount % 1_000
+        this.#until(forMs, () => {
+          faults.slowMs -= amount % 1_000
+        })
+        return true
+      case 'server_disk_full':
+        faults.full = true
+        this.#until(forMs, () => {
+          faults.full = false
+        })
+        return true
+      case 'server_disk_error':
+        faults.errors++
+        return true
+      case 'server_clock':
+        // Forwards: a server's clock is set right by its operator.
+        world.serverSkew.offsetMs += amount % 5_000
+        return true
+      case 'block_all': {
+        const paths = world.nodes.map(({ machine }) => machine.path).filter((path) => path instanceof NodePath)
+        for (const path of paths) path.block(BOTH, true)
+        this.#until(forMs, () => {
+          for (const path of paths) path.block(BOTH, false)
+        })
+        return true
+      }
+      default:
+        return false
+    }
+  }
+
+  #atOwner({ kind, target, amount }: Fault): boolean {
+    const { owner } = this.#world
+    if (kind === 'kill_batch') owner.kill(target, undefined)
+    else if (kind === 'kill_task') owner.kill(target, amount)
+    else if (kind === 'submit_again') owner.again(target)
+    else return false
+    return true
+  }
+
+  #until(ms: number, undo: () => void): void {
+    const once = (): void => {
+      if (this.#open.delete(once)) undo()
+    }
+    this.#open.add(once)
+    this.#world.engine.after(ms, once)
+  }
+}

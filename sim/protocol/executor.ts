@@ -1,0 +1,154 @@
+/** Containers of a volunteer's machine: they outlive the node's process, run for as long as their task says, and may misbehave. */
+import type { Ended, Execution, Executor, Running } from '#node/ports'
+import { ExecutorError } from '#node/ports'
+import type { ReplicaId } from '#protocol/ids'
+import type { Process } from '../engine/process.ts'
+import type { Machine } from './machine.ts'
+import { type Outcome, readCommand } from './truth.ts'
+
+export interface ExecutorWorld {
+  readonly machine: Machine
+  readonly process: Process
+  /** What a run of this machine leaves. */
+  readonly outcome: (execution: Execution) => Outcome
+  readonly onStart: (replica: ReplicaId) => void
+  readonly onEnd: (replica: ReplicaId, ended: Ended, outcome: Outcome) => void
+}
+
+/** How long a hung engine is waited for, between looks. */
+const HUNG_LOOK_MS = 250
+
+export class Container {
+  readonly #world: ExecutorWorld
+  readonly #execution: Execution
+  readonly #startedMs: number
+  readonly #outcome: Outcome
+  #ended: Ended | undefined
+  #waiting: { readonly process: Process; resolve(ended: Ended): void; reject(error: Error): void }[] = []
+  #cancelEnd: () => void
+  #cancelKill = (): void => {}
+
+  constructor(world: ExecutorWorld, execution: Execution) {
+    const { machine, outcome } = world
+    this.#world = world
+    this.#execution = execution
+    this.#startedMs = machine.engine.nowMs
+    this.#outcome = outcome(execution)
+    machine.folders.set(folderOf(execution), { out: '', stdout: '', stderr: '', exitCode: 0 })
+    const { manifest } = execution
+    const { runMs } = readCommand(manifest.command)
+    const tooLong = runMs > manifest.resources.timeMs
+    this.#cancelEnd = machine.engine.after(Math.min(runMs, manifest.resources.timeMs), () => this.#end(tooLong ? 'time' : 'exit'))
+  }
+
+  get running(): boolean {
+    return this.#ended === undefined
+  }
+
+  attach(process: Process): Running {
+    return {
+      ended: new Promise((resolve, reject) => {
+        if (this.#ended !== undefined) resolve(this.#ended)
+        else this.#waiting.push({ process, resolve, reject })
+      }),
+      kill: async (graceMs) => {
+        this.#cancelKill()
+        this.#cancelKill = this.#world.machine.engine.after(Math.min(graceMs, 100 + this.#world.machine.random.below(2_000)), () => this.#end('killed'))
+      }
+    }
+  }
+
+  /** The engine lost it. */
+  vanish(): void {
+    this.#cancelEnd()
+    this.#cancelKill()
+    this.#ended ??= endedOf('killed', 137, this.#startedMs, this.#startedMs)
+    this.#waiting = []
+  }
+
+  /** The engine tells that it broke. */
+  break(): void {
+    this.#cancelEnd()
+    for (const { process, reject } of this.#waiting.splice(0)) process.enter(() => reject(new ExecutorError('failed', 'the engine lost the run')))
+    this.vanish()
+  }
+
+  #end(reason: Ended['reason']): void {
+    if (this.#ended !== undefined) return
+    const { machine, onEnd } = this.#world
+    const { replica } = this.#execution
+    const folder = folderOf(this.#execution)
+    this.#cancelEnd()
+    this.#cancelKill()
+    const exitCode = reason === 'exit' ? this.#outcome.exitCode : 137
+    this.#ended = endedOf(reason, exitCode, this.#startedMs, machine.engine.nowMs)
+    const outcome = reason === 'exit' ? this.#outcome : { ...this.#outcome, out: `cut off ${replica}`, exitCode }
+    if (machine.folders.has(folder)) machine.folders.set(folder, outcome)
+    onEnd(replica, this.#ended, outcome)
+    for (const { process, resolve } of this.#waiting.splice(0)) process.enter(() => resolve(this.#ended as Ended))
+  }
+}
+
+export function executor(world: ExecutorWorld): Executor {
+  const { machine, process } = world
+  const answering = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        if (machine.faults.engineHung) process.after(HUNG_LOOK_MS, look)
+        else if (machine.faults.engineDown) reject(new ExecutorError('engine_down', 'the engine does not answer'))
+        else resolve()
+      }
+      process.after(1, look)
+    })
+  return {
+    engine: 'process',
+    probe: answering,
+    prepare: async (_manifest, signal) => {
+      await answering()
+      signal.throwIfAborted()
+    },
+    start: async (execution) => {
+      await answering()
+      await process.later(2 + machine.random.below(50), () => undefined)
+      if (machine.containers.has(execution.replica)) throw new ExecutorError('failed', 'there is a container of that name')
+      world.onStart(execution.replica)
+      const container = new Container(world, execution)
+      machine.containers.set(execution.replica, container)
+      if (machine.random.chance(machine.faults.runsBreak)) machine.engine.after(machine.random.below(1_000), () => container.break())
+      return container.attach(process)
+    },
+    recover: async (executions) => {
+      await answering()
+      const found = new Map<ReplicaId, Running>()
+      for (const execution of executions) {
+        const { replica } = execution
+        const container = machine.containers.get(replica)
+        if (container !== undefined && machine.folders.has(folderOf(execution))) found.set(replica, container.attach(process))
+      }
+      return found
+    },
+    sweep: async (keep) => {
+      await answering()
+      for (const replica of [...machine.containers.keys()]) if (!keep.has(replica)) remove(machine, replica)
+    },
+    remove: async (replica) => {
+      await answering()
+      remove(machine, replica)
+    },
+    stop: async () => undefined
+  }
+}
+
+/** The node looks for a folder only when its executor has asked where it is. */
+function folderOf({ folder }: Execution): string {
+  return folder.split('/')[2] ?? ''
+}
+
+function remove(machine: Machine, replica: ReplicaId): void {
+  machine.containers.get(replica)?.vanish()
+  machine.containers.delete(replica)
+}
+
+function endedOf(reason: Ended['reason'], exitCode: number, startedMs: number, endedMs: number): Ended {
+  return { reason, exitCode, startedAtMs: startedMs, endedAtMs: endedMs, cpuMs: endedMs - startedMs, memoryPeakBytes: 1024 }
+}

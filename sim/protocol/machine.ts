@@ -1,0 +1,138 @@
+/**
+ * A volunteer's machine: what outlives its node's process. Its disk, its containers and the folders they write; and how all
+ * of that misbehaves. The process sees it through the ports `NodeStore`, `Workspace`, `Executor` (executor.ts) and `ContentStore`.
+ */
+import type { Change } from '#node/agent/events'
+import type { NodeStore, Workspace } from '#node/ports'
+import type { ReplicaId } from '#protocol/ids'
+import type { Engine } from '../engine/engine.ts'
+import type { Process, Skew } from '../engine/process.ts'
+import type { Random } from '../random.ts'
+import type { Container } from './executor.ts'
+import type { Path } from './lane.ts'
+import type { Outcome } from './truth.ts'
+
+/** What faults change while they last. */
+export interface MachineFaults {
+  /** Added to every write. */
+  diskSlowMs: number
+  diskFull: boolean
+  /** The next write fails. */
+  diskErrors: number
+  /** Nothing that the engine is asked answers. */
+  engineHung: boolean
+  engineDown: boolean
+  /** Of the runs that are started, so many break: their share. */
+  runsBreak: number
+  /** Outputs are not handed over. */
+  withholds: boolean
+}
+
+export class Machine {
+  readonly name: string
+  readonly engine: Engine
+  readonly random: Random
+  readonly path: Path
+  readonly skew: Skew = { offsetMs: 0, perMille: 1000 }
+  readonly faults: MachineFaults = {
+    diskSlowMs: 0,
+    diskFull: false,
+    diskErrors: 0,
+    engineHung: false,
+    engineDown: false,
+    runsBreak: 0,
+    withholds: false
+  }
+  records = new Map<string, Uint8Array>()
+  readonly containers = new Map<ReplicaId, Container>()
+  readonly folders = new Map<ReplicaId, Outcome>()
+  /** Roots that the content store holds. */
+  readonly content = new Set<string>()
+  /** Writes that are on their way to the disk. */
+  readonly #writes = new Set<{ apply(): void }>()
+
+  constructor(name: string, ports: { readonly engine: Engine; readonly random: Random; readonly path: Path }) {
+    this.name = name
+    this.engine = ports.engine
+    this.random = ports.random
+    this.path = ports.path
+  }
+
+  /** Its process ends: a write that is on its way is on disk as a whole, or not at all. */
+  crash(): void {
+    for (const write of this.#writes) if (this.random.chance(0.5)) write.apply()
+    this.#writes.clear()
+  }
+
+  /** A new disk: nothing is left. */
+  wipe(): void {
+    this.records = new Map()
+    for (const container of this.containers.values()) container.vanish()
+    this.containers.clear()
+    this.folders.clear()
+    this.content.clear()
+  }
+
+  store(process: Process, onWritten: (changes: readonly Change[]) => void): NodeStore {
+    return {
+      batch: (changes) => {
+        if (!process.alive) return new Promise(() => undefined)
+        const { faults } = this
+        if (faults.diskErrors > 0 || faults.diskFull) {
+          if (faults.diskErrors > 0) faults.diskErrors--
+          return process.later(1, () => {
+            throw new Error(faults.diskFull ? 'no space left on device' : 'input/output error')
+          })
+        }
+        const write = { apply: () => this.#apply(changes, onWritten) }
+        this.#writes.add(write)
+        return new Promise((resolve) => {
+          this.engine.after(1 + this.random.below(3) + faults.diskSlowMs, () => {
+            if (!this.#writes.delete(write)) return
+            write.apply()
+            process.enter(resolve)
+          })
+        })
+      },
+      range: (prefix) => this.#range(prefix),
+      close: async () => undefined
+    }
+  }
+
+  workspace(): Workspace {
+    const folderOf = (path: string): Outcome | undefined => this.folders.get(path.split('/')[2] ?? '')
+    const textOf = (path: string): string => {
+      const folder = folderOf(path)
+      const file = path.split('/')[3]
+      return (file === 'stdout' ? folder?.stdout : file === 'stderr' ? folder?.stderr : folder?.out) ?? ''
+    }
+    return {
+      pathOf: (replica) => `/run/${replica}`,
+      remove: async (replica) => {
+        this.folders.delete(replica)
+      },
+      sweep: async (keep) => {
+        for (const replica of [...this.folders.keys()]) if (!keep.has(replica)) this.folders.delete(replica)
+      },
+      names: async (replica) => new Set(this.folders.has(replica) ? ['out', 'stdout', 'stderr'] : []),
+      fileBytes: async (path) => (folderOf(path) === undefined ? undefined : textOf(path).length),
+      isEmpty: async (path) => textOf(path) === '',
+      read: async (path) => new TextEncoder().encode(textOf(path))
+    }
+  }
+
+  #apply(changes: readonly Change[], onWritten: (changes: readonly Change[]) => void): void {
+    for (const { key, value } of changes) {
+      if (value === null) this.records.delete(key)
+      else this.records.set(key, value)
+    }
+    onWritten(changes)
+  }
+
+  async *#range(prefix: string): AsyncGenerator<readonly [string, Uint8Array]> {
+    for (const key of [...this.records.keys()].filter((one) => one.startsWith(prefix)).sort()) {
+      const value = this.records.get(key)
+      if (value !== undefined) yield [key, value]
+    }
+  }
+}

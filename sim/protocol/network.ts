@@ -1,0 +1,332 @@
+/** Connections between volunteers' machines and the project server, and the Host port over them. */
+import type { PeerIdString } from '#protocol/ids'
+import { type FrameStream, type Host, HostError, StreamError, type StreamOptions } from '#protocol/peer/host'
+import type { Process } from '../engine/process.ts'
+import { blockedAtAll, type Direction, Lane, type Path } from './lane.ts'
+import { SimStream } from './stream.ts'
+
+/** As the real host's. */
+const DIAL_MS_MAX = 6_000
+const OPEN_MS_MAX = 10_000
+const LINGER_MS_MAX = 330_000
+const STREAMS_PER_PROTOCOL = 64
+
+export interface Watchers {
+  readonly onFrame: (from: PeerIdString, to: PeerIdString, frame: Uint8Array) => void
+}
+
+interface Handler {
+  readonly options: StreamOptions
+  readonly serve: (stream: FrameStream) => Promise<void>
+}
+
+/** Who can be dialled: at most one host at a time is the project server. */
+export class Network {
+  /** The project server's host while it listens. */
+  server: SimHost | undefined
+  readonly watchers: Watchers
+
+  constructor(watchers: Watchers) {
+    this.watchers = watchers
+  }
+}
+
+/** One end of a connection. */
+class End {
+  readonly host: SimHost
+  readonly lane: Lane
+  readonly streams = new Set<SimStream>()
+  open = true
+  waiting = false
+
+  constructor(host: SimHost, lane: Lane) {
+    this.host = host
+    this.lane = lane
+  }
+}
+
+export class Connection {
+  readonly path: Path
+  readonly dialler: End
+  readonly listener: End
+
+  constructor(path: Path, dialler: SimHost, listener: SimHost) {
+    const { engine } = dialler.process
+    this.path = path
+    this.dialler = new End(dialler, new Lane(engine, path, 'up'))
+    this.listener = new End(listener, new Lane(engine, path, 'down'))
+  }
+
+  endOf(host: SimHost): End {
+    return host === this.dialler.host ? this.dialler : this.listener
+  }
+
+  otherThan(end: End): End {
+    return end === this.dialler ? this.listener : this.dialler
+  }
+
+  /** Broken as this end sees it; `tell` lets the other end know, after what is on its way. `lateMs`: what was on its way comes later still. */
+  break(host: SimHost, { tell, lateMs = 0 }: { readonly tell: boolean; readonly lateMs?: number }): void {
+    const end = this.endOf(host)
+    if (!end.open) return
+    end.open = false
+    const other = this.otherThan(end)
+    // A sender that gives up repeats nothing any more.
+    if (this.path.blocked[end === this.dialler ? 'up' : 'down']) end.lane.drop()
+    else if (lateMs > 0) end.lane.delay(lateMs)
+    if (tell) end.lane.send(() => this.break(other.host, { tell: false }))
+    end.lane.close()
+    host.forget(this)
+    host.process.enter(() => {
+      for (const stream of [...end.streams]) stream.fail(new StreamError('reset', 'the connection is lost'))
+    })
+  }
+
+  /** What is sent over a path that is blocked, or to an end that is gone without a word, is repeated for a while; then the connection is broken for its sender. */
+  watch(end: End): void {
+    const other = this.otherThan(end)
+    const unheard = (): boolean => blockedAtAll(this.path) || !other.open
+    if (end.waiting || !unheard()) return
+    end.waiting = true
+    end.host.process.engine.after(this.path.patienceMs, () => {
+      end.waiting = false
+      if (end.open && unheard()) this.break(end.host, { tell: true })
+    })
+  }
+
+  /** Makes both ends of a stream; the listener's is given to its handler when the news of it arrives. */
+  stream(from: SimHost, protocol: string, options: StreamOptions): Promise<FrameStream> {
+    const here = this.endOf(from)
+    const there = this.otherThan(here)
+    return new Promise((resolve, reject) => {
+      here.lane.send(() =>
+        there.host.process.enter(() => {
+          const handler = there.host.handlers.get(protocol)
+          const answer = (act: () => void): void => there.lane.send(() => from.process.enter(act))
+          const count = [...there.streams].filter(({ isGone }) => !isGone).length
+          if (!there.open || handler === undefined || count >= (handler.options.streamsMax ?? STREAMS_PER_PROTOCOL)) {
+            answer(() => reject(new StreamError('reset', `no stream for ${protocol}`)))
+            return
+          }
+          const far = this.#end(there, here.host.peerId, handler.options)
+          answer(() => {
+            if (!here.open) {
+              reject(new HostError('not_connected', 'the connection was lost'))
+              return
+            }
+            const near = this.#end(here, there.host.peerId, options)
+            near.peer = far
+            far.peer = near
+            if (far.isGone) near.receiveReset()
+            resolve(near)
+          })
+          serve(there.host.process, far, handler.serve)
+        })
+      )
+      this.watch(here)
+    })
+  }
+
+  #end(end: End, remotePeer: PeerIdString, { frameBytesMax }: StreamOptions): SimStream {
+    const { host } = end
+    const stream: SimStream = new SimStream({
+      process: host.process,
+      lane: end.lane,
+      remotePeer,
+      frameBytesMax,
+      onWrite: (frame) => {
+        host.network.watchers.onFrame(host.peerId, remotePeer, frame)
+        this.watch(end)
+      },
+      onGone: () => end.streams.delete(stream)
+    })
+    end.streams.add(stream)
+    return stream
+  }
+}
+
+export class SimHost implements Host {
+  readonly peerId: PeerIdString
+  readonly process: Process
+  readonly network: Network
+  readonly handlers = new Map<string, Handler>()
+  readonly connections = new Set<Connection>()
+  /** Attempts to reach somebody. */
+  dials = 0
+  readonly #path: Path | undefined
+  readonly #lost = new Map<Connection, (() => void)[]>()
+  #stopped = false
+
+  /** `path` leads to the project server; the server itself has none. */
+  constructor(network: Network, process: Process, peerId: PeerIdString, path?: Path) {
+    this.network = network
+    this.process = process
+    this.peerId = peerId
+    this.#path = path
+  }
+
+  addresses(): string[] {
+    return [`/sim/${this.peerId}`]
+  }
+
+  async handle(protocol: string, options: StreamOptions, serve: (stream: FrameStream) => Promise<void>): Promise<void> {
+    this.handlers.set(protocol, { options, serve })
+  }
+
+  isConnected(peer: PeerIdString): boolean {
+    return this.connectionTo(peer) !== undefined
+  }
+
+  connectionTo(peer: PeerIdString): Connection | undefined {
+    for (const connection of this.connections) {
+      const end = connection.endOf(this)
+      if (end.open && connection.otherThan(end).host.peerId === peer) return connection
+    }
+    return undefined
+  }
+
+  /** One and a half round trips when the server listens; nothing at all while the path is blocked or the server does not run. */
+  async connect(peer: PeerIdString, _addresses: readonly string[], signal?: AbortSignal): Promise<void> {
+    if (this.isConnected(peer)) return
+    const path = this.#path
+    if (path === undefined || this.#stopped) throw new HostError('unreachable', 'nobody there')
+    this.dials++
+    await this.#within(DIAL_MS_MAX, signal, (settle) => {
+      this.#leg(path, 'up', () => {
+        const { server } = this.network
+        if (server === undefined || !server.process.alive) {
+          this.#leg(path, 'down', () => settle(() => this.#refused(peer)))
+          return
+        }
+        server.process.enter(() =>
+          this.#leg(path, 'down', () => {
+            if (!this.process.alive || !server.process.alive || this.network.server !== server) return
+            settle(() => {
+              const connection = new Connection(path, this, server)
+              this.connections.add(connection)
+              server.connections.add(connection)
+            })
+          })
+        )
+      })
+    })
+  }
+
+  async open(peer: PeerIdString, protocol: string, options: StreamOptions, signal?: AbortSignal): Promise<FrameStream> {
+    const connection = this.connectionTo(peer)
+    if (connection === undefined) throw new HostError('not_connected', `there is no connection to ${peer}`)
+    return await this.#within<FrameStream>(OPEN_MS_MAX, signal, (settle) => {
+      connection.stream(this, protocol, options).then(
+        (stream) =>
+          settle(
+            () => stream,
+            () => stream.abort(new StreamError('closed', 'nobody waits for it any more'))
+          ),
+        (error: unknown) =>
+          settle(() => {
+            throw error
+          })
+      )
+    })
+  }
+
+  async disconnect(peer: PeerIdString): Promise<void> {
+    for (const connection of [...this.connections])
+      if (connection.otherThan(connection.endOf(this)).host.peerId === peer) connection.break(this, { tell: true })
+  }
+
+  async publishRecord(): Promise<void> {
+    throw new HostError('dht_unavailable', 'no DHT here')
+  }
+
+  async findRecord(): Promise<Uint8Array | undefined> {
+    throw new HostError('dht_unavailable', 'no DHT here')
+  }
+
+  /** In order: the others learn of it. */
+  async stop(): Promise<void> {
+    this.end(true)
+  }
+
+  /** The process is over. Its machine's kernel tells the others (`tell`), unless the machine is gone too. */
+  end(tell: boolean): void {
+    this.#stopped = true
+    if (this.network.server === this) this.network.server = undefined
+    for (const connection of [...this.connections]) connection.break(this, { tell })
+  }
+
+  /** Calls back when the connection is lost here. */
+  onLost(connection: Connection, call: () => void): void {
+    const calls = this.#lost.get(connection)
+    if (calls === undefined) this.#lost.set(connection, [call])
+    else calls.push(call)
+  }
+
+  forget(connection: Connection): void {
+    this.connections.delete(connection)
+    const calls = this.#lost.get(connection)
+    this.#lost.delete(connection)
+    for (const call of calls ?? []) this.process.enter(call)
+  }
+
+  #refused(peer: PeerIdString): never {
+    throw new HostError('unreachable', `cannot reach ${peer}: connection refused`)
+  }
+
+  /** One way of a dial; it waits while the path is blocked, as a repeated SYN does. */
+  #leg(path: Path, direction: Direction, then: () => void): void {
+    const lane = new Lane(this.process.engine, path, direction)
+    lane.send(then)
+    lane.close()
+  }
+
+  /** What `begin` settles with, or the signal's reason, or a time-out; whatever comes first. */
+  #within<T>(ms: number, signal: AbortSignal | undefined, begin: (settle: (act: () => T, unwanted?: () => void) => void) => void): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      let over = false
+      const end = (act: () => T): boolean => {
+        if (over) return false
+        over = true
+        cancel()
+        signal?.removeEventListener('abort', onAbort)
+        try {
+          resolve(act())
+        } catch (error) {
+          reject(error)
+        }
+        return true
+      }
+      const onAbort = (): void => {
+        end(() => {
+          throw signal?.reason
+        })
+      }
+      const cancel = this.process.after(ms, () =>
+        end(() => {
+          throw new HostError('unreachable', 'no answer in time')
+        })
+      )
+      if (signal?.aborted === true) {
+        onAbort()
+        return
+      }
+      signal?.addEventListener('abort', onAbort, { once: true })
+      begin((act, unwanted) =>
+        this.process.enter(() => {
+          if (!end(act)) unwanted?.()
+        })
+      )
+    })
+  }
+}
+
+/** As the real host runs a handler: then our side is ended, and the peer's is not waited for without end. */
+function serve(process: Process, stream: SimStream, handler: (stream: FrameStream) => Promise<void>): void {
+  handler(stream)
+    .then(() => {
+      if (stream.isGone) return
+      process.after(LINGER_MS_MAX, () => stream.abort(new StreamError('closed', 'the peer did not end its side of the stream')))
+      return stream.close()
+    })
+    .catch((error: unknown) => stream.abort(error instanceof Error ? error : new Error(String(error))))
+}

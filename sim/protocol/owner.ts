@@ -1,0 +1,158 @@
+/** A project owner's program: submits its batches part by part and asks again until it is answered. */
+
+import * as dagCbor from '@ipld/dag-cbor'
+import { encodeManifest, type RunManifest } from '#protocol/bundle/manifest'
+import { sha256 } from '#protocol/content/cid'
+import { type BatchId, batchIdFrom, type TaskId } from '#protocol/ids'
+import type { Submit } from '#protocol/owner/messages'
+import type { Engine } from '../engine/engine.ts'
+import type { BatchCase, TaskCase } from '../faults/case.ts'
+import type { Random } from '../random.ts'
+import { identityOf } from './identities.ts'
+import type { ServerProcess } from './server.ts'
+import { commandOf, idOf } from './truth.ts'
+import type { Witness } from './witness.ts'
+
+const ANSWER_MS_MAX = 5_000
+const AGAIN_MS = 1_000
+
+export interface OwnerPorts {
+  readonly engine: Engine
+  readonly random: Random
+  readonly witness: Witness
+  readonly server: () => ServerProcess | undefined
+}
+
+interface Sent {
+  readonly id: BatchId
+  readonly parts: readonly Submit[]
+  readonly tasks: number
+  /** Parts that were answered. */
+  done: number
+  killed: boolean
+}
+
+/** Content that the project holds and tasks need. */
+export const INPUT = 'the input of many tasks'
+
+export class Owner {
+  readonly #ports: OwnerPorts
+  readonly #sent: Sent[] = []
+  readonly #by = identityOf('owner').peerId
+  /** Requests that wait for their answer. */
+  waiting = 0
+
+  constructor(ports: OwnerPorts) {
+    this.#ports = ports
+  }
+
+  submit(batch: BatchCase): void {
+    const id = sha256(new TextEncoder().encode(`batch ${this.#sent.length}`)).slice(0, 16)
+    const size = Math.max(1, Math.ceil(batch.tasks.length / batch.parts))
+    const parts: Submit[] = []
+    for (let first = 0; first < batch.tasks.length; first += size) {
+      const manifests = batch.tasks.slice(first, first + size).map((task) => new Uint8Array(encodeManifest(manifestOf(task))))
+      const policy = new Uint8Array(dagCbor.encode(batch.policy))
+      parts.push({ batch: new Uint8Array(id), name: `batch ${this.#sent.length}`, manifests, policy, more: first + size < batch.tasks.length, first })
+    }
+    const sent: Sent = { id: batchIdFrom(id), parts, tasks: batch.tasks.length, done: 0, killed: false }
+    this.#sent.push(sent)
+    this.#next(sent)
+  }
+
+  /** Says a part again that was answered long ago. */
+  again(index: number): void {
+    const sent = this.#pick(index)
+    const part = sent?.parts[index % Math.max(1, sent.done)]
+    if (sent === undefined || part === undefined || sent.done === 0) return
+    this.#ask(
+      (server) => server.submissions?.submit(part, this.#by),
+      () => undefined
+    )
+  }
+
+  /** The whole batch, or one task of it. */
+  kill(index: number, task: number | undefined): void {
+    const sent = this.#pick(index)
+    if (sent === undefined) return
+    if (task === undefined) sent.killed = true
+    const id: TaskId | undefined = task === undefined ? undefined : `${sent.id}.${task % sent.tasks}`
+    const killed = id === undefined ? Array.from({ length: sent.tasks }, (_, at) => `${sent.id}.${at}`) : [id]
+    this.#ask(
+      (server) => server.committer?.commit({ kind: 'kill', batch: sent.id, by: this.#by, ...(id === undefined ? {} : { task: id }) }),
+      () => this.#ports.witness.killed(killed)
+    )
+  }
+
+  #pick(index: number): Sent | undefined {
+    return this.#sent.length === 0 ? undefined : this.#sent[index % this.#sent.length]
+  }
+
+  #next(sent: Sent): void {
+    const part = sent.parts[sent.done]
+    if (part === undefined) return
+    this.#ask(
+      (server) => server.submissions?.submit(part, this.#by),
+      (answer) => {
+        sent.done++
+        if (answer !== undefined && !sent.killed) this.#ports.witness.accepted(sent.id, answer.tasks)
+        this.#next(sent)
+      }
+    )
+  }
+
+  /** Until there is an answer. A refusal that does not pass ends it too. */
+  #ask<T>(ask: (server: ServerProcess) => Promise<T> | undefined, done: (answer: T | undefined) => void): void {
+    const { engine, random, server } = this.#ports
+    const delayMs = 5 + random.below(60)
+    let over = false
+    this.waiting++
+    const end = (answer: T | undefined): void => {
+      if (over) return
+      over = true
+      this.waiting--
+      done(answer)
+    }
+    const attempt = (): void => {
+      if (over) return
+      let tried = true
+      const again = (): void => {
+        if (tried) engine.after(AGAIN_MS, attempt)
+        tried = false
+      }
+      engine.after(delayMs, () => {
+        const to = server()
+        to?.process.enter(() => {
+          ask(to)?.then(
+            (answer) => engine.after(delayMs, () => end(answer)),
+            (error: unknown) => engine.after(delayMs, () => (passes(error) ? again() : end(undefined)))
+          )
+        })
+      })
+      engine.after(ANSWER_MS_MAX, () => {
+        if (!over) again()
+      })
+    }
+    attempt()
+  }
+}
+
+function passes(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return code === 'disk_full' || code === 'unavailable' || code === 'stale_epoch' || code === 'corrupt' || code === 'failed'
+}
+
+function manifestOf({ kind, name, runMs, needsInput }: TaskCase): RunManifest {
+  return {
+    kind: 'run',
+    v: 1,
+    engine: 'process',
+    image: null,
+    command: commandOf(kind, name, runMs),
+    dependencies: needsInput ? [{ name: 'data', root: idOf(INPUT), path: '', executables: [] }] : [],
+    environment: {},
+    resources: { cpuMillis: 1000, memoryBytes: 1024 ** 3, timeMs: 60_000, diskBytes: 1024 ** 2, pids: 16 },
+    network: 'none',
+    compareStdout: kind === 'plain'
+  }
+}

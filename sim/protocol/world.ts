@@ -1,0 +1,209 @@
+/** One run: the machines of a case, the real programs on them, the faults that befall them, and those who watch. */
+import { Engine } from '../engine/engine.ts'
+import type { Process, Skew } from '../engine/process.ts'
+import type { Case, Fault, NodeCase } from '../faults/case.ts'
+import { Faults } from '../faults/faults.ts'
+import { Random } from '../random.ts'
+import { Sometimes } from '../sometimes.ts'
+import { identityOf } from './identities.ts'
+import { Machine } from './machine.ts'
+import { Network } from './network.ts'
+import { SimNode } from './node.ts'
+import { INPUT, Owner } from './owner.ts'
+import { NodePath } from './path.ts'
+import { ServerProcess } from './server.ts'
+import { ServerDisk } from './server-disk.ts'
+import { idOf, type Outcome } from './truth.ts'
+import type { Witness } from './witness.ts'
+
+/** After the faults: far longer than the longest time limit that a healthy world can run into (an output that is waited for, or what a killed task leaves: ten minutes each). */
+const CALM_MS_MAX = 45 * 60_000
+/** Between looks whether everything has ended. */
+const LOOK_MS = 1_000
+/** Honest nodes that come when the faults stop: a task may have been tried on all others. */
+const FRESH_NODES = 8
+const SERVER_RESTART_MS = 500
+
+const FRESH: NodeCase = {
+  name: '',
+  role: 'honest',
+  slots: 3,
+  delayMs: 10,
+  jitterMs: 5,
+  loss: 0,
+  patienceMs: 20_000,
+  clockOffsetMs: 0,
+  clockPerMille: 1000,
+  joinsMs: 0
+}
+
+/** Looks whether the run is as it should be; the first complaint ends it. */
+export interface Judge extends Witness {
+  /** The first thing that was wrong. */
+  readonly complaint: string | undefined
+  /** What has not ended yet, in words; empty when all has. */
+  unfinished(world: World): string
+}
+
+export class World {
+  readonly engine = new Engine()
+  readonly sometimes: Sometimes
+  readonly project = identityOf('project')
+  readonly nodes: SimNode[] = []
+  readonly network: Network
+  readonly disk: ServerDisk
+  readonly owner: Owner
+  readonly serverSkew: Skew = { offsetMs: 0, perMille: 1000 }
+  readonly case: Case
+  readonly random: Random
+  /** What happened, for the story of a failure. */
+  readonly story: { readonly atMs: number; readonly text: string }[] = []
+  server: ServerProcess | undefined
+  readonly #judge: Judge
+  readonly #faults: Faults
+  readonly #gossip = new Map<string, Outcome>()
+  readonly #roots = new Set<string>([idOf(INPUT).toString()])
+  #cancelStart = (): void => {}
+  #calm = false
+
+  constructor(one: Case, makeJudge: (world: World) => Judge, sometimes = new Sometimes()) {
+    this.case = one
+    this.sometimes = sometimes
+    this.random = new Random('world', one.seed)
+    this.#judge = makeJudge(this)
+    const { engine, random } = this
+    const judge = this.#judge
+    this.network = new Network({ onFrame: (from, to, frame) => judge.frame(from, to, frame) })
+    this.disk = new ServerDisk({
+      engine,
+      random: random.fork('disk'),
+      onCommitted: (epoch, changes) => judge.committed(epoch, changes),
+      onCrash: () => {
+        this.see('server crashed at a write')
+        this.killServer(true)
+        this.startServer(SERVER_RESTART_MS)
+      }
+    })
+    this.owner = new Owner({ engine, random: random.fork('owner'), witness: judge, server: () => (this.server?.serves === true ? this.server : undefined) })
+    for (const node of one.nodes) this.#add(node)
+    this.#faults = new Faults(this)
+  }
+
+  get calm(): boolean {
+    return this.#calm
+  }
+
+  /** Counts something that should happen sometimes, and remembers it for the story. */
+  see(name: string): void {
+    this.sometimes.see(name)
+  }
+
+  tell(text: string): void {
+    this.story.push({ atMs: this.engine.nowMs, text })
+  }
+
+  /** The whole run; answers what was wrong. */
+  async run(): Promise<string | undefined> {
+    const { engine, case: one } = this
+    this.startServer(0)
+    for (const [index, node] of this.nodes.entries()) node.start(one.nodes[index]?.joinsMs ?? 0)
+    for (const batch of one.batches) engine.after(batch.atMs, () => this.owner.submit(batch))
+    for (const fault of one.faults) engine.after(fault.atMs, () => this.#strike(fault))
+    await engine.run(one.faultsMs, () => this.#judge.complaint !== undefined)
+    if (this.#judge.complaint !== undefined) return this.#judge.complaint
+    this.#quieten()
+    let lookAtMs = 0
+    let unfinished = 'nothing was looked at'
+    const over = (): boolean => {
+      if (this.#judge.complaint !== undefined) return true
+      if (engine.nowMs < lookAtMs) return false
+      lookAtMs = engine.nowMs + LOOK_MS
+      unfinished = this.#judge.unfinished(this)
+      return unfinished === ''
+    }
+    await engine.run(engine.nowMs + CALM_MS_MAX, over)
+    if (this.#judge.complaint === undefined && unfinished !== '') return `${CALM_MS_MAX / 60_000} minutes after the last fault: ${unfinished}`
+    return this.#judge.complaint
+  }
+
+  startServer(afterMs: number): void {
+    this.#cancelStart()
+    this.#cancelStart = this.engine.after(afterMs, () => {
+      if (this.server === undefined) this.#lead()
+    })
+  }
+
+  /** kill -9 of whatever leads. */
+  killServer(tell: boolean): void {
+    this.server?.kill(tell)
+    this.disk.crash()
+    this.server = undefined
+  }
+
+  /** The leader is stopped, another begins on the same state, and the first wakes up again later. */
+  takeOver(): Process | undefined {
+    const old = this.server
+    if (old === undefined || !old.serves) return undefined
+    old.process.stop()
+    this.server = undefined
+    this.#lead()
+    return old.process
+  }
+
+  #lead(): void {
+    const { disk, network, project: signer, random, serverSkew: skew } = this
+    const server = new ServerProcess({
+      disk,
+      network,
+      signer,
+      random: random.fork('server'),
+      skew,
+      witness: this.#judge,
+      roots: this.#roots,
+      has: (peer, root) => {
+        const machine = this.nodes.find(({ id }) => id === peer)?.machine
+        return machine !== undefined && !machine.faults.withholds && machine.content.has(root)
+      },
+      onEnd: (ended) => {
+        if (this.server !== ended) return
+        this.server = undefined
+        this.startServer(SERVER_RESTART_MS)
+      }
+    })
+    this.server = server
+    server.start().catch((error: unknown) => {
+      if (!server.process.alive) return
+      this.#judge.serverFailed(error instanceof Error && 'code' in error ? String(error.code) : 'start', error instanceof Error ? error.message : String(error))
+      server.kill(true)
+      if (this.server !== server) return
+      this.server = undefined
+      this.startServer(SERVER_RESTART_MS)
+    })
+  }
+
+  #add(one: NodeCase): SimNode {
+    const { engine, random, network } = this
+    const path = new NodePath(one, random.fork('path', one.name))
+    const machine = new Machine(one.name, { engine, random: random.fork('machine', one.name), path })
+    machine.skew.offsetMs = one.clockOffsetMs
+    machine.skew.perMille = one.clockPerMille
+    const setup = { signer: identityOf(one.name), project: this.project.peerId, slots: one.slots, role: one.role, gossip: this.#gossip }
+    const node = new SimNode(machine, setup, { network, witness: this.#judge, random: random.fork('node', one.name) })
+    this.nodes.push(node)
+    return node
+  }
+
+  #strike(fault: Fault): void {
+    if (!this.#calm) this.#faults.strike(fault)
+  }
+
+  /** Faults stop, and what they broke is mended; new honest nodes come. Liars stay. */
+  #quieten(): void {
+    this.#calm = true
+    this.tell('the faults stop')
+    this.#faults.mend()
+    this.startServer(0)
+    for (const node of this.nodes) node.start()
+    for (let index = 0; index < FRESH_NODES; index++) this.#add({ ...FRESH, name: `fresh ${index}` }).start(index * 200)
+  }
+}
