@@ -134,10 +134,7 @@ export class Runner {
   clean({ replica, manifest }: CheckedLease): void {
     const run = this.#runs.get(replica)
     if (run !== undefined) run.running = undefined
-    this.#ports.executors
-      .get(manifest.engine)
-      ?.remove(replica)
-      .catch((error: unknown) => this.#complain(replica, 'remove', error))
+    void this.#removeRun(replica, manifest)
   }
 
   remove(replica: ReplicaId, began: CheckedLease | null): void {
@@ -212,14 +209,19 @@ export class Runner {
     await this.#atWork.get(replica)?.over
     await this.#runs.get(replica)?.started
     this.#runs.delete(replica)
-    // A container that cannot be removed now is swept when its engine answers again.
-    if (began !== null)
-      await this.#ports.executors
-        .get(began.manifest.engine)
-        ?.remove(replica)
-        .catch((error: unknown) => this.#complain(replica, 'remove', error))
+    if (began !== null) await this.#removeRun(replica, began.manifest)
     await this.#ports.workspace.remove(replica)
     await this.#ports.kept.forget(replica)
+  }
+
+  /** A container that cannot be removed now is swept when its engine answers again; the watch over the engines has to know that one did not. */
+  async #removeRun(replica: ReplicaId, { engine }: RunManifest): Promise<void> {
+    try {
+      await this.#ports.executors.get(engine)?.remove(replica)
+    } catch (error) {
+      this.#complain(replica, 'remove', error)
+      if (error instanceof ExecutorError && error.code === 'engine_down') this.#ports.onEngineDown(error)
+    }
   }
 
   #executionOf({ replica, manifest }: CheckedLease): Execution[] {
