@@ -74,13 +74,15 @@ export function availabilityOf({ up, down }: UpDown): number {
   return meanOf(up) / (meanOf(up) + meanOf(down))
 }
 
+const AVAILABILITY = Object.fromEntries(Object.entries(FITS).map(([name, fit]) => [name, availabilityOf(fit)])) as Readonly<Record<FitName, number>>
+
 /** How the world finds a host at `nowMs`: in the middle of a span. `host` names the host's own stream. */
 export function firstSpan(clockwork: Clockwork, host: Random, nowMs: number): Span {
   const { kind } = clockwork
   if (kind === 'diurnal') return diurnalSpan(clockwork, host, nowMs)
   const fit: UpDown = FITS[kind]
   const random = host.fork('first')
-  const up = random.chance(availabilityOf(fit))
+  const up = random.chance(AVAILABILITY[kind])
   return { up, untilMs: nowMs + drawResidual(random, up ? fit.up : fit.down) * HOUR_MS }
 }
 

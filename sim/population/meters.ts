@@ -1,0 +1,103 @@
+/** What is counted while a population runs: totals, one row an hour, and the distribution of turnarounds. */
+
+/** Everything since the beginning. */
+export interface Totals {
+  /** Host timers, events applied to the coordinator, effects delivered to hosts. */
+  events: number
+  /** Of those, events applied to the coordinator. */
+  applied: number
+  /** Group commits, changed records and their bytes: what the store would have been given. */
+  commits: number
+  changes: number
+  changedBytes: number
+  submitted: number
+  /** Tasks decided and held; those whose canonical answer is wrong; tasks that failed. */
+  ready: number
+  wrong: number
+  failed: number
+  /** Replicas leased, granted, and how they ended. */
+  leased: number
+  granted: number
+  reported: number
+  reportedWrong: number
+  errors: number
+  /** Dropped by a host when it was told so: its task was decided or given to another one. */
+  cancelled: number
+  /** Time that hosts ran, of one slot each. */
+  busyMs: number
+  hellos: number
+  vanished: number
+  arrived: number
+  left: number
+  movedBytes: number
+}
+
+export function noTotals(): Totals {
+  return {
+    events: 0,
+    applied: 0,
+    commits: 0,
+    changes: 0,
+    changedBytes: 0,
+    submitted: 0,
+    ready: 0,
+    wrong: 0,
+    failed: 0,
+    leased: 0,
+    granted: 0,
+    reported: 0,
+    reportedWrong: 0,
+    errors: 0,
+    cancelled: 0,
+    busyMs: 0,
+    hellos: 0,
+    vanished: 0,
+    arrived: 0,
+    left: 0,
+    movedBytes: 0
+  }
+}
+
+/** The world at a moment, and the totals up to it. */
+export interface Sample extends Readonly<Totals> {
+  readonly atMs: number
+  /** Hosts that are up; slots in use. */
+  readonly online: number
+  readonly held: number
+  /** Tasks for which nothing runs yet. */
+  readonly waiting: number
+}
+
+/** A distribution of times as counts in steps of 5 %: quantiles are right to that. */
+export class Times {
+  readonly #counts: number[] = []
+  #count = 0
+
+  get count(): number {
+    return this.#count
+  }
+
+  add(ms: number): void {
+    const step = Math.max(0, Math.ceil(Math.log(Math.max(1, ms)) / STEP))
+    for (let at = this.#counts.length; at <= step; at++) this.#counts.push(0)
+    this.#counts[step] = (this.#counts[step] ?? 0) + 1
+    this.#count++
+  }
+
+  /** A share q of the times is at most this; 0 without times. */
+  quantileMs(q: number): number {
+    let left = q * this.#count
+    for (const [step, count] of this.#counts.entries()) {
+      left -= count
+      if (left <= 0 && this.#count > 0) return Math.exp(step * STEP)
+    }
+    return 0
+  }
+
+  /** Upper bounds with their counts, those that occurred. */
+  bars(): readonly { readonly toMs: number; readonly count: number }[] {
+    return this.#counts.flatMap((count, step) => (count === 0 ? [] : [{ toMs: Math.exp(step * STEP), count }]))
+  }
+}
+
+const STEP = Math.log(1.05)

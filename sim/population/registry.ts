@@ -1,0 +1,23 @@
+/** Records of nodes that a coordinator is loaded with, when more will come than it takes in as new ones. */
+import type { NodeOffer } from '#project-server/coordinator/events'
+import { NODES_MAX } from '#project-server/coordinator/policy'
+import { encodeNodeRecord, nodeKey } from '#project-server/coordinator/records'
+import type { Store } from '#project-server/ports'
+
+/** Whether so many nodes must be known beforehand. */
+export function needsRegistry(nodes: number): boolean {
+  return nodes > NODES_MAX
+}
+
+const OFFER: NodeOffer = { name: '', agent: '', platform: '', engines: [], cpuMillis: 0, memoryBytes: 0, diskBytes: 0, slots: 0, tags: [] }
+
+/** As if each of them had been there once and left. */
+export function registryOf(ids: readonly string[]): Pick<Store, 'get' | 'range'> {
+  const record = (id: string): Uint8Array => encodeNodeRecord({ id, offer: OFFER, state: 'left', lastSeenMs: 0, valid: 0, invalid: 0, errors: 0, lost: 0 })
+  return {
+    get: async () => undefined,
+    async *range(from) {
+      if (from === nodeKey('')) for (const id of ids) yield [nodeKey(id), record(id)] as const
+    }
+  }
+}

@@ -1,0 +1,110 @@
+/** What the project's owners submit: batches of alike tasks, and how their runs come out. */
+import type { CID } from 'multiformats/cid'
+import type { AcceptedBundle, Event } from '#project-server/coordinator/events'
+import { BATCH_TASKS_MAX } from '#project-server/coordinator/policy'
+import { encodeManifest, manifestCid, type RunManifest } from '#protocol/bundle/manifest'
+import type { TaskPolicy } from '#protocol/bundle/policy'
+import { acceptCid, cidOfBytes, RAW } from '#protocol/content/cid'
+import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
+import type { PeerIdString, ReplicaId } from '#protocol/ids'
+import { type Result, voteOf } from '#protocol/result/result'
+import type { Random } from '../random.ts'
+import { batchIdOf } from './batch-ids.ts'
+import { type TaskSizes, taskMillionOps } from './runs.ts'
+
+export interface Workload {
+  /** `saturating`: a batch more whenever fewer than `waitingMin` tasks wait. `stream`: a batch every so often. */
+  readonly arrives: { readonly kind: 'saturating'; readonly waitingMin: number } | { readonly kind: 'stream'; readonly everyMs: number }
+  readonly batchTasks: number
+  readonly sizes: TaskSizes
+  readonly inputBytes: number
+  /** 0: nothing to hand over, a decided task is ready at once. */
+  readonly outputBytes: number
+  readonly policy: TaskPolicy
+  /** The manifest's time limit: a run that is not back an hour after it is lost. */
+  readonly timeMs: number
+  readonly memoryBytes: number
+}
+
+export interface SimulatedBatch {
+  readonly number: number
+  readonly id: string
+  readonly submittedAtMs: number
+  readonly truth: CID
+  /** What an honest quorum votes. */
+  readonly vote: string
+}
+
+const PROJECT: PeerIdString = 'the-project'
+const TEXT = new TextEncoder()
+
+function known(text: string): CID {
+  const cid = acceptCid(text)
+  if (cid === undefined) throw new Error(`${text} is no content id`)
+  return cid
+}
+
+const NO_OUTPUT = known(EMPTY_DIRECTORY)
+const NO_TEXT = known(EMPTY_FILE)
+
+/** The owner's side. All batches run one bundle; a batch's tasks have one right answer, which saves a hash for each run. */
+export class Owner {
+  readonly batches: SimulatedBatch[] = []
+  readonly #workload: Workload
+  readonly #random: Random
+  readonly #bundle: AcceptedBundle
+  readonly #bundleCid: CID
+  #nextAtMs = 0
+
+  constructor(workload: Workload, random: Random) {
+    if (!(workload.batchTasks >= 1 && workload.batchTasks <= BATCH_TASKS_MAX)) throw new RangeError(`a batch has 1 to ${BATCH_TASKS_MAX} tasks`)
+    this.#workload = workload
+    this.#random = random
+    const manifest: RunManifest = {
+      kind: 'run',
+      v: 1,
+      engine: 'process',
+      image: null,
+      command: ['work'],
+      dependencies: [],
+      environment: {},
+      network: 'none',
+      compareStdout: false,
+      resources: { cpuMillis: 1000, memoryBytes: workload.memoryBytes, timeMs: workload.timeMs, diskBytes: 0, pids: 16 }
+    }
+    const bytes = encodeManifest(manifest)
+    this.#bundleCid = manifestCid(bytes)
+    this.#bundle = { cid: this.#bundleCid.toString(), bytes, manifest }
+  }
+
+  /** What is submitted now, `waiting` being how many tasks wait for a host. */
+  submit(nowMs: number, waiting: number): Extract<Event, { kind: 'submit' }> | undefined {
+    const { arrives, batchTasks, policy, outputBytes } = this.#workload
+    if (arrives.kind === 'saturating' ? waiting >= arrives.waitingMin : nowMs < this.#nextAtMs) return undefined
+    if (arrives.kind === 'stream') this.#nextAtMs += arrives.everyMs
+    const number = this.batches.length
+    const id = batchIdOf(number)
+    const truth = outputBytes === 0 ? NO_OUTPUT : cidOfBytes(RAW, TEXT.encode(`truth ${number}`))
+    const batch: SimulatedBatch = { number, id, submittedAtMs: nowMs, truth, vote: '' }
+    this.batches.push({ ...batch, vote: voteOf(this.result(batch, '', '', truth), false) })
+    const bundles = new Array<AcceptedBundle>(batchTasks).fill(this.#bundle)
+    const seed = this.#random.fork('seed', number).word()
+    return { kind: 'submit', batch: id, name: '', by: 'the-owner', bundles, policy, more: false, from: 0, seed }
+  }
+
+  millionOps(into: Random, batch: number, index: number): number {
+    const { sizes } = this.#workload
+    return sizes.sigma === 0 ? sizes.medianMillionOps : taskMillionOps(this.#random.forkInto(into, 'task', batch, index), sizes)
+  }
+
+  result({ truth }: SimulatedBatch, node: PeerIdString, replica: ReplicaId, output: CID = truth): Result {
+    const { outputBytes } = this.#workload
+    const said = { v: 1 as const, project: PROJECT, replica, bundle: this.#bundleCid, node, reason: 'exit' as const, exitCode: 0 }
+    return { ...said, output, stdout: NO_TEXT, stderr: NO_TEXT, bytes: outputBytes, startedAtMs: 0, endedAtMs: 0, cpuMs: 0, memoryPeakBytes: 0 }
+  }
+
+  /** An answer that is wrong; equal names agree. */
+  wrong(name: string): CID {
+    return cidOfBytes(RAW, TEXT.encode(name))
+  }
+}
