@@ -1,23 +1,85 @@
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
-import type { CheckedLease } from './agent/events.ts'
-import { type Executor, ExecutorError } from './ports.ts'
+import { describe, it } from 'node:test'
+import type { ContentStore } from '#protocol/content/content'
+import type { AgentEvent } from './agent/events.ts'
+import { KeptContent, NOTHING_LEFT } from './kept.ts'
+import type { Executor, Running, Workspace } from './ports.ts'
 import { Runner, type RunnerPorts } from './runner.ts'
-import { leaseOf, replicaOf } from './testing/samples.ts'
+import { until } from './testing/live/until.ts'
+import { ENDED, leaseOf, replicaOf } from './testing/samples.ts'
 
-/** Found by the simulator: the container stayed until the node's next start, since nobody knew that there was something to sweep. */
-it('an engine that does not answer when a container should go is told to the watch over the engines, which sweeps when it is back', async () => {
-  const told: string[] = []
-  const remove = async (): Promise<never> => {
-    throw new ExecutorError('engine_down', 'the engine does not answer')
+const nobody = (what: string) => () => assert.fail(`nobody should ${what}`)
+const quiet = { debug() {}, info() {}, warn() {}, error() {} }
+const lease = leaseOf(replicaOf(1))
+
+/** A runner whose executor starts runs with `start`, and what it asked the folders. */
+function runner(start: Executor['start']): { readonly runner: Runner; readonly events: AgentEvent[]; readonly asked: string[] } {
+  const events: AgentEvent[] = []
+  const asked: string[] = []
+  const workspace = {
+    pathOf: (replica: string) => `/run/${replica}`,
+    async names() {
+      asked.push('names')
+      return new Set<string>()
+    },
+    async remove() {
+      asked.push('remove')
+    }
+  } as Partial<Workspace> as Workspace
+  const executor: Executor = {
+    engine: 'process',
+    async probe() {},
+    async prepare() {},
+    start,
+    recover: async () => new Map<string, Running>(),
+    async sweep() {},
+    async remove() {},
+    async stop() {}
   }
-  const ports: Partial<RunnerPorts> = {
-    executors: new Map([['process', { remove } as Partial<Executor> as Executor]]),
-    logger: { debug() {}, info() {}, warn() {}, error() {} },
-    onEngineDown: ({ code }) => told.push(code)
-  }
-  const lease: CheckedLease = leaseOf(replicaOf(0))
-  new Runner(ports as RunnerPorts).clean(lease)
-  await new Promise(setImmediate)
-  assert.deepEqual(told, ['engine_down'])
+  const store = {} as ContentStore
+  const made = new Runner({
+    executors: new Map([['process', executor]]),
+    store,
+    kept: new KeptContent(store, workspace),
+    workspace,
+    inputs: {} as RunnerPorts['inputs'],
+    logger: quiet,
+    onEvent: (event) => events.push(event),
+    onEngineDown: nobody('lose an engine')
+  })
+  return { runner: made, events, asked }
+}
+
+async function runOnce({ runner: made, events }: ReturnType<typeof runner>): Promise<void> {
+  made.prepare(lease.replica, lease.manifest)
+  await until('prepared', () => events.length === 1)
+  made.start(lease.replica, lease.manifest)
+  await until('ended', () => events.length === 2)
+  made.publish(lease.replica, lease.manifest)
+  await until('published', () => events.length === 3)
+  made.clean(lease)
+  made.remove(lease.replica, null)
+  await made.stop()
+  const kinds = events.map(({ kind }) => kind)
+  assert.deepEqual(kinds, ['prepared', 'ended', 'published'])
+  assert.deepEqual(events[2], { kind: 'published', replica: lease.replica, published: NOTHING_LEFT })
+}
+
+const running: Running = { ended: Promise.resolve(ENDED), kill: async () => undefined }
+
+describe('a replica in the hands of the runner', () => {
+  it('costs no look at the disk when its executor never asked for its folder', async () => {
+    const world = runner(async () => running)
+    await runOnce(world)
+    assert.deepEqual(world.asked, [])
+  })
+
+  it('is looked for when its executor knows where its folder is', async () => {
+    const world = runner(async ({ folder }) => {
+      assert.equal(folder, `/run/${lease.replica}`)
+      return running
+    })
+    await runOnce(world)
+    assert.deepEqual(world.asked, ['names', 'remove'])
+  })
 })

@@ -9,6 +9,7 @@ import type { AgentEvent, CheckedLease, Fault } from './agent/events.ts'
 import { fetchInputs, type InputsPorts, locateInputs } from './inputs.ts'
 import { type KeptContent, NOTHING_LEFT } from './kept.ts'
 import { type Execution, type Executor, ExecutorError, type Logger, type Running, type Workspace } from './ports.ts'
+import { Run, WatchedExecution } from './run.ts'
 
 export interface RunnerPorts {
   readonly executors: ReadonlyMap<Engine, Executor>
@@ -21,50 +22,14 @@ export interface RunnerPorts {
   readonly onEngineDown: (error: ExecutorError) => void
 }
 
-interface Work {
+interface Todo {
   readonly abort: AbortController
   readonly before: Promise<void> | undefined
   readonly todo: (signal: AbortSignal) => Promise<void>
 }
 
-/** What is known of one replica from its start, or the wish to end it, until it is removed. */
-class Run {
-  /** Resolves when the executor has started it, or could not. */
-  started: Promise<void> | undefined
-  running: Running | undefined
-  /** Asked to be killed, perhaps before it runs. */
-  graceMs: number | undefined
-  /** Its executor knows where its folder is: there may be one. */
-  folderTold = true
-}
-
-/** Notes when its executor asks for the folder. */
-class Watched implements Execution {
-  readonly replica: ReplicaId
-  readonly manifest: RunManifest
-  readonly inputs: Execution['inputs']
-  readonly #run: Run
-  readonly #workspace: Workspace
-
-  constructor({ replica, manifest, inputs }: Omit<Execution, 'folder'>, run: Run, workspace: Workspace) {
-    this.replica = replica
-    this.manifest = manifest
-    this.inputs = inputs
-    this.#run = run
-    this.#workspace = workspace
-    run.folderTold = false
-  }
-
-  get folder(): string {
-    this.#run.folderTold = true
-    return this.#workspace.pathOf(this.replica)
-  }
-}
-
 export class Runner {
   readonly #ports: RunnerPorts
-  /** Preparing and publishing, each of which can be given up. */
-  readonly #atWork = new Map<ReplicaId, { readonly abort: AbortController; readonly over: Promise<void> }>()
   readonly #runs = new Map<ReplicaId, Run>()
   readonly #removing = new Set<Promise<void>>()
 
@@ -84,7 +49,7 @@ export class Runner {
   }
 
   publish(replica: ReplicaId, manifest: RunManifest): void {
-    if (this.#leftNothing(replica)) {
+    if (this.#runs.get(replica)?.leftNothing === true) {
       this.#ports.onEvent({ kind: 'published', replica, published: NOTHING_LEFT })
       return
     }
@@ -97,7 +62,7 @@ export class Runner {
 
   /** Gives up preparing or publishing: a download stops within moments. */
   abandon(replica: ReplicaId): void {
-    this.#atWork.get(replica)?.abort.abort(new Error('given up'))
+    this.#runs.get(replica)?.work?.abort.abort(new Error('given up'))
   }
 
   kill(replica: ReplicaId, graceMs: number): void {
@@ -138,7 +103,7 @@ export class Runner {
   }
 
   remove(replica: ReplicaId, began: CheckedLease | null): void {
-    if (began === null && this.#leftNothing(replica)) {
+    if (began === null && this.#runs.get(replica)?.leftNothing === true) {
       this.#runs.delete(replica)
       return
     }
@@ -150,14 +115,8 @@ export class Runner {
 
   /** Resolves when nothing is being prepared, published, started or removed any more; what runs runs on. */
   async stop(): Promise<void> {
-    for (const { abort } of this.#atWork.values()) abort.abort(new Error('the node stops'))
-    const starting = [...this.#runs.values()].map(({ started }) => started)
-    await Promise.allSettled([...[...this.#atWork.values()].map(({ over }) => over), ...starting, ...this.#removing])
-  }
-
-  /** It ran here and ended, and nobody can have made a folder for it: no disk needs to be asked. */
-  #leftNothing(replica: ReplicaId): boolean {
-    return this.#runs.get(replica)?.folderTold === false && !this.#atWork.has(replica)
+    for (const { work } of this.#runs.values()) work?.abort.abort(new Error('the node stops'))
+    await Promise.allSettled([...[...this.#runs.values()].flatMap(({ work, started }) => [work?.over, started]), ...this.#removing])
   }
 
   #runOf(replica: ReplicaId): Run {
@@ -169,26 +128,28 @@ export class Runner {
   }
 
   #work(replica: ReplicaId, todo: (signal: AbortSignal) => Promise<void>): void {
+    const run = this.#runOf(replica)
+    const before = run.work?.over
     const abort = new AbortController()
-    this.#atWork.set(replica, { abort, over: this.#over(replica, { abort, todo, before: this.#atWork.get(replica)?.over }) })
+    run.work = { abort, over: this.#over(replica, run, { abort, before, todo }) }
   }
 
-  async #over(replica: ReplicaId, { abort, todo, before }: Work): Promise<void> {
-    // After the caller has noted it.
+  async #over(replica: ReplicaId, run: Run, { abort, before, todo }: Todo): Promise<void> {
+    // After the caller has noted it, too.
     await before
     try {
       await todo(abort.signal)
     } catch (error) {
       if (!abort.signal.aborted) this.#failed(replica, error)
     }
-    if (this.#atWork.get(replica)?.abort === abort) this.#atWork.delete(replica)
+    if (run.work?.abort === abort) run.work = undefined
   }
 
   async #start(replica: ReplicaId, manifest: RunManifest, run: Run): Promise<void> {
     const { workspace, store } = this.#ports
     try {
       if (run.graceMs !== undefined) throw new ExecutorError('failed', 'ended before it began')
-      const execution = new Watched({ replica, manifest, inputs: locateInputs(store, manifest) }, run, workspace)
+      const execution = new WatchedExecution({ replica, manifest, inputs: locateInputs(store, manifest) }, run, workspace)
       const running = await this.#executor(manifest).start(execution)
       this.#attach(replica, running, run)
     } catch (error) {
@@ -206,9 +167,11 @@ export class Runner {
   }
 
   async #remove(replica: ReplicaId, began: CheckedLease | null): Promise<void> {
-    await this.#atWork.get(replica)?.over
-    await this.#runs.get(replica)?.started
-    this.#runs.delete(replica)
+    const run = this.#runs.get(replica)
+    await run?.work?.over
+    await run?.started
+    if (run?.work === undefined) this.#runs.delete(replica)
+    else run.beginAgain()
     if (began !== null) await this.#removeRun(replica, began.manifest)
     await this.#ports.workspace.remove(replica)
     await this.#ports.kept.forget(replica)

@@ -22,6 +22,9 @@ export class Holdings {
   readonly #dirty = new Set<Held>()
   #busy = 0
   #kept = 0
+  /** Looked up last: who changes a replica has just asked for it. */
+  #lastId: ReplicaId = ''
+  #last: Here | undefined
 
   get size(): number {
     return this.#held.size
@@ -40,7 +43,7 @@ export class Holdings {
   }
 
   get(id: ReplicaId): Replica | undefined {
-    return this.#held.get(id)?.replica
+    return this.#find(id)?.replica
   }
 
   ids(): ReplicaId[] {
@@ -62,10 +65,11 @@ export class Holdings {
   }
 
   set(id: ReplicaId, replica: Replica, nowMs: number): void {
-    const held: Held | undefined = this.#held.get(id)
+    const held: Held | undefined = this.#find(id)
     if (held === undefined) {
       const made = { key: REPLICA_PREFIX + id, replica, sinceMs: nowMs, told: false }
       this.#held.set(id, made)
+      this.#last = made
       this.#note(made, replica)
     } else {
       if (held.replica !== undefined) this.#count(id, held.replica, -1)
@@ -78,10 +82,11 @@ export class Holdings {
   }
 
   delete(id: ReplicaId): void {
-    const held: Held | undefined = this.#held.get(id)
+    const held: Held | undefined = this.#find(id)
     if (held?.replica === undefined) return
     this.#count(id, held.replica, -1)
     this.#held.delete(id)
+    this.#last = undefined
     held.replica = undefined
     this.#dirty.add(held)
   }
@@ -101,6 +106,14 @@ export class Holdings {
     for (const { key, replica } of this.#dirty) changes.push({ key, value: replica === undefined ? null : encodeReplica(replica) })
     this.#dirty.clear()
     return changes
+  }
+
+  #find(id: ReplicaId): Here | undefined {
+    if (id !== this.#lastId) {
+      this.#last = this.#held.get(id)
+      this.#lastId = id
+    }
+    return this.#last
   }
 
   #note(held: Held, replica: Replica): void {

@@ -1,0 +1,58 @@
+/** One replica in the hands of the runner. */
+import type { RunManifest } from '#protocol/bundle/manifest'
+import type { ReplicaId } from '#protocol/ids'
+import type { Execution, Running, Workspace } from './ports.ts'
+
+/** Preparing or publishing, which can be given up. */
+interface Work {
+  readonly abort: AbortController
+  readonly over: Promise<void>
+}
+
+/** What is known of one replica until it is removed. */
+export class Run {
+  work: Work | undefined
+  /** Resolves when the executor has started it, or could not. */
+  started: Promise<void> | undefined
+  running: Running | undefined
+  /** Asked to be killed, perhaps before it runs. */
+  graceMs: number | undefined
+  /** Its executor knows where its folder is: there may be one. */
+  folderTold = true
+
+  /** It ran here and ended, and nobody can have made a folder for it: no disk needs to be asked. */
+  get leftNothing(): boolean {
+    return !this.folderTold && this.work === undefined
+  }
+
+  /** It was removed, and leased again before that was done: what prepares it anew goes on. */
+  beginAgain(): void {
+    this.started = undefined
+    this.running = undefined
+    this.graceMs = undefined
+    this.folderTold = true
+  }
+}
+
+/** Notes when its executor asks for the folder. */
+export class WatchedExecution implements Execution {
+  readonly replica: ReplicaId
+  readonly manifest: RunManifest
+  readonly inputs: Execution['inputs']
+  readonly #run: Run
+  readonly #workspace: Workspace
+
+  constructor({ replica, manifest, inputs }: Omit<Execution, 'folder'>, run: Run, workspace: Workspace) {
+    this.replica = replica
+    this.manifest = manifest
+    this.inputs = inputs
+    this.#run = run
+    this.#workspace = workspace
+    run.folderTold = false
+  }
+
+  get folder(): string {
+    this.#run.folderTold = true
+    return this.#workspace.pathOf(this.replica)
+  }
+}
