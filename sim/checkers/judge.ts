@@ -5,6 +5,7 @@ import type { Coordinator } from '#project-server/coordinator/coordinator'
 import type { Effect } from '#project-server/coordinator/events'
 import type { Change } from '#project-server/ports'
 import type { PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
+import type { SimHost } from '../protocol/network.ts'
 import type { Outcome } from '../protocol/truth.ts'
 import type { Judge, World } from '../protocol/world.ts'
 import { Complaints } from './complaints.ts'
@@ -60,7 +61,8 @@ class Bench implements Judge {
     this.#world.tell(`the server leads, epoch ${epoch}`)
   }
 
-  effects(effects: readonly Effect[]): void {
+  effects(epoch: number, effects: readonly Effect[]): void {
+    if (epoch < this.#led) this.#world.sometimes.see('a server that no longer leads spoke')
     this.#all.words.effects(effects)
   }
 
@@ -94,7 +96,7 @@ class Bench implements Judge {
   }
 
   started(node: PeerIdString, replica: ReplicaId): void {
-    const machine = this.#world.nodes.find(({ id }) => id === node)?.machine
+    const machine = this.#world.nodeOf(node)?.machine
     this.#all.runs.started(node, replica, machine?.records ?? new Map())
     this.#world.tell(`${machine?.name} runs ${replica}`)
   }
@@ -107,8 +109,11 @@ class Bench implements Judge {
     this.#all.runs.claimed(node, replica, vote)
   }
 
-  frame(from: PeerIdString, to: PeerIdString, frame: Uint8Array): void {
-    if (to === this.#world.project.peerId && this.#world.nodes.some(({ id }) => id === from)) this.#all.words.fromNode(from, frame)
+  frame(from: SimHost, to: PeerIdString, frame: Uint8Array): void {
+    const { network, project } = this.#world
+    // What a server says that no longer leads was on the disk when it wrote it; who leads now may have gone on.
+    if (from === network.server) this.#all.words.fromServer(to, frame)
+    else if (to === project.peerId && this.#world.isNode(from.peerId)) this.#all.words.fromNode(from.peerId, frame)
   }
 
   /** [10, 17, 29, 31] In calm everything ends, and nothing is left behind. */

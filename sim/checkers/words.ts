@@ -3,7 +3,7 @@ import * as dagCbor from '@ipld/dag-cbor'
 import type { Effect } from '#project-server/coordinator/events'
 import { decodeLinkRecord, decodeTaskRecord, linkKey, outKey, taskKey } from '#project-server/coordinator/records'
 import type { Change } from '#project-server/ports'
-import { decodeFrame, type Frame } from '#protocol/control/messages'
+import { decodeFrame } from '#protocol/control/messages'
 import type { PeerIdString, ReplicaId } from '#protocol/ids'
 import { parseReplicaId } from '#protocol/ids'
 import type { Sometimes } from '../sometimes.ts'
@@ -68,52 +68,51 @@ export class Words {
     }
   }
 
-  /** The server carries these out. [11, 16] */
+  /** The server writes to a node. [7, 11, 16] */
+  fromServer(node: PeerIdString, bytes: Uint8Array): void {
+    const frame = decodeFrame(bytes)
+    if (frame === undefined) {
+      this.#complaints.expect(false, () => `the server sends ${node} something that does not decode`)
+      return
+    }
+    const { seq, ack, welcome, assign, grant, cancel, release } = frame
+    this.#complaints.expect(
+      seq === 0 || this.#records.peek(outKey(node, seq)) !== undefined,
+      () => `message ${seq} for ${node} left and is not on the server's disk`
+    )
+    const said = Math.max(ack, welcome?.received ?? 0)
+    if (said > 0) {
+      const link = this.#records.peek(linkKey(node))
+      const received = link === undefined ? 0 : decodeLinkRecord(link).received
+      this.#complaints.expect(said <= received, () => `the server told ${node} that it has ${said}, on its disk is ${received}`)
+    }
+    for (const { replica } of assign?.leases ?? []) this.#stillWanted(node, replica, 'leased')
+    for (const replica of grant?.granted ?? []) this.#stillWanted(node, replica, 'granted')
+    if ((grant?.refused.length ?? 0) > 0) this.#sometimes.see('a start was refused')
+    if (cancel !== undefined) this.#sometimes.see(`cancelled: ${cancel.reason}`)
+    if (release !== undefined) this.#sometimes.see('released')
+  }
+
+  /** The server carries these out. */
   effects(effects: readonly Effect[]): void {
     for (const effect of effects) {
       switch (effect.kind) {
-        case 'ack':
-          this.#acknowledges(effect.node, effect.seq)
-          break
         case 'welcome':
           this.#sometimes.see(effect.resumed ? 'link resumed' : 'link begun')
           if (effect.unknown.length > 0) this.#sometimes.see('a node held what nobody wants any more')
-          this.#acknowledges(effect.node, effect.received)
           break
-        case 'send': {
-          const kept = this.#records.peek(outKey(effect.node, effect.seq))
-          this.#complaints.expect(effect.seq === 0 || kept !== undefined, () => `message ${effect.seq} for ${effect.node} left and is not on the server's disk`)
-          this.#sends(effect.node, decodeFrame(effect.frame))
-          break
-        }
         case 'disconnect':
           this.#sometimes.see(`node sent away: ${effect.code}`)
           break
         case 'pull':
           this.#sometimes.see('an output was asked for')
           break
+        case 'ack':
+        case 'send':
         case 'changed':
           break
       }
     }
-  }
-
-  #acknowledges(node: PeerIdString, seq: number): void {
-    const bytes = this.#records.peek(linkKey(node))
-    const received = bytes === undefined ? 0 : decodeLinkRecord(bytes).received
-    this.#complaints.expect(seq <= received, () => `the server told ${node} that it has ${seq}, on its disk is ${received}`)
-  }
-
-  #sends(node: PeerIdString, frame: Frame | undefined): void {
-    if (frame === undefined) {
-      this.#complaints.expect(false, () => `the server sends ${node} something that does not decode`)
-      return
-    }
-    for (const { replica } of frame.assign?.leases ?? []) this.#stillWanted(node, replica, 'leased')
-    for (const replica of frame.grant?.granted ?? []) this.#stillWanted(node, replica, 'granted')
-    if ((frame.grant?.refused.length ?? 0) > 0) this.#sometimes.see('a start was refused')
-    if (frame.cancel !== undefined) this.#sometimes.see(`cancelled: ${frame.cancel.reason}`)
-    if (frame.release !== undefined) this.#sometimes.see('released')
   }
 
   /** [7, 16] Only what is this node's on disk, of a task that goes on. */

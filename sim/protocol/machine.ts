@@ -3,6 +3,7 @@
  * of that misbehaves. The process sees it through the ports `NodeStore`, `Workspace`, `Executor` (executor.ts) and `ContentStore`.
  */
 import type { Change } from '#node/agent/events'
+import { openPages } from '#node/pages'
 import type { NodeStore, Workspace } from '#node/ports'
 import type { ReplicaId } from '#protocol/ids'
 import type { Engine } from '../engine/engine.ts'
@@ -43,7 +44,10 @@ export class Machine {
     runsBreak: 0,
     withholds: false
   }
+  /** The node's records as they are on disk. */
   records = new Map<string, Uint8Array>()
+  /** What holds them there. */
+  #entries = new Map<string, Uint8Array>()
   readonly containers = new Map<ReplicaId, Container>()
   readonly folders = new Map<ReplicaId, Outcome>()
   /** Roots that the content store holds. */
@@ -67,35 +71,70 @@ export class Machine {
   /** A new disk: nothing is left. */
   wipe(): void {
     this.records = new Map()
+    this.#entries = new Map()
     for (const container of this.containers.values()) container.vanish()
     this.containers.clear()
     this.folders.clear()
     this.content.clear()
   }
 
-  store(process: Process, onWritten: (changes: readonly Change[]) => void): NodeStore {
+  /** The node's store, whose entries are on this disk. `onWritten` is told of each batch once it is. */
+  async store(process: Process, onWritten: (changes: readonly Change[]) => void): Promise<NodeStore> {
+    /** Batches that were asked for and are not written yet: one entry each, in order. */
+    const asked: (readonly Change[])[] = []
+    const written = (): void => {
+      const changes = asked.shift() ?? []
+      for (const { key, value } of changes) {
+        if (value === null) this.records.delete(key)
+        else this.records.set(key, value)
+      }
+      onWritten(changes)
+    }
+    const pages = await openPages({
+      write: (put, deleted) =>
+        this.#write(process, () => {
+          if (put !== undefined) this.#entries.set(put.key, put.value)
+          for (const key of deleted) this.#entries.delete(key)
+          written()
+        }),
+      all: () => this.#all(),
+      get: async (key) => this.#entries.get(key),
+      close: async () => undefined
+    })
     return {
       batch: (changes) => {
-        if (!process.alive) return new Promise(() => undefined)
-        const { faults } = this
-        if (faults.diskErrors > 0 || faults.diskFull) {
-          if (faults.diskErrors > 0) faults.diskErrors--
-          return process.later(1, () => {
-            throw new Error(faults.diskFull ? 'no space left on device' : 'input/output error')
-          })
-        }
-        const write = { apply: () => this.#apply(changes, onWritten) }
-        this.#writes.add(write)
-        return new Promise((resolve) => {
-          this.engine.after(1 + this.random.below(3) + faults.diskSlowMs, () => {
-            if (!this.#writes.delete(write)) return
-            write.apply()
-            process.enter(resolve)
-          })
-        })
+        asked.push(changes)
+        return pages.batch(changes)
       },
-      range: (prefix) => this.#range(prefix),
-      close: async () => undefined
+      range: (prefix) => pages.range(prefix),
+      close: () => pages.close()
+    }
+  }
+
+  #write(process: Process, apply: () => void): Promise<void> {
+    if (!process.alive) return new Promise(() => undefined)
+    const { faults } = this
+    if (faults.diskErrors > 0 || faults.diskFull) {
+      if (faults.diskErrors > 0) faults.diskErrors--
+      return process.later(1, () => {
+        throw new Error(faults.diskFull ? 'no space left on device' : 'input/output error')
+      })
+    }
+    const write = { apply }
+    this.#writes.add(write)
+    return new Promise((resolve) => {
+      this.engine.after(1 + this.random.below(3) + faults.diskSlowMs, () => {
+        if (!this.#writes.delete(write)) return
+        write.apply()
+        process.enter(resolve)
+      })
+    })
+  }
+
+  async *#all(): AsyncGenerator<readonly [string, Uint8Array]> {
+    for (const key of [...this.#entries.keys()].sort()) {
+      const value = this.#entries.get(key)
+      if (value !== undefined) yield [key, value]
     }
   }
 
@@ -118,21 +157,6 @@ export class Machine {
       fileBytes: async (path) => (folderOf(path) === undefined ? undefined : textOf(path).length),
       isEmpty: async (path) => textOf(path) === '',
       read: async (path) => new TextEncoder().encode(textOf(path))
-    }
-  }
-
-  #apply(changes: readonly Change[], onWritten: (changes: readonly Change[]) => void): void {
-    for (const { key, value } of changes) {
-      if (value === null) this.records.delete(key)
-      else this.records.set(key, value)
-    }
-    onWritten(changes)
-  }
-
-  async *#range(prefix: string): AsyncGenerator<readonly [string, Uint8Array]> {
-    for (const key of [...this.records.keys()].filter((one) => one.startsWith(prefix)).sort()) {
-      const value = this.records.get(key)
-      if (value !== undefined) yield [key, value]
     }
   }
 }

@@ -12,7 +12,7 @@ const LINGER_MS_MAX = 330_000
 const STREAMS_PER_PROTOCOL = 64
 
 export interface Watchers {
-  readonly onFrame: (from: PeerIdString, to: PeerIdString, frame: Uint8Array) => void
+  readonly onFrame: (from: SimHost, to: PeerIdString, frame: Uint8Array) => void
 }
 
 interface Handler {
@@ -135,7 +135,7 @@ export class Connection {
       remotePeer,
       frameBytesMax,
       onWrite: (frame) => {
-        host.network.watchers.onFrame(host.peerId, remotePeer, frame)
+        host.network.watchers.onFrame(host, remotePeer, frame)
         this.watch(end)
       },
       onGone: () => end.streams.delete(stream)

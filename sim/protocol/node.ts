@@ -1,5 +1,6 @@
 /** A volunteer: a machine and the real node service on it, started again whenever it ends. */
 import type { NodeError } from '#node/errors'
+import type { NodeStore } from '#node/ports'
 import { NodeService } from '#node/service'
 import { SILENT } from '#project-server/logger'
 import type { PeerIdString } from '#protocol/ids'
@@ -28,7 +29,7 @@ export interface NodeSetup {
 interface Life {
   readonly process: Process
   readonly host: SimHost
-  readonly service: NodeService
+  service: NodeService | undefined
 }
 
 /** A supervisor starts a node that ended again. */
@@ -93,12 +94,30 @@ export class SimNode {
   }
 
   #begin(): void {
+    const { machine } = this
+    const process = new Process(machine.engine, machine.skew)
+    const life: Life = { process, host: new SimHost(this.#network, process, this.id, machine.path), service: undefined }
+    this.#life = life
+    const over = (error?: NodeError): void => {
+      if (this.#life !== life) return
+      if (error !== undefined) this.#witness.nodeFailed(this.id, error.code, error.message)
+      this.#end(true)
+      this.start(RESTART_MS)
+    }
+    const begin = async (): Promise<void> => {
+      const store = await machine.store(process, (changes) => this.#witness.wrote(this.id, changes))
+      const service = this.#service(life, store)
+      life.service = service
+      service.done.then(() => over(), over)
+      await service.start()
+    }
+    begin().catch(over)
+  }
+
+  #service({ process, host }: Life, store: NodeStore): NodeService {
     const { machine, setup } = this
-    const { engine, path } = machine
-    const process = new Process(engine, machine.skew)
-    const host = new SimHost(this.#network, process, this.id, path)
     const dice = this.#random.fork('life', ++this.#starts)
-    const service = new NodeService(
+    return new NodeService(
       {
         host,
         content: contentStore({
@@ -108,7 +127,7 @@ export class SimNode {
           has: () => true,
           textAt: (folder) => textAt(machine, folder)
         }),
-        store: machine.store(process, (changes) => this.#witness.wrote(this.id, changes)),
+        store,
         workspace: machine.workspace(),
         executors: [
           executor({
@@ -143,16 +162,6 @@ export class SimNode {
         }
       }
     )
-    const life = { process, host, service }
-    this.#life = life
-    const over = (error?: NodeError): void => {
-      if (this.#life !== life) return
-      if (error !== undefined) this.#witness.nodeFailed(this.id, error.code, error.message)
-      this.#end(true)
-      this.start(RESTART_MS)
-    }
-    service.start().catch(over)
-    service.done.then(() => over(), over)
   }
 
   #end(tell: boolean): void {

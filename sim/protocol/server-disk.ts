@@ -25,10 +25,11 @@ export interface DiskPorts {
   readonly random: Random
   readonly onCommitted: (epoch: number, changes: readonly Change[]) => void
   /** The process must be killed now. */
-  readonly onCrash: () => void
+  readonly onCrash: (process: Process) => void
 }
 
 interface Write {
+  readonly process: Process
   readonly apply: () => void
 }
 
@@ -48,10 +49,13 @@ export class ServerDisk {
     return this.#ports.engine
   }
 
-  /** The process that used it was killed. */
-  crash(): void {
-    for (const write of this.#pending) if (this.#ports.random.chance(0.5)) write.apply()
-    this.#pending.clear()
+  /** The process was killed: what it was writing is on disk, or not. */
+  crash(process: Process): void {
+    for (const write of this.#pending) {
+      if (write.process !== process) continue
+      this.#pending.delete(write)
+      if (this.#ports.random.chance(0.5)) write.apply()
+    }
   }
 
   store(process: Process): Store {
@@ -77,6 +81,7 @@ export class ServerDisk {
     const crashes = faults.crashAt > 0 && --faults.crashAt === 0
     return new Promise((resolve, reject) => {
       const write: Write = {
+        process,
         apply: () => {
           try {
             act()
@@ -90,7 +95,7 @@ export class ServerDisk {
         if (!this.#pending.delete(write)) return
         if (crashes) {
           if (faults.crashKeeps) write.apply()
-          this.#ports.onCrash()
+          this.#ports.onCrash(process)
           return
         }
         try {

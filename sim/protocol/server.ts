@@ -66,7 +66,7 @@ export class ServerProcess {
     witness.led(coordinator, epoch)
     const content = contentStore({ process, host, roots, has })
     const carryOut = (effects: readonly Effect[]): void => {
-      witness.effects(effects)
+      witness.effects(epoch, effects)
       for (const effect of effects) {
         if (effect.kind === 'pull') pulls.pull(effect)
         else if (effect.kind !== 'changed') control.carry(effect)

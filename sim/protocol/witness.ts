@@ -4,6 +4,7 @@ import type { Coordinator } from '#project-server/coordinator/coordinator'
 import type { Effect } from '#project-server/coordinator/events'
 import type { Change } from '#project-server/ports'
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
+import type { SimHost } from './network.ts'
 import type { Outcome } from './truth.ts'
 
 export interface Witness {
@@ -11,8 +12,8 @@ export interface Witness {
   committed(epoch: number, changes: readonly Change[]): void
   /** The server's process has read its state; `epoch` is durable. */
   led(coordinator: Coordinator, epoch: number): void
-  /** The server carries these out. */
-  effects(effects: readonly Effect[]): void
+  /** The server of this epoch carries these out. */
+  effects(epoch: number, effects: readonly Effect[]): void
   /** The project server says that it cannot go on. */
   serverFailed(code: string, message: string): void
   /** An owner was told that these tasks of a batch are accepted. */
@@ -31,5 +32,5 @@ export interface Witness {
   /** Somebody who follows no rules said this about a replica. */
   claimed(node: PeerIdString, replica: ReplicaId, vote: string): void
   /** A frame was written to a stream. */
-  frame(from: PeerIdString, to: PeerIdString, frame: Uint8Array): void
+  frame(from: SimHost, to: PeerIdString, frame: Uint8Array): void
 }

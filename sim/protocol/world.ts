@@ -1,4 +1,5 @@
 /** One run: the machines of a case, the real programs on them, the faults that befall them, and those who watch. */
+import type { PeerIdString } from '#protocol/ids'
 import { Engine } from '../engine/engine.ts'
 import type { Process, Skew } from '../engine/process.ts'
 import type { Case, Fault, NodeCase } from '../faults/case.ts'
@@ -59,10 +60,13 @@ export class World {
   /** What happened, for the story of a failure. */
   readonly story: { readonly atMs: number; readonly text: string }[] = []
   server: ServerProcess | undefined
+  readonly #byPeer = new Map<PeerIdString, SimNode>()
   readonly #judge: Judge
   readonly #faults: Faults
   readonly #gossip = new Map<string, Outcome>()
   readonly #roots = new Set<string>([idOf(INPUT).toString()])
+  /** Those that live: the one that leads, and those that do not know yet that they no longer do. */
+  readonly #servers = new Set<ServerProcess>()
   #cancelStart = (): void => {}
   #calm = false
 
@@ -78,9 +82,9 @@ export class World {
       engine,
       random: random.fork('disk'),
       onCommitted: (epoch, changes) => judge.committed(epoch, changes),
-      onCrash: () => {
+      onCrash: (process) => {
         this.see('server crashed at a write')
-        this.killServer(true)
+        for (const server of this.#servers) if (server.process === process) this.#kill(server, true)
         this.startServer(SERVER_RESTART_MS)
       }
     })
@@ -91,6 +95,14 @@ export class World {
 
   get calm(): boolean {
     return this.#calm
+  }
+
+  nodeOf(peer: PeerIdString): SimNode | undefined {
+    return this.#byPeer.get(peer)
+  }
+
+  isNode(peer: PeerIdString): boolean {
+    return this.#byPeer.has(peer)
   }
 
   /** Counts something that should happen sometimes, and remembers it for the story. */
@@ -135,9 +147,7 @@ export class World {
 
   /** kill -9 of whatever leads. */
   killServer(tell: boolean): void {
-    this.server?.kill(tell)
-    this.disk.crash()
-    this.server = undefined
+    if (this.server !== undefined) this.#kill(this.server, tell)
   }
 
   /** The leader is stopped, another begins on the same state, and the first wakes up again later. */
@@ -148,6 +158,13 @@ export class World {
     this.server = undefined
     this.#lead()
     return old.process
+  }
+
+  #kill(server: ServerProcess, tell: boolean): void {
+    server.kill(tell)
+    this.disk.crash(server.process)
+    this.#servers.delete(server)
+    if (this.server === server) this.server = undefined
   }
 
   #lead(): void {
@@ -161,23 +178,24 @@ export class World {
       witness: this.#judge,
       roots: this.#roots,
       has: (peer, root) => {
-        const machine = this.nodes.find(({ id }) => id === peer)?.machine
+        const machine = this.nodeOf(peer)?.machine
         return machine !== undefined && !machine.faults.withholds && machine.content.has(root)
       },
       onEnd: (ended) => {
+        this.#servers.delete(ended)
         if (this.server !== ended) return
         this.server = undefined
         this.startServer(SERVER_RESTART_MS)
       }
     })
     this.server = server
+    this.#servers.add(server)
     server.start().catch((error: unknown) => {
       if (!server.process.alive) return
       this.#judge.serverFailed(error instanceof Error && 'code' in error ? String(error.code) : 'start', error instanceof Error ? error.message : String(error))
-      server.kill(true)
-      if (this.server !== server) return
-      this.server = undefined
-      this.startServer(SERVER_RESTART_MS)
+      const led = this.server === server
+      this.#kill(server, true)
+      if (led) this.startServer(SERVER_RESTART_MS)
     })
   }
 
@@ -190,6 +208,7 @@ export class World {
     const setup = { signer: identityOf(one.name), project: this.project.peerId, slots: one.slots, role: one.role, gossip: this.#gossip }
     const node = new SimNode(machine, setup, { network, witness: this.#judge, random: random.fork('node', one.name) })
     this.nodes.push(node)
+    this.#byPeer.set(node.id, node)
     return node
   }
 
