@@ -1,4 +1,5 @@
 /** The live state: what is held in memory of tasks that are not terminal, of their replicas, and of nodes. */
+import type { CID } from 'multiformats/cid'
 import type { TaskPolicy } from '#protocol/bundle/policy'
 import type { Link } from '#protocol/control/link'
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
@@ -148,6 +149,7 @@ export interface Replica {
 }
 
 export interface Report {
+  readonly bundle: CID
   readonly vote: string
   readonly exitCode: number
   readonly reason: string

@@ -183,6 +183,7 @@ function loadReport(task: Task, stored: Uint8Array): Report {
   const result = decodeResult(signed.body)
   if (result === undefined) throw new Error(`a stored result of task ${task.id} does not decode`)
   return {
+    bundle: result.bundle,
     vote: voteOf(result, task.bundle.compareStdout),
     exitCode: result.exitCode,
     reason: result.reason,

@@ -90,6 +90,7 @@ function report(state: State, replica: Replica, { result, signed }: { result: Re
     state.out.node(replica.node)
   }
   replica.report = {
+    bundle: result.bundle,
     vote: voteOf(result, task.bundle.compareStdout),
     exitCode: result.exitCode,
     reason: result.reason,

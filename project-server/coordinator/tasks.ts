@@ -1,5 +1,4 @@
 /** What follows for a task from its replicas: wait, issue more, decide, fail; and how it ends. */
-import { manifestCid } from '#protocol/bundle/manifest'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { FailureCode } from '#protocol/owner/messages'
 import type { Receipt } from '#protocol/result/receipt'
@@ -54,12 +53,14 @@ export function finish(state: State, task: Task, held: boolean, nowMs: number): 
   }
   const agreeing = task.replicas.filter((replica) => replica.state === 'reported' && replica.report?.vote === decision.vote)
   const others = task.replicas.filter((replica) => replica.state === 'reported' && replica.report?.vote !== decision.vote)
+  const [first] = agreeing
+  if (first === undefined) throw new Error(`task ${task.id} is decided by no result`)
   const signed = agreeing.map(({ report }) => (report as Report).signed)
   const receipt: Receipt = {
     v: 1,
     project: state.project,
     task: task.id,
-    bundle: manifestCid(task.bundle.bytes),
+    bundle: (first.report as Report).bundle,
     epoch: state.epoch,
     quorum: task.batch.policy.minQuorum,
     decidedAtMs: decision.atMs,

@@ -2,7 +2,7 @@
 import * as dagCbor from '@ipld/dag-cbor'
 import type { CID } from 'multiformats/cid'
 import { ManifestError } from '#protocol/bundle/errors'
-import { decodeManifest, manifestCid, type RunManifest } from '#protocol/bundle/manifest'
+import { decodeManifest, manifestCidText, type RunManifest } from '#protocol/bundle/manifest'
 import { DEFAULT_POLICY, policyFault, type TaskPolicy } from '#protocol/bundle/policy'
 import type { ContentStore } from '#protocol/content/content'
 import { type BatchId, batchIdFrom, type PeerIdString } from '#protocol/ids'
@@ -85,7 +85,7 @@ export function submitEvent(submit: Submit, by: PeerIdString, ports: SubmitPorts
   const accepted = new Map<string, AcceptedBundle>()
   const present = new Set<string>()
   const bundles = submit.manifests.map((bytes, index) => {
-    const cid = manifestCid(bytes).toString()
+    const cid = manifestCidText(bytes)
     const known = accepted.get(cid)
     if (known !== undefined) return known
     const manifest = decode(bytes, index)

@@ -6,7 +6,7 @@ import * as dagCbor from '@ipld/dag-cbor'
 import { CID } from 'multiformats/cid'
 import { readCbor } from '../cbor/reader.ts'
 import { Writer } from '../cbor/writer.ts'
-import { cidOfBytes, DAG_CBOR } from '../content/cid.ts'
+import { cidOfBytes, cidTextOfBytes, DAG_CBOR } from '../content/cid.ts'
 import { ManifestError } from './errors.ts'
 
 export const MANIFEST_BYTES_MAX = 64 * 1024
@@ -134,6 +134,11 @@ function writeTexts(key: string, texts: readonly string[]): void {
 /** The bundle's id. */
 export function manifestCid(bytes: Uint8Array): CID {
   return cidOfBytes(DAG_CBOR, bytes)
+}
+
+/** The same as text. */
+export function manifestCidText(bytes: Uint8Array): string {
+  return cidTextOfBytes(DAG_CBOR, bytes)
 }
 
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/

@@ -18,6 +18,10 @@ const SHORT_BYTES_MAX = 64
 /** A power of two. */
 const LATELY = 1024
 const lately: string[] = new Array<string>(LATELY).fill('')
+/** The CIDs that come again and again (nothing printed, nothing left): by a few bits of their hash, kept from their second coming on. A power of two. */
+const CIDS = 256
+const cids: (CID | undefined)[] = new Array<CID | undefined>(CIDS).fill(undefined)
+const seen = new Uint32Array(CIDS)
 
 type Item = number | string | boolean | null | Uint8Array | CID | Item[] | { [key: string]: Item }
 
@@ -113,8 +117,7 @@ class Reader {
     if (this.#byte() !== 0) refuse('a CID does not begin with a zero byte')
     const bytes = this.#take(length - 1)
     const [version, codec = 0, hash, size] = bytes
-    if (bytes.length === CID_BYTES && version === CID_V1 && codec < 128 && hash === SHA2_256 && size === DIGEST_BYTES)
-      return CID.createV1(codec, Digest.create(SHA2_256, bytes.subarray(4)))
+    if (bytes.length === CID_BYTES && version === CID_V1 && codec < 128 && hash === SHA2_256 && size === DIGEST_BYTES) return plainCid(codec, bytes)
     const cid = CID.decode(bytes)
     // The library takes a version 0 written as a version, which it writes otherwise.
     return isEqual(cid.bytes, bytes) ? cid : refuse('a CID is not in its own form')
@@ -179,6 +182,23 @@ class Reader {
   }
 }
 
+/** A CID of the usual kind. */
+function plainCid(codec: number, bytes: Uint8Array): CID {
+  const [, , , , first = 0, second = 0, third = 0, fourth = 0] = bytes
+  const tag = (first << 24) | (second << 16) | (third << 8) | fourth
+  const slot = first & (CIDS - 1)
+  const known = cids[slot]
+  if (known !== undefined && isEqual(known.bytes, bytes)) return known
+  if (seen[slot] !== tag >>> 0) {
+    seen[slot] = tag
+    return CID.createV1(codec, Digest.create(SHA2_256, bytes.subarray(4)))
+  }
+  // Of its own memory: what it was read from may be large.
+  const cid = CID.createV1(codec, Digest.create(SHA2_256, Uint8Array.prototype.slice.call(bytes, 4)))
+  cids[slot] = cid
+  return cid
+}
+
 function simple(head: number): boolean | null {
   if (head === 0xf4) return false
   if (head === 0xf5) return true
@@ -196,7 +216,9 @@ function isSame(text: string, bytes: Uint8Array): boolean {
 }
 
 function isEqual(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, index) => byte === b[index])
+  if (a.length !== b.length) return false
+  for (let index = 0; index < a.length; index++) if (a[index] !== b[index]) return false
+  return true
 }
 
 function refuse(why: string): never {

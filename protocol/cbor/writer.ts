@@ -80,14 +80,17 @@ export class Writer {
     if (value.length > 255) return false
     const start = this.#at
     this.#head(TEXT, value.length)
+    const buffer = this.#buffer
+    const at = this.#at
     for (let index = 0; index < value.length; index++) {
       const code = value.charCodeAt(index)
       if (code > 127) {
         this.#at = start
         return false
       }
-      this.#buffer[this.#at++] = code
+      buffer[at + index] = code
     }
+    this.#at = at + value.length
     return true
   }
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { createCipheriv, createHash } from 'node:crypto'
 import { describe, it } from 'node:test'
+import fc from 'fast-check'
 import { buildDirectory, FileBuilder } from './build.ts'
-import { acceptCid, cidOfBytes, DAG_PB, RAW, sha256, sha256Aside } from './cid.ts'
+import { acceptCid, cidOfBytes, cidTextOfBytes, DAG_CBOR, DAG_PB, RAW, sha256, sha256Aside } from './cid.ts'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from './content.ts'
 
 /** The bytes kubo's own tests draw from a seed: ChaCha20 keyed with the seed's sha2-256. */
@@ -37,6 +38,14 @@ function directoryId(seed: string, files: number, nameBytes: number, lastNameByt
 }
 
 describe("ids are those of kubo's unixfs-v1-2025 profile (its test/cli/cid_profiles_test.go)", () => {
+  it('is spelt the same by hand as by the library', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 100 }), fc.constantFrom(RAW, DAG_PB, DAG_CBOR), (bytes, codec) =>
+        assert.equal(cidTextOfBytes(codec, bytes), cidOfBytes(codec, bytes).toString())
+      )
+    )
+  })
+
   it('names a small file', () => {
     assert.equal(cidOfBytes(RAW, Buffer.from('hello world')).toString(), 'bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e')
   })

@@ -5,7 +5,7 @@
 import { CID } from 'multiformats/cid'
 import { readCbor } from '../cbor/reader.ts'
 import { Writer } from '../cbor/writer.ts'
-import { cidOfBytes, DAG_CBOR } from '../content/cid.ts'
+import { cidTextOfBytes, DAG_CBOR } from '../content/cid.ts'
 import { isBatchId, type PeerIdString, parseReplicaId, type ReplicaId } from '../ids.ts'
 
 export const RESULT_DOMAIN = 'talko-results-1'
@@ -102,7 +102,7 @@ export function voteOf(result: Result, compareStdout: boolean): string {
   const key = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
   const known = VOTES.get(key)
   if (known !== undefined) return known
-  const vote = cidOfBytes(DAG_CBOR, bytes).toString()
+  const vote = cidTextOfBytes(DAG_CBOR, bytes)
   if (VOTES.size >= VOTES_MAX) VOTES.clear()
   VOTES.set(key, vote)
   return vote
