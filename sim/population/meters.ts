@@ -11,6 +11,8 @@ export interface Totals {
   changes: number
   changedBytes: number
   submitted: number
+  /** Tasks that the coordinator would not take, counted each time. */
+  refused: number
   /** Tasks decided and held; those whose canonical answer is wrong; tasks that failed. */
   ready: number
   wrong: number
@@ -40,6 +42,7 @@ export function noTotals(): Totals {
     changes: 0,
     changedBytes: 0,
     submitted: 0,
+    refused: 0,
     ready: 0,
     wrong: 0,
     failed: 0,

@@ -27,7 +27,6 @@ export interface Workload {
 }
 
 export interface SimulatedBatch {
-  readonly number: number
   readonly id: string
   readonly submittedAtMs: number
   readonly truth: CID
@@ -77,19 +76,23 @@ export class Owner {
     this.#bundle = { cid: this.#bundleCid.toString(), bytes, manifest }
   }
 
-  /** What is submitted now, `waiting` being how many tasks wait for a host. */
-  submit(nowMs: number, waiting: number): Extract<Event, { kind: 'submit' }> | undefined {
-    const { arrives, batchTasks, policy, outputBytes } = this.#workload
+  /** What is to be submitted now, `waiting` being how many tasks wait for a host; the same again until it is accepted. */
+  next(nowMs: number, waiting: number): Extract<Event, { kind: 'submit' }> | undefined {
+    const { arrives, batchTasks, policy } = this.#workload
     if (arrives.kind === 'saturating' ? waiting >= arrives.waitingMin : nowMs < this.#nextAtMs) return undefined
-    if (arrives.kind === 'stream') this.#nextAtMs += arrives.everyMs
     const number = this.batches.length
-    const id = batchIdOf(number)
-    const truth = outputBytes === 0 ? NO_OUTPUT : cidOfBytes(RAW, TEXT.encode(`truth ${number}`))
-    const batch: SimulatedBatch = { number, id, submittedAtMs: nowMs, truth, vote: '' }
-    this.batches.push({ ...batch, vote: voteOf(this.result(batch, '', '', truth), false) })
     const bundles = new Array<AcceptedBundle>(batchTasks).fill(this.#bundle)
     const seed = this.#random.fork('seed', number).word()
-    return { kind: 'submit', batch: id, name: '', by: 'the-owner', bundles, policy, more: false, from: 0, seed }
+    return { kind: 'submit', batch: batchIdOf(number), name: '', by: 'the-owner', bundles, policy, more: false, from: 0, seed }
+  }
+
+  accepted(nowMs: number): void {
+    const { arrives, outputBytes } = this.#workload
+    if (arrives.kind === 'stream') this.#nextAtMs += arrives.everyMs
+    const number = this.batches.length
+    const truth = outputBytes === 0 ? NO_OUTPUT : cidOfBytes(RAW, TEXT.encode(`truth ${number}`))
+    const batch: SimulatedBatch = { id: batchIdOf(number), submittedAtMs: nowMs, truth, vote: '' }
+    this.batches.push({ ...batch, vote: voteOf(this.result(batch, '', '', truth), false) })
   }
 
   millionOps(into: Random, batch: number, index: number): number {

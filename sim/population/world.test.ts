@@ -6,10 +6,11 @@ import { DAY_MS, HOUR_MS } from './availability.ts'
 import { acceptError, NO_ERRORS } from './errors.ts'
 import { VOLUNTEERS } from './hosts.ts'
 import { MASS_EXIT, MEDIA_DAY, steadyArrivalsPerDay } from './lifetimes.ts'
+import type { WorldOptions } from './options.ts'
 import { EXACT_RUNS, VOLUNTEER_RUNS } from './runs.ts'
 import { parseTrace } from './trace.ts'
 import type { Workload } from './workload.ts'
-import { World, type WorldOptions } from './world.ts'
+import { World } from './world.ts'
 
 type Overrides = Partial<Omit<WorldOptions, 'model' | 'workload'>> & { model?: Partial<WorldOptions['model']>; workload?: Partial<Workload> }
 

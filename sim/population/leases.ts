@@ -1,0 +1,277 @@
+/** What hosts do with their leases: fetch, ask to start, run, report, hand over; stop when told, stand still while away. */
+import type { Effect, Event } from '#project-server/coordinator/events'
+import { parseTaskId, replicaId, taskId } from '#protocol/ids'
+import { Random } from '../random.ts'
+import { batchNumberOf } from './batch-ids.ts'
+import { drawOutcome } from './errors.ts'
+import { CONNECTED, type Hosts, SABOTEUR } from './hosts.ts'
+import type { Totals } from './meters.ts'
+import type { WorldOptions } from './options.ts'
+import type { OrderKind } from './orders.ts'
+import { drawRunMs } from './runs.ts'
+import { type Server, SIGNATURE } from './server.ts'
+import { ASKING, ENDING, FETCHING, HANDING, RUNNING, Slots } from './slots.ts'
+import type { Wheel } from './wheel.ts'
+
+/** What a result takes in a store; nobody looks inside. */
+const BODY = new Uint8Array(320)
+const SEAL = { leaves: new Uint8Array(32), signature: SIGNATURE }
+
+/** The world that the leases are in. */
+export interface Ground {
+  readonly options: WorldOptions
+  readonly hosts: Hosts
+  /** A timer for each host, then one for each row of the table. */
+  readonly wheel: Wheel
+  readonly server: Server
+  readonly totals: Totals
+  readonly step: number
+  readonly nowMs: number
+  /** An event of a host, now. */
+  say(host: number, event: Event): void
+  /** An event of the project's own, now or with the next step. */
+  apply(event: Event): void
+  later(event: Event): void
+}
+
+export class Leases {
+  readonly #ground: Ground
+  readonly #slots: Slots
+  readonly #scratch = new Random(0)
+
+  constructor(ground: Ground) {
+    this.#ground = ground
+    const { hosts, options, wheel } = ground
+    this.#slots = new Slots(options.hosts, (rows) => wheel.grow(hosts.size + rows))
+  }
+
+  get used(): number {
+    return this.#slots.used
+  }
+
+  get bytes(): number {
+    return this.#slots.bytes
+  }
+
+  /** The replicas that the host holds, for its hello. */
+  held(host: number): string[] {
+    const replicas: string[] = []
+    for (let slot = this.#first(host); slot !== -1; slot = this.#slots.after(slot))
+      if (this.#slots.state[slot] !== HANDING) replicas.push(this.#replicaOf(slot))
+    return replicas
+  }
+
+  /** The host is away: what it ran stands still, what it handed over breaks off. */
+  pause(host: number): void {
+    const { hosts, wheel, options, step, totals } = this.#ground
+    const slots = this.#slots
+    for (let slot = this.#first(host), after = -1; slot !== -1; slot = after) {
+      after = slots.after(slot)
+      const due = wheel.dueAt(hosts.size + slot)
+      wheel.clear(hosts.size + slot)
+      const state = slots.state[slot]
+      if (state === HANDING) {
+        this.#ground.later({ kind: 'pulled', task: this.#taskOf(slot), node: hosts.ids[host] as string, ok: false, message: 'the node is away' })
+        slots.give(slot, hosts.firstSlot)
+      } else if (state === ENDING) slots.give(slot, hosts.firstSlot)
+      else if (due !== undefined) {
+        slots.leftMs[slot] = (due - step) * options.stepMs
+        if (state === RUNNING) totals.busyMs -= slots.leftMs[slot] as number
+      }
+    }
+  }
+
+  /** What it holds goes on, but for what it is told to drop. */
+  welcomed(host: number, { resumed, unknown }: Extract<Effect, { kind: 'welcome' }>): void {
+    const hosts = this.#ground.hosts
+    const slots = this.#slots
+    if (!resumed) {
+      hosts.sent[host] = 0
+      hosts.received[host] = 0
+    }
+    for (let slot = hosts.firstSlot[host] as number, after = -1; slot !== -1; slot = after) {
+      after = slots.after(slot)
+      if (slots.state[slot] === HANDING) continue
+      if (!resumed || (unknown.length > 0 && unknown.includes(this.#replicaOf(slot)))) this.#drop(slot)
+      else if (slots.state[slot] === ASKING) this.#askToStart(slot)
+      else if (this.#ground.wheel.dueAt(hosts.size + slot) === undefined) this.#resume(slot)
+    }
+  }
+
+  #resume(slot: number): void {
+    if (this.#slots.state[slot] === RUNNING && !this.#ground.options.keeps) {
+      this.#ground.totals.granted--
+      this.#run(slot)
+    } else this.#goOn(slot, this.#slots.leftMs[slot] as number)
+  }
+
+  /** A row of the table is due. */
+  due(slot: number): void {
+    const slots = this.#slots
+    switch (slots.state[slot]) {
+      case FETCHING:
+        this.#askToStart(slot)
+        return
+      case RUNNING:
+        this.#finish(slot)
+        return
+      case ENDING:
+        this.#giveBack(slot, 'cancelled', '')
+        return
+      case HANDING: {
+        const host = slots.host[slot] as number
+        this.#ground.apply({ kind: 'pulled', task: this.#taskOf(slot), node: this.#ground.hosts.ids[host] as string, ok: true, message: '' })
+        this.#ground.totals.movedBytes += this.#ground.options.workload.outputBytes
+        slots.give(slot, this.#ground.hosts.firstSlot)
+      }
+    }
+  }
+
+  #askToStart(slot: number): void {
+    const host = this.#slots.host[slot] as number
+    this.#slots.state[slot] = ASKING
+    const seq = this.#nextSeq(host)
+    this.#ground.say(host, { kind: 'start', node: this.#ground.hosts.ids[host] as string, seq, replicas: [{ replica: this.#replicaOf(slot), epoch: 1 }] })
+  }
+
+  /** It may start: how long it will run is drawn now, and how it comes out when it has. */
+  #run(slot: number): void {
+    const slots = this.#slots
+    const host = slots.host[slot] as number
+    const random = this.#ground.hosts.runStream(host)
+    const millionOps = this.#ground.server.owner.millionOps(this.#scratch, slots.batch[slot] as number, slots.index[slot] as number)
+    slots.state[slot] = RUNNING
+    this.#goOn(slot, drawRunMs(random, this.#ground.options.runs, millionOps, this.#ground.hosts.mips[host] as number))
+    this.#ground.totals.granted++
+  }
+
+  #goOn(slot: number, leftMs: number): void {
+    const steps = Math.max(1, Math.ceil(leftMs / this.#ground.options.stepMs))
+    this.#slots.leftMs[slot] = leftMs
+    if (this.#slots.state[slot] === RUNNING) this.#ground.totals.busyMs += steps * this.#ground.options.stepMs
+    this.#ground.wheel.set(this.#ground.hosts.size + slot, this.#ground.step + steps)
+  }
+
+  #finish(slot: number): void {
+    const hosts = this.#ground.hosts
+    const slots = this.#slots
+    const { model } = this.#ground.options
+    const host = slots.host[slot] as number
+    const random = hosts.runStream(host)
+    const runs = hosts.runs[host] as number
+    const outcome = drawOutcome(random, model.errors, model.malice, {
+      saboteur: hosts.is(host, SABOTEUR),
+      runs,
+      errorRate: hosts.errorRateNow(host, random, this.#ground.nowMs)
+    })
+    if (outcome.kind === 'failed') {
+      this.#ground.totals.errors++
+      this.#giveBack(slot, 'node', outcome.code)
+      return
+    }
+    const batch = this.#ground.server.owner.batches[slots.batch[slot] as number]
+    if (batch === undefined) throw new Error('a run of no batch')
+    hosts.runs[host] = runs + 1
+    this.#ground.totals.reported++
+    if (outcome.kind === 'wrong') this.#ground.totals.reportedWrong++
+    const node = hosts.ids[host] as string
+    const replica = this.#replicaOf(slot)
+    const lie =
+      outcome.kind === 'wrong' ? this.#ground.server.owner.wrong(outcome.which === 'shared' ? `lie ${this.#taskOf(slot)}` : `error ${replica}`) : undefined
+    const result = this.#ground.server.owner.result(batch, node, replica, lie)
+    slots.give(slot, hosts.firstSlot)
+    this.#ground.say(host, { kind: 'reports', node, seq: this.#nextSeq(host), results: [{ result, body: BODY }], seal: SEAL })
+  }
+
+  #giveBack(slot: number, kind: string, code: string): void {
+    const host = this.#slots.host[slot] as number
+    const replica = this.#replicaOf(slot)
+    this.#slots.give(slot, this.#ground.hosts.firstSlot)
+    this.#ground.say(host, {
+      kind: 'returned',
+      node: this.#ground.hosts.ids[host] as string,
+      seq: this.#nextSeq(host),
+      replicas: [{ replica, class: kind, code, message: '' }]
+    })
+  }
+
+  /** The coordinator told the host something of a replica. */
+  ordered(host: number, kind: OrderKind, batch: number, index: number, attempt: number): void {
+    if (kind === 'release') return
+    const { hosts } = this.#ground
+    if (kind === 'lease') {
+      const slot = this.#slots.take(host, hosts.firstSlot, FETCHING)
+      this.#slots.batch[slot] = batch
+      this.#slots.index[slot] = index
+      this.#slots.attempt[slot] = attempt
+      this.#ground.totals.leased++
+      const { inputBytes } = this.#ground.options.workload
+      this.#ground.totals.movedBytes += inputBytes
+      this.#goOn(slot, (1000 * inputBytes) / (hosts.downBytesPerS[host] as number))
+      return
+    }
+    const slot = this.#slots.find(hosts.firstSlot[host] as number, batch, index, attempt)
+    if (slot === -1) return
+    if (kind === 'grant') {
+      if (this.#slots.state[slot] === ASKING) this.#run(slot)
+    } else if (kind === 'cancel' && this.#slots.state[slot] === RUNNING) this.#end(slot)
+    else this.#drop(slot)
+  }
+
+  /** A run that nobody wants any more: the host says so when it has ended. */
+  #end(slot: number): void {
+    this.#ground.totals.cancelled++
+    this.#stop(slot)
+    this.#slots.state[slot] = ENDING
+    this.#ground.wheel.set(this.#ground.hosts.size + slot, this.#ground.step + 1)
+  }
+
+  #drop(slot: number): void {
+    this.#ground.totals.cancelled++
+    this.#stop(slot)
+    this.#slots.give(slot, this.#ground.hosts.firstSlot)
+  }
+
+  /** What it would have run on is not run. */
+  #stop(slot: number): void {
+    const timer = this.#ground.hosts.size + slot
+    const due = this.#ground.wheel.dueAt(timer)
+    this.#ground.wheel.clear(timer)
+    if (due !== undefined && this.#slots.state[slot] === RUNNING) this.#ground.totals.busyMs -= (due - this.#ground.step) * this.#ground.options.stepMs
+  }
+
+  /** The first of the nodes that is there hands the output over. */
+  pull({ task, nodes }: Extract<Effect, { kind: 'pull' }>): void {
+    const hosts = this.#ground.hosts
+    const node = nodes.find((id) => hosts.is(hosts.numberOf(id), CONNECTED))
+    const parts = parseTaskId(task)
+    if (node === undefined || parts === undefined) {
+      this.#ground.later({ kind: 'pulled', task, node: nodes.at(-1) ?? '', ok: false, message: 'no node is there' })
+      return
+    }
+    const host = hosts.numberOf(node)
+    const slot = this.#slots.take(host, hosts.firstSlot, HANDING)
+    this.#slots.batch[slot] = batchNumberOf(parts.batch)
+    this.#slots.index[slot] = parts.index
+    this.#goOn(slot, (1000 * this.#ground.options.workload.outputBytes) / (hosts.upBytesPerS[host] as number))
+  }
+
+  #nextSeq(host: number): number {
+    const { hosts } = this.#ground
+    const seq = (hosts.sent[host] as number) + 1
+    hosts.sent[host] = seq
+    return seq
+  }
+
+  #first(host: number): number {
+    return this.#ground.hosts.firstSlot[host] as number
+  }
+
+  #taskOf(slot: number): string {
+    return taskId(this.#ground.server.owner.batches[this.#slots.batch[slot] as number]?.id ?? '', this.#slots.index[slot] as number)
+  }
+
+  #replicaOf(slot: number): string {
+    return replicaId(this.#taskOf(slot), this.#slots.attempt[slot] as number)
+  }
+}

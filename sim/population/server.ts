@@ -1,0 +1,94 @@
+/** The project's side of a population: the real coordinator, its owners, and what a store would be given. */
+import { Coordinator } from '#project-server/coordinator/coordinator'
+import type { Effect, Event, Unsigned } from '#project-server/coordinator/events'
+import { decodeBatchRecord } from '#project-server/coordinator/records'
+import { parseTaskId } from '#protocol/ids'
+import type { Random } from '../random.ts'
+import { batchIdOf, batchNumberOf } from './batch-ids.ts'
+import { Times, type Totals } from './meters.ts'
+import type { WorldOptions } from './options.ts'
+import { needsRegistry, registryOf } from './registry.ts'
+import { Owner } from './workload.ts'
+
+/** Signatures are the shell's business; here all are alike. */
+export const SIGNATURE = new Uint8Array(64)
+const NOTHING = new Uint8Array(0)
+
+export class Server {
+  readonly owner: Owner
+  /** From a task's submission until its result is held. */
+  readonly turnaround = new Times()
+  /** Tasks for which nothing ran at the last look. */
+  waiting = 0
+  readonly #coordinator: Coordinator
+  readonly #totals: Totals
+  /** Latest record of each batch that is not over. */
+  readonly #records = new Map<number, Uint8Array>()
+
+  constructor({ policy, workload }: Pick<WorldOptions, 'policy' | 'workload'>, random: Random, totals: Totals) {
+    this.#totals = totals
+    this.owner = new Owner(workload, random)
+    this.#coordinator = new Coordinator({ project: 'the-project', epoch: 1, policy: { ...policy, restartGraceMs: 0 }, signer: { sign: () => SIGNATURE } })
+  }
+
+  /** Tells it beforehand which nodes will come, when they are more than it takes in as new ones. */
+  async expect(nodes: readonly string[]): Promise<void> {
+    if (needsRegistry(nodes.length)) await this.#coordinator.load(registryOf(nodes), 0)
+  }
+
+  apply(event: Event, nowMs: number): void {
+    this.#totals.events++
+    this.#totals.applied++
+    this.#coordinator.apply(event, nowMs)
+  }
+
+  /** Submits what its owners want now, as far as it is accepted. */
+  submit(nowMs: number): void {
+    this.waiting = 0
+    for (const number of this.#records.keys()) this.waiting += this.#coordinator.batch(batchIdOf(number))?.created ?? 0
+    for (let event = this.owner.next(nowMs, this.waiting); event !== undefined; event = this.owner.next(nowMs, this.waiting)) {
+      if (this.#coordinator.refusal(event) !== undefined) {
+        this.#totals.refused += event.bundles.length
+        return
+      }
+      this.owner.accepted(nowMs)
+      this.waiting += event.bundles.length
+      this.#totals.submitted += event.bundles.length
+      this.#records.set(batchNumberOf(event.batch), NOTHING)
+      this.apply(event, nowMs)
+    }
+  }
+
+  /** One group commit; its effects may be carried out now. */
+  commit(nowMs: number): readonly Effect[] {
+    const { changes, effects, unsigned } = this.#coordinator.take()
+    this.#totals.commits++
+    this.#totals.changes += changes.length
+    const over: number[] = []
+    for (const { key, value } of changes) {
+      this.#totals.changedBytes += key.length + (value?.length ?? 0)
+      if (value !== null && key.startsWith('batch/')) this.#records.set(batchNumberOf(key.slice('batch/'.length)), value)
+      else if (value === null && key.startsWith('open/')) over.push(batchNumberOf(key.slice('open/'.length)))
+    }
+    for (const number of over) this.#close(number)
+    for (const one of unsigned) this.#judge(one, nowMs)
+    return effects
+  }
+
+  /** A batch is over: what failed in it is known now. */
+  #close(number: number): void {
+    const record = this.#records.get(number)
+    this.#records.delete(number)
+    if (record !== undefined && record !== NOTHING) this.#totals.failed += decodeBatchRecord(record).failed
+  }
+
+  /** A task was decided: the world knows the truth. */
+  #judge({ receipt: { task, vote } }: Unsigned, nowMs: number): void {
+    const parts = parseTaskId(task)
+    const batch = parts === undefined ? undefined : this.owner.batches[batchNumberOf(parts.batch)]
+    if (batch === undefined) throw new Error(`a receipt of no task: ${task}`)
+    this.#totals.ready++
+    if (vote !== batch.vote) this.#totals.wrong++
+    this.turnaround.add(nowMs - batch.submittedAtMs)
+  }
+}
