@@ -89,3 +89,22 @@ it('whatever happens in whatever order, nothing is lost, doubled or decided wron
   ])
     assert.ok((sometimes[what] ?? 0) > 0, `${what} never happened`)
 })
+
+it('a replica that its node is already told to drop is not found again with it', async () => {
+  const actions: Action[] = [
+    { kind: 'submit', tasks: 1, policy: { minQuorum: 2, targetResults: 3 }, more: false },
+    { kind: 'join', node: 5 },
+    { kind: 'commit' },
+    { kind: 'hear', node: 5, frames: 2 },
+    { kind: 'ask', node: 5 },
+    // The grant waits for the commit; a new stream that falls silent loses the replica, and the grant becomes a refusal.
+    { kind: 'join', node: 5 },
+    { kind: 'pass', ms: 16_000 },
+    { kind: 'commit' },
+    { kind: 'join', node: 5 }
+  ]
+  const chaos = await new Chaos(NODES, 1).start()
+  for (const one of actions) await chaos.act(one)
+  chaos.calm(60_000)
+  assert.deepEqual([...chaos.safety.open], [])
+})

@@ -131,18 +131,29 @@ function dropLink(state: State, node: Node): void {
 function reconcile(state: State, node: Node, { replicas: listed }: Hello, nowMs: number): ReplicaId[] {
   const names = new Set(listed)
   const unknown: ReplicaId[] = []
+  const dropped = toldToDrop(node)
   for (const id of names) {
     if (node.owed.has(id)) continue
     const replica = state.replica(id)
     if (replica === undefined || replica.node !== node) unknown.push(id)
     // Its output may still be wanted: the release says when not.
-    else if (!isLive(replica.state) && replica.state !== 'reported' && !revive(state, replica, nowMs)) unknown.push(id)
+    else if (!isLive(replica.state) && replica.state !== 'reported' && (dropped.has(id) || !revive(state, replica, nowMs))) unknown.push(id)
   }
   const acked = node.link?.acked ?? 0
   const missing = [...node.held].filter(({ id, assignSeq }) => assignSeq !== -1 && assignSeq <= acked && !names.has(id))
   node.forgotten = missing.length === 0 ? null : { replicas: missing, atMs: nowMs + FORGOTTEN_MS }
   for (const id of node.closing.keys()) if (!names.has(id)) close(state, node, id)
   return unknown
+}
+
+/** Replicas that a message which the node does not have yet tells it to drop: found again, they would be dropped all the same. */
+function toldToDrop({ link, outgoing }: Node): ReadonlySet<ReplicaId> {
+  const dropped = new Set([...outgoing.refused, ...outgoing.cancel.map(({ replica }) => replica)])
+  for (const { payload } of link?.pending() ?? []) {
+    if (payload.kind === 'cancel') for (const id of payload.replicas) dropped.add(id)
+    if (payload.kind === 'grant') for (const id of payload.refused) dropped.add(id)
+  }
+  return dropped
 }
 
 function forgetReplicas(state: State, node: Node, nowMs: number): void {

@@ -162,7 +162,8 @@ export class Chaos {
   calm(ms: number): void {
     for (let index = 0; index < 20; index++) this.nodes.push(new ChaosNode(`fresh ${index}`, false))
     for (const batch of this.batches) {
-      if (batch.complete) continue
+      // A kill of an open batch that a crash undid leaves it open: nobody was told that it was killed.
+      if (batch.complete && this.#coordinator.batch(batch.id)?.open !== true) continue
       batch.complete = true
       this.#apply(this.#submission(batch, batch.bundles.length, [], false))
     }
