@@ -62,6 +62,11 @@ export function coresMix(year: number): readonly Share<number>[] {
   return mix
 }
 
+/** Of one core. */
+export function meanWhetstoneMips(year: number): number {
+  return at(WHETSTONE.mean, year)
+}
+
 export function drawHardware(random: Random, year: number): Hardware {
   const cores = drawOf(random, coresMix(year))
   const [x, y, z] = [random.normal(), random.normal(), random.normal()]

@@ -1,0 +1,211 @@
+/**
+ * A scenario: a short YAML file that says who the volunteers are, what they are asked to do and under which policy, what
+ * befalls them, and for how long. Everything but the name and the length has a default.
+ *
+ * ```yaml
+ * name: a media day
+ * length: 14 d
+ * hosts: 10000
+ * population: { crowds: [{ at: 5 d, for: 6 h, times: 20 }] }
+ * workload: { runtime: 4 h, tasks: 2000 }
+ * ```
+ */
+import { DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
+import { DEFAULT_POLICY, policyFault } from '#protocol/bundle/policy'
+import { type AvailabilityClass, DAY_MS, HOUR_MS, REGION_MIX, type Region, type Share, VOLUNTEER_MIX } from './availability.ts'
+import { NO_ERRORS, NO_MALICE, VOLUNTEER_ERRORS } from './errors.ts'
+import { FITS } from './fits.ts'
+import { coresMix, meanWhetstoneMips } from './hardware.ts'
+import { steadyArrivalsPerDay } from './lifetimes.ts'
+import type { WorldOptions } from './options.ts'
+import { EXACT_RUNS, VOLUNTEER_RUNS } from './runs.ts'
+import type { Trace } from './trace.ts'
+import { flag, list, number, oneOf, optional, type Read, readYaml, record, refuse, share, size, table, text, time, whole, YamlFault } from './yaml.ts'
+
+export interface Scenario {
+  readonly name: string
+  /** What it is to answer. */
+  readonly question: string
+  readonly options: WorldOptions
+}
+
+/** Names the file and the line. */
+export class ScenarioError extends Error {
+  override readonly name = 'ScenarioError'
+}
+
+const HOSTS_MAX = 2_000_000
+const LENGTH_MS_MAX = 3650 * DAY_MS
+const EVENTS_MAX = 100
+const BATCH_TASKS_MAX = 500_000
+
+const CLASSES = [...(Object.keys(FITS) as (keyof typeof FITS)[]), 'diurnal'] as const satisfies readonly AvailabilityClass[]
+const REGIONS = ['europe', 'americas', 'asia'] as const satisfies readonly Region[]
+
+/** Shares that make a whole. */
+function mix<Name extends string>(names: readonly Name[]): Read<readonly Share<Name>[]> {
+  const read = table(names, share)
+  return (place) => {
+    const shares = read(place)
+    const sum = shares.reduce((total, [, part]) => total + part, 0)
+    if (Math.abs(sum - 1) > 0.005) refuse(place, `the shares make ${(100 * sum).toFixed(1)} %, they must make 100 %`)
+    return shares.map(([of, part]) => ({ of, share: part }))
+  }
+}
+
+const during = time(1000, LENGTH_MS_MAX)
+const crowd = record({ at: time(0, LENGTH_MS_MAX), for: during, times: number(1, 1000) })
+const exit = record({ at: time(0, LENGTH_MS_MAX), for: during, share })
+const liars = record({ share, spoils: optional(share, 1), collude: optional(share, 1), honestFirst: optional(whole(0, 1_000_000), 0) })
+const NO_LIARS = { share: NO_MALICE.share, spoils: 0, collude: 0, honestFirst: 0 }
+
+const population = record({
+  year: optional(whole(2006, 2040), 2026),
+  mix: optional(mix(CLASSES), VOLUNTEER_MIX),
+  regions: optional(mix(REGIONS), REGION_MIX),
+  slots: optional(oneOf('one', 'cores'), 'one'),
+  mortal: optional(flag, true),
+  closes: optional(share, 0.5),
+  keeps: optional(flag, true),
+  errors: optional(oneOf('volunteers', 'none'), 'volunteers'),
+  liars: optional(liars, NO_LIARS),
+  arrivalsPerDay: optional<number | null>(number(0, 1e8), null),
+  crowds: optional(list(crowd, EVENTS_MAX), []),
+  exits: optional(list(exit, EVENTS_MAX), [])
+})
+
+const workload = record({
+  every: optional<number | null>(time(1000, LENGTH_MS_MAX), null),
+  tasks: optional<number | null>(whole(1, BATCH_TASKS_MAX), null),
+  waiting: optional<number | null>(whole(1, BATCH_TASKS_MAX), null),
+  runtime: optional(time(1000, 365 * DAY_MS), 4 * HOUR_MS),
+  spread: optional(number(0, 3), 0.5),
+  exact: optional(flag, false),
+  input: optional(size(1e13), 10e6),
+  output: optional(size(1e13), 1e6),
+  limit: optional(time(1000, 365 * DAY_MS), 7 * DAY_MS),
+  memory: optional(size(2 ** 50), 2 ** 29)
+})
+
+const policy = record({
+  quorum: optional(whole(1, 64), DEFAULT_POLICY.minQuorum),
+  target: optional<number | null>(whole(1, 64), null),
+  errors: optional(whole(1, 64), 8),
+  total: optional(whole(1, 64), 20),
+  success: optional(whole(1, 64), DEFAULT_POLICY.maxSuccessResults),
+  heartbeat: optional(time(100, DAY_MS), DEFAULT_COORDINATOR_POLICY.heartbeatMs),
+  missed: optional(whole(1, 1_000_000), DEFAULT_COORDINATOR_POLICY.missedMax)
+})
+
+const clock = record({
+  step: optional(time(10, HOUR_MS), 1000),
+  sweep: optional<number | null>(time(500, DAY_MS), null),
+  sample: optional(time(1000, DAY_MS), HOUR_MS)
+})
+
+const EMPTY = '{}'
+const fields = record({
+  name: text,
+  question: optional(text, ''),
+  length: time(1000, LENGTH_MS_MAX),
+  hosts: whole(1, HOSTS_MAX),
+  seed: optional(whole(0, Number.MAX_SAFE_INTEGER), 1),
+  trace: optional<string | null>(text, null),
+  population: optional(population, readYaml(EMPTY, population)),
+  workload: optional(workload, readYaml(EMPTY, workload)),
+  policy: optional(policy, readYaml(EMPTY, policy)),
+  clock: optional(clock, readYaml(EMPTY, clock))
+})
+
+/** What was written, with every default filled in. */
+export type Written = ReturnType<typeof fields>
+
+/** The coordinator looks at every node in a sweep: less often where they are many. */
+const SWEEPS: readonly { readonly hosts: number; readonly sweepMs: number }[] = [
+  { hosts: 5_000, sweepMs: 20_000 },
+  { hosts: 50_000, sweepMs: 120_000 },
+  { hosts: 300_000, sweepMs: 900_000 },
+  { hosts: Number.POSITIVE_INFINITY, sweepMs: 3_600_000 }
+]
+
+/** Throws ScenarioError with file, line and what is allowed. `changes` are of its keys, as paths: `population.liars.share` and `10 %`. */
+export function parseScenario(file: string, source: string, changes: readonly (readonly [path: string, value: string])[] = []): Written {
+  const read: Read<Written> = (place) => {
+    const written = fields(place)
+    const fault = policyFault(taskPolicy(written))
+    if (fault !== undefined) refuse(place, `policy: ${fault}`)
+    if (written.workload.every !== null && written.workload.waiting !== null)
+      refuse(place, 'workload: give `every` (a batch at a time) or `waiting` (a batch whenever fewer tasks wait), not both')
+    return written
+  }
+  try {
+    return readYaml(source, read, changes)
+  } catch (error) {
+    if (error instanceof YamlFault) throw new ScenarioError(`${file}:${error.line}: ${error.message}`)
+    throw error
+  }
+}
+
+/** A world of it. `trace` is the recording that it names. */
+export function scenarioOf(written: Written, trace: Trace | null): Scenario {
+  const { name, question, length: lengthMs, hosts, seed, population, workload, policy, clock } = written
+  const { year, liars: malice } = population
+  const slots = population.slots === 'one' ? 1 : coresMean(year)
+  const crowds = population.crowds.map(({ at, for: forMs, times }) => ({ fromMs: at, forMs, times }))
+  const steady = population.mortal ? steadyArrivalsPerDay(hosts) : 0
+  const waitingMin = workload.waiting ?? Math.ceil((hosts * slots) / 10)
+  const options: WorldOptions = {
+    seed,
+    hosts,
+    lengthMs,
+    model: {
+      year,
+      mix: population.mix,
+      regions: population.regions,
+      errors: population.errors === 'none' ? NO_ERRORS : VOLUNTEER_ERRORS,
+      malice: { share: malice.share, spoils: malice.spoils, colludes: malice.collude, honestFirst: malice.honestFirst },
+      slots: population.slots,
+      mortal: population.mortal,
+      exits: population.exits.map(({ at, for: forMs, share: part }) => ({ fromMs: at, forMs, share: part })),
+      trace
+    },
+    runs: workload.exact ? EXACT_RUNS : VOLUNTEER_RUNS,
+    workload: {
+      arrives: workload.every === null ? { kind: 'saturating', waitingMin } : { kind: 'stream', everyMs: workload.every },
+      batchTasks: Math.min(BATCH_TASKS_MAX, workload.tasks ?? Math.ceil((hosts * slots) / 5)),
+      sizes: {
+        medianMillionOps: (workload.runtime / 1000) * meanWhetstoneMips(year) * (population.slots === 'one' ? coresMean(year) : 1),
+        sigma: workload.spread
+      },
+      inputBytes: workload.input,
+      outputBytes: workload.output,
+      policy: taskPolicy(written),
+      timeMs: workload.limit,
+      memoryBytes: Math.max(2 ** 23, workload.memory)
+    },
+    policy: { ...DEFAULT_COORDINATOR_POLICY, heartbeatMs: policy.heartbeat, missedMax: policy.missed },
+    arrivals: { perDay: population.arrivalsPerDay ?? steady, crowds },
+    stepMs: clock.step,
+    sweepMs: clock.sweep ?? SWEEPS.find((one) => hosts <= one.hosts)?.sweepMs ?? HOUR_MS,
+    sampleMs: clock.sample,
+    closes: population.closes,
+    keeps: population.keeps
+  }
+  return { name, question, options }
+}
+
+function taskPolicy({ policy: { quorum, target, errors, total, success } }: Written) {
+  return {
+    ...DEFAULT_POLICY,
+    minQuorum: quorum,
+    targetResults: target ?? quorum,
+    maxErrorResults: errors,
+    maxTotalResults: total,
+    maxSuccessResults: success
+  }
+}
+
+function coresMean(year: number): number {
+  const cores = coresMix(year)
+  return cores.reduce((sum, { of, share: part }) => sum + of * part, 0) / cores.reduce((sum, { share: part }) => sum + part, 0)
+}
