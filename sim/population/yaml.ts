@@ -142,11 +142,6 @@ export function oneOf<Word extends string>(...words: readonly Word[]): Read<Word
   }
 }
 
-/** The first that fits; refused with `expected` when none does. */
-export function either<A, B>(fits: (node: Node | null) => boolean, first: Read<A>, second: Read<B>): Read<A | B> {
-  return (place) => (fits(place.node) ? first(place) : second(place))
-}
-
 const TIMES: Readonly<Record<string, number>> = { ms: 1, s: 1000, min: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 }
 const SIZES: Readonly<Record<string, number>> = { B: 1, kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 }
 const AMOUNT = /^(\d+(?:\.\d+)?)\s*([A-Za-z%]+)$/
