@@ -62,7 +62,7 @@ class Bench implements Judge {
   }
 
   effects(epoch: number, effects: readonly Effect[]): void {
-    if (epoch < this.#led) this.#world.sometimes.see('a server that no longer leads spoke')
+    if (epoch < this.#led && effects.length > 0) this.#world.sometimes.see('a server that no longer leads spoke')
     this.#all.words.effects(effects)
   }
 
@@ -109,6 +109,14 @@ class Bench implements Judge {
     this.#all.runs.claimed(node, replica, vote)
   }
 
+  see(name: string): void {
+    this.#world.sometimes.see(name)
+  }
+
+  wrong(what: string): void {
+    this.#complaints.expect(false, () => what)
+  }
+
   frame(from: SimHost, to: PeerIdString, frame: Uint8Array): void {
     const { network, project } = this.#world
     // What a server says that no longer leads was on the disk when it wrote it; who leads now may have gone on.
@@ -127,6 +135,7 @@ class Bench implements Judge {
     const open = records.keys('open/')
     if (open.length > 0) return `${open[0]} has no open task`
     for (const node of world.nodes) {
+      if (node.absent) continue
       const view = node.service?.view()
       const [replica] = view?.replicas ?? []
       if (view === undefined) return `${node.machine.name} is not there`
@@ -139,7 +148,7 @@ class Bench implements Judge {
       if (folder !== undefined) return `${node.machine.name} has a folder of ${folder}`
       if (node.machine.content.size > 0 && !onlyInput(node.machine.content)) return `${node.machine.name} keeps content that nobody wants`
     }
-    const out = records.keys('out/')
+    const out = records.keys('out/').filter((key) => world.isNode(key.split('/')[1] ?? ''))
     return out.length > 0 ? `message ${out[0]} was never acknowledged` : ''
   }
 }

@@ -46,9 +46,8 @@ export class Runs {
     this.#started.set(replica, node)
   }
 
-  ended(node: PeerIdString, replica: ReplicaId, { reason, exitCode }: Ended, { out, stdout }: Outcome): void {
-    const result = { reason, exitCode, output: out === '' ? NO_TREE : idOf(out), stdout: stdout === '' ? NO_FILE : idOf(stdout) }
-    for (const compareStdout of [true, false]) this.claimed(node, replica, voteOf({ ...NOTHING, ...result }, compareStdout))
+  ended(node: PeerIdString, replica: ReplicaId, { reason, exitCode }: Ended, outcome: Outcome): void {
+    for (const compareStdout of [true, false]) this.claimed(node, replica, voteFor({ ...outcome, exitCode }, reason, compareStdout))
     this.#sometimes.see(`run ended by ${reason}`)
   }
 
@@ -61,6 +60,12 @@ export class Runs {
   said(node: PeerIdString, replica: ReplicaId, vote: string): boolean {
     return this.#votes.get(`${node} ${replica}`)?.has(vote) === true
   }
+}
+
+/** The vote that such a run is. */
+export function voteFor({ out, stdout, exitCode }: Outcome, reason: Ended['reason'], compareStdout: boolean): string {
+  const result = { reason, exitCode, output: out === '' ? NO_TREE : idOf(out), stdout: stdout === '' ? NO_FILE : idOf(stdout) }
+  return voteOf({ ...NOTHING, ...result }, compareStdout)
 }
 
 /** What a vote does not depend on. */

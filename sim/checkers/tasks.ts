@@ -1,15 +1,17 @@
 /** Tasks as they are on the server's disk, looked at after every commit. Numbers in brackets are those of the list of invariants. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Coordinator } from '#project-server/coordinator/coordinator'
-import { decodeBatchRecord, decodeTaskRecord, type ReplicaRecord, type TaskRecord, taskKey } from '#project-server/coordinator/records'
+import { decodeBatchRecord, decodeBundleRecord, decodeTaskRecord, type ReplicaRecord, type TaskRecord, taskKey } from '#project-server/coordinator/records'
 import type { Change } from '#project-server/ports'
+import { decodeManifest } from '#protocol/bundle/manifest'
 import type { TaskPolicy } from '#protocol/bundle/policy'
 import type { BatchId, TaskId } from '#protocol/ids'
+import { honest, readCommand } from '../protocol/truth.ts'
 import type { Sometimes } from '../sometimes.ts'
 import type { MemoryStore } from '../store.ts'
 import type { Complaints } from './complaints.ts'
 import { predict } from './quorum.ts'
-import type { Runs } from './runs.ts'
+import { type Runs, voteFor } from './runs.ts'
 
 const TERMINAL: readonly string[] = ['ready', 'failed', 'killed']
 const LIVE: readonly string[] = ['leased', 'preparing', 'running', 'uploading']
@@ -58,13 +60,20 @@ export class Tasks {
   }
 
   committed(changes: readonly Change[]): void {
-    const { complaints } = this.#ports
+    const { complaints, sometimes } = this.#ports
+    const left: string[] = []
     for (const { key, value } of changes) {
       // [10] What was accepted, decided or proven is never taken away.
       if (value === null) complaints.expect(!/^(task|batch|bundle|seal|receipt|left|recent|name|node)\//.test(key), () => `${key} was deleted`)
       else if (key.startsWith('receipt/')) this.#receipt(key.slice('receipt/'.length))
+      else if (key.startsWith('left/')) left.push(key)
     }
     for (const { key, value } of changes) if (value !== null && key.startsWith('task/')) this.#task(decodeTaskRecord(value))
+    for (const key of left) {
+      const state = this.last.get(taskOfKey(key))?.state
+      complaints.expect(state === 'killed', () => `${key}: something was left by a task that is ${state}`)
+      sometimes.see('left by a killed run')
+    }
   }
 
   /** [10] Every task that an owner was told is accepted is on disk. */
@@ -188,7 +197,13 @@ export class Tasks {
       if (verdict !== null) sometimes.see(`result ${verdict}`)
       if (fault !== null) sometimes.see(`fault of ${fault.class}`)
     }
+    if (task.state === 'ready' && this.#isWrong(task)) sometimes.see('a wrong result was agreed on')
     if (task.outputLosses > 0) sometimes.see('an agreed output was lost')
+  }
+
+  #isWrong({ bundle, decision }: TaskRecord): boolean {
+    const { command, compareStdout } = decodeManifest(decodeBundleRecord(this.#ports.records.peek(`bundle/${bundle}`) ?? new Uint8Array(0)))
+    return readCommand(command).kind !== 'dice' && decision?.vote !== voteFor(honest(command, ''), 'exit', compareStdout)
   }
 
   #policyOf(task: TaskId): TaskPolicy {
@@ -199,4 +214,10 @@ export class Tasks {
     this.#policies.set(batch, policy)
     return policy
   }
+}
+
+/** The id of the task to which a record of `left/<batch>.<index, padded>` belongs. */
+function taskOfKey(key: string): TaskId {
+  const [, batch = '', index = ''] = /^left\/(.*)\.(\d+)$/.exec(key) ?? []
+  return `${batch}.${Number(index)}`
 }

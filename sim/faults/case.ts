@@ -16,6 +16,7 @@ export interface NodeCase {
   readonly patienceMs: number
   readonly clockOffsetMs: number
   readonly clockPerMille: number
+  /** When it is there first; never when it is negative. */
   readonly joinsMs: number
 }
 
@@ -52,6 +53,7 @@ export const NODE_FAULTS = [
   'engine_down',
   'runs_break',
   'withhold',
+  'no_input',
   'pause',
   'drain',
   'quit'
@@ -84,6 +86,7 @@ export const HOSTILE_ACTS = [
   'strange_field',
   'ungranted',
   'second_stream',
+  'forget',
   'hoard'
 ] as const
 

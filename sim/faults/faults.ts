@@ -3,7 +3,8 @@ import type { Direction } from '../protocol/lane.ts'
 import type { SimNode } from '../protocol/node.ts'
 import { NodePath } from '../protocol/path.ts'
 import type { World } from '../protocol/world.ts'
-import type { Fault } from './case.ts'
+import { type Fault, HOSTILE_ACTS } from './case.ts'
+import { describe } from './describe.ts'
 
 const BOTH: readonly Direction[] = ['up', 'down']
 
@@ -17,11 +18,14 @@ export class Faults {
   }
 
   strike(fault: Fault): void {
-    const { kind, target, forMs, amount } = fault
+    const { kind, target } = fault
     const node = this.#world.nodes[target % this.#world.nodes.length]
-    if (!this.#atServer(fault) && !this.#atOwner(fault) && node !== undefined) this.#atNode(fault, node)
+    if (!this.#atServer(fault) && !this.#atOwner(fault) && !this.#byHostile(fault)) {
+      if (node === undefined || node.absent) return
+      this.#atNode(fault, node)
+    }
     this.#world.see(kind)
-    this.#world.tell(`${kind} ${target} for ${forMs} ms (${amount})`)
+    this.#world.tell(describe(fault))
   }
 
   /** Undoes everything that still lasts. */
@@ -115,6 +119,15 @@ export class Faults {
           faults.withholds = false
         })
         return
+      case 'no_input':
+        // Half of the time it is the server's content that nobody gets.
+        for (const { machine: one } of amount % 2 === 0 ? this.#world.nodes : [node]) {
+          one.faults.noInput = true
+          this.#until(forMs, () => {
+            one.faults.noInput = false
+          })
+        }
+        return
       case 'pause':
         node.service?.pause()
         this.#until(forMs, () => node.service?.resume())
@@ -195,6 +208,13 @@ export class Faults {
     else if (kind === 'kill_task') owner.kill(target, amount)
     else if (kind === 'submit_again') owner.again(target)
     else return false
+    return true
+  }
+
+  #byHostile({ kind, target }: Fault): boolean {
+    const act = HOSTILE_ACTS.find((known) => known === kind)
+    if (act === undefined) return false
+    this.#world.hostile[target % Math.max(1, this.#world.hostile.length)]?.act(act)
     return true
   }
 

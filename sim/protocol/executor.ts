@@ -12,6 +12,8 @@ export interface ExecutorWorld {
   /** What a run of this machine leaves. */
   readonly outcome: (execution: Execution) => Outcome
   readonly onStart: (replica: ReplicaId) => void
+  /** The node was started again, and its runs are still there. */
+  readonly onFound: () => void
   readonly onEnd: (replica: ReplicaId, ended: Ended, outcome: Outcome) => void
 }
 
@@ -125,6 +127,7 @@ export function executor(world: ExecutorWorld): Executor {
         const container = machine.containers.get(replica)
         if (container !== undefined && machine.folders.has(folderOf(execution))) found.set(replica, container.attach(process))
       }
+      if (found.size > 0) world.onFound()
       return found
     },
     sweep: async (keep) => {

@@ -2,9 +2,13 @@
  * A volunteer's machine: what outlives its node's process. Its disk, its containers and the folders they write; and how all
  * of that misbehaves. The process sees it through the ports `NodeStore`, `Workspace`, `Executor` (executor.ts) and `ContentStore`.
  */
+
+import type { CID } from 'multiformats/cid'
 import type { Change } from '#node/agent/events'
+import { decodeReplica, REPLICA_PREFIX } from '#node/agent/records'
 import { openPages } from '#node/pages'
 import type { NodeStore, Workspace } from '#node/ports'
+import { manifestCid } from '#protocol/bundle/manifest'
 import type { ReplicaId } from '#protocol/ids'
 import type { Engine } from '../engine/engine.ts'
 import type { Process, Skew } from '../engine/process.ts'
@@ -27,6 +31,8 @@ export interface MachineFaults {
   runsBreak: number
   /** Outputs are not handed over. */
   withholds: boolean
+  /** Inputs cannot be fetched. */
+  noInput: boolean
 }
 
 export class Machine {
@@ -42,7 +48,8 @@ export class Machine {
     engineHung: false,
     engineDown: false,
     runsBreak: 0,
-    withholds: false
+    withholds: false,
+    noInput: false
   }
   /** The node's records as they are on disk. */
   records = new Map<string, Uint8Array>()
@@ -136,6 +143,17 @@ export class Machine {
       const value = this.#entries.get(key)
       if (value !== undefined) yield [key, value]
     }
+  }
+
+  /** What its disk says that it holds and has not reported. */
+  leases(): { readonly replica: ReplicaId; readonly bundle: CID }[] {
+    const leases: { readonly replica: ReplicaId; readonly bundle: CID }[] = []
+    for (const [key, value] of this.records) {
+      if (!key.startsWith(REPLICA_PREFIX)) continue
+      const replica = decodeReplica(key.slice(REPLICA_PREFIX.length), value)
+      if (replica.phase !== 'reported') leases.push({ replica: replica.lease.replica, bundle: manifestCid(replica.lease.bytes) })
+    }
+    return leases
   }
 
   workspace(): Workspace {

@@ -201,11 +201,11 @@ export class SimHost implements Host {
         server.process.enter(() =>
           this.#leg(path, 'down', () => {
             if (!this.process.alive || !server.process.alive || this.network.server !== server) return
-            settle(() => {
-              const connection = new Connection(path, this, server)
-              this.connections.add(connection)
-              server.connections.add(connection)
-            })
+            // The kernels have it, whether or not the process runs.
+            const connection = new Connection(path, this, server)
+            this.connections.add(connection)
+            server.connections.add(connection)
+            settle(() => undefined)
           })
         )
       })

@@ -43,6 +43,7 @@ export class SimNode {
   readonly #random: Random
   #life: Life | undefined
   #starts = 0
+  #asked = false
   #cancelStart = (): void => {}
 
   constructor(machine: Machine, setup: NodeSetup, ports: { readonly network: Network; readonly witness: Witness; readonly random: Random }) {
@@ -69,7 +70,13 @@ export class SimNode {
     return this.#life?.host
   }
 
+  /** It was never there. */
+  get absent(): boolean {
+    return !this.#asked
+  }
+
   start(afterMs = 0): void {
+    this.#asked = true
     this.#cancelStart()
     this.#cancelStart = this.machine.engine.after(afterMs, () => {
       if (this.#life === undefined) this.#begin()
@@ -124,7 +131,7 @@ export class SimNode {
           process,
           host,
           roots: machine.content,
-          has: () => true,
+          has: () => !machine.faults.noInput,
           textAt: (folder) => textAt(machine, folder)
         }),
         store,
@@ -135,6 +142,7 @@ export class SimNode {
             process,
             outcome: ({ manifest, replica }) => this.#outcome(manifest.command, replica),
             onStart: (replica) => this.#witness.started(this.id, replica),
+            onFound: () => this.#witness.see('a node found its runs again'),
             onEnd: (replica, ended, outcome) => this.#witness.ended(this.id, replica, ended, outcome)
           })
         ],

@@ -37,7 +37,7 @@ export const INPUT = 'the input of many tasks'
 
 export class Owner {
   readonly #ports: OwnerPorts
-  readonly #sent: Sent[] = []
+  readonly #sent = new Map<number, Sent>()
   readonly #by = identityOf('owner').peerId
   /** Requests that wait for their answer. */
   waiting = 0
@@ -46,23 +46,23 @@ export class Owner {
     this.#ports = ports
   }
 
-  submit(batch: BatchCase): void {
-    const id = sha256(new TextEncoder().encode(`batch ${this.#sent.length}`)).slice(0, 16)
+  submit(index: number, batch: BatchCase): void {
+    const id = batchBytes(index)
     const size = Math.max(1, Math.ceil(batch.tasks.length / batch.parts))
     const parts: Submit[] = []
     for (let first = 0; first < batch.tasks.length; first += size) {
       const manifests = batch.tasks.slice(first, first + size).map((task) => new Uint8Array(encodeManifest(manifestOf(task))))
       const policy = new Uint8Array(dagCbor.encode(batch.policy))
-      parts.push({ batch: new Uint8Array(id), name: `batch ${this.#sent.length}`, manifests, policy, more: first + size < batch.tasks.length, first })
+      parts.push({ batch: new Uint8Array(id), name: `batch ${index}`, manifests, policy, more: first + size < batch.tasks.length, first })
     }
     const sent: Sent = { id: batchIdFrom(id), parts, tasks: batch.tasks.length, done: 0, killed: false }
-    this.#sent.push(sent)
+    this.#sent.set(index, sent)
     this.#next(sent)
   }
 
   /** Says a part again that was answered long ago. */
   again(index: number): void {
-    const sent = this.#pick(index)
+    const sent = this.#sent.get(index)
     const part = sent?.parts[index % Math.max(1, sent.done)]
     if (sent === undefined || part === undefined || sent.done === 0) return
     this.#ask(
@@ -73,7 +73,7 @@ export class Owner {
 
   /** The whole batch, or one task of it. */
   kill(index: number, task: number | undefined): void {
-    const sent = this.#pick(index)
+    const sent = this.#sent.get(index)
     if (sent === undefined) return
     if (task === undefined) sent.killed = true
     const id: TaskId | undefined = task === undefined ? undefined : `${sent.id}.${task % sent.tasks}`
@@ -82,10 +82,6 @@ export class Owner {
       (server) => server.committer?.commit({ kind: 'kill', batch: sent.id, by: this.#by, ...(id === undefined ? {} : { task: id }) }),
       () => this.#ports.witness.killed(killed)
     )
-  }
-
-  #pick(index: number): Sent | undefined {
-    return this.#sent.length === 0 ? undefined : this.#sent[index % this.#sent.length]
   }
 
   #next(sent: Sent): void {
@@ -103,7 +99,7 @@ export class Owner {
 
   /** Until there is an answer. A refusal that does not pass ends it too. */
   #ask<T>(ask: (server: ServerProcess) => Promise<T> | undefined, done: (answer: T | undefined) => void): void {
-    const { engine, random, server } = this.#ports
+    const { engine, random, server, witness } = this.#ports
     const delayMs = 5 + random.below(60)
     let over = false
     this.waiting++
@@ -125,7 +121,10 @@ export class Owner {
         to?.process.enter(() => {
           ask(to)?.then(
             (answer) => engine.after(delayMs, () => end(answer)),
-            (error: unknown) => engine.after(delayMs, () => (passes(error) ? again() : end(undefined)))
+            (error: unknown) => {
+              if (codeOf(error) === 'disk_full') witness.see('the server could not write and said so')
+              engine.after(delayMs, () => (PASSING.includes(codeOf(error)) ? again() : end(undefined)))
+            }
           )
         })
       })
@@ -137,9 +136,20 @@ export class Owner {
   }
 }
 
-function passes(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return code === 'disk_full' || code === 'unavailable' || code === 'stale_epoch' || code === 'corrupt' || code === 'failed'
+/** The id of the so-manieth batch that an owner submits. */
+export function batchIdOf(index: number): BatchId {
+  return batchIdFrom(batchBytes(index))
+}
+
+function batchBytes(index: number): Uint8Array {
+  return sha256(new TextEncoder().encode(`batch ${index}`)).slice(0, 16)
+}
+
+/** Refusals that may not come again. */
+const PASSING: readonly string[] = ['disk_full', 'unavailable', 'stale_epoch', 'corrupt', 'failed']
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
 
 function manifestOf({ kind, name, runMs, needsInput }: TaskCase): RunManifest {

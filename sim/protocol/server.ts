@@ -120,6 +120,7 @@ export class ServerProcess {
   /** kill -9. `tell`: its kernel lives and closes its connections. */
   kill(tell: boolean): void {
     if (!this.process.alive) return
+    for (const code of this.control?.closed.keys() ?? []) this.#ports.witness.see(`stream closed: ${code}`)
     this.submissions = undefined
     this.process.kill()
     this.host.end(tell)

@@ -31,6 +31,10 @@ export interface Witness {
   ended(node: PeerIdString, replica: ReplicaId, ended: Ended, outcome: Outcome): void
   /** Somebody who follows no rules said this about a replica. */
   claimed(node: PeerIdString, replica: ReplicaId, vote: string): void
+  /** Something rare happened. */
+  see(name: string): void
+  /** Somebody saw something that must not be. */
+  wrong(what: string): void
   /** A frame was written to a stream. */
   frame(from: SimHost, to: PeerIdString, frame: Uint8Array): void
 }

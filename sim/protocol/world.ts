@@ -6,6 +6,7 @@ import type { Case, Fault, NodeCase } from '../faults/case.ts'
 import { Faults } from '../faults/faults.ts'
 import { Random } from '../random.ts'
 import { Sometimes } from '../sometimes.ts'
+import { Hostile } from './hostile.ts'
 import { identityOf } from './identities.ts'
 import { Machine } from './machine.ts'
 import { Network } from './network.ts'
@@ -24,6 +25,8 @@ const LOOK_MS = 1_000
 /** Honest nodes that come when the faults stop: a task may have been tried on all others. */
 const FRESH_NODES = 8
 const SERVER_RESTART_MS = 500
+/** Frames of honest nodes that the hostile ones may repeat. */
+const HEARD_MAX = 200
 
 const FRESH: NodeCase = {
   name: '',
@@ -51,6 +54,7 @@ export class World {
   readonly sometimes: Sometimes
   readonly project = identityOf('project')
   readonly nodes: SimNode[] = []
+  readonly hostile: Hostile[] = []
   readonly network: Network
   readonly disk: ServerDisk
   readonly owner: Owner
@@ -60,6 +64,7 @@ export class World {
   /** What happened, for the story of a failure. */
   readonly story: { readonly atMs: number; readonly text: string }[] = []
   server: ServerProcess | undefined
+  readonly #heard: Uint8Array[] = []
   readonly #byPeer = new Map<PeerIdString, SimNode>()
   readonly #judge: Judge
   readonly #faults: Faults
@@ -77,7 +82,12 @@ export class World {
     this.#judge = makeJudge(this)
     const { engine, random } = this
     const judge = this.#judge
-    this.network = new Network({ onFrame: (from, to, frame) => judge.frame(from, to, frame) })
+    this.network = new Network({
+      onFrame: (from, to, frame) => {
+        if (one.hostile > 0 && this.#byPeer.has(from.peerId)) this.#overhear(frame)
+        judge.frame(from, to, frame)
+      }
+    })
     this.disk = new ServerDisk({
       engine,
       random: random.fork('disk'),
@@ -90,6 +100,7 @@ export class World {
     })
     this.owner = new Owner({ engine, random: random.fork('owner'), witness: judge, server: () => (this.server?.serves === true ? this.server : undefined) })
     for (const node of one.nodes) this.#add(node)
+    for (let index = 0; index < one.hostile; index++) this.hostile.push(this.#makeHostile(index))
     this.#faults = new Faults(this)
   }
 
@@ -118,8 +129,9 @@ export class World {
   async run(): Promise<string | undefined> {
     const { engine, case: one } = this
     this.startServer(0)
-    for (const [index, node] of this.nodes.entries()) node.start(one.nodes[index]?.joinsMs ?? 0)
-    for (const batch of one.batches) engine.after(batch.atMs, () => this.owner.submit(batch))
+    for (const [node, { joinsMs }] of this.#present()) node.start(joinsMs)
+    for (const hostile of this.hostile) hostile.start()
+    for (const [index, batch] of one.batches.entries()) if (batch.tasks.length > 0) engine.after(batch.atMs, () => this.owner.submit(index, batch))
     for (const fault of one.faults) engine.after(fault.atMs, () => this.#strike(fault))
     await engine.run(one.faultsMs, () => this.#judge.complaint !== undefined)
     if (this.#judge.complaint !== undefined) return this.#judge.complaint
@@ -134,6 +146,7 @@ export class World {
       return unfinished === ''
     }
     await engine.run(engine.nowMs + CALM_MS_MAX, over)
+    this.server?.kill(true)
     if (this.#judge.complaint === undefined && unfinished !== '') return `${CALM_MS_MAX / 60_000} minutes after the last fault: ${unfinished}`
     return this.#judge.complaint
   }
@@ -212,6 +225,34 @@ export class World {
     return node
   }
 
+  /** The nodes of the case that ever come. */
+  #present(): (readonly [SimNode, NodeCase])[] {
+    return this.case.nodes.flatMap((node, index) => (node.joinsMs < 0 ? [] : [[this.nodes[index] as SimNode, node] as const]))
+  }
+
+  #makeHostile(index: number): Hostile {
+    const { engine, network, project } = this
+    const random = this.random.fork('hostile', index)
+    return new Hostile({
+      engine,
+      network,
+      random,
+      signer: identityOf(`hostile ${index}`),
+      project: project.peerId,
+      witness: this.#judge,
+      overheard: () => (this.#heard.length === 0 ? undefined : random.pick(this.#heard)),
+      anothers: () => {
+        const held = this.nodes.flatMap(({ machine }) => machine.leases())
+        return held.length === 0 ? undefined : random.pick(held)
+      }
+    })
+  }
+
+  #overhear(frame: Uint8Array): void {
+    this.#heard.push(frame)
+    if (this.#heard.length > HEARD_MAX) this.#heard.shift()
+  }
+
   #strike(fault: Fault): void {
     if (!this.#calm) this.#faults.strike(fault)
   }
@@ -221,8 +262,9 @@ export class World {
     this.#calm = true
     this.tell('the faults stop')
     this.#faults.mend()
+    for (const hostile of this.hostile) hostile.stop()
     this.startServer(0)
-    for (const node of this.nodes) node.start()
+    for (const [node] of this.#present()) node.start()
     for (let index = 0; index < FRESH_NODES; index++) this.#add({ ...FRESH, name: `fresh ${index}` }).start(index * 200)
   }
 }

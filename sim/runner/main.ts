@@ -1,18 +1,21 @@
 /**
- * `npm run sim -- [--seeds N] [--from N] | --seed N`: the real coordinator and the real nodes in drawn worlds. Exit status 3
- * when a run is not as it should be, with one line that repeats it; 2 for arguments that make no sense.
+ * `npm run sim`: the real coordinator and the real nodes in drawn worlds. Exit status 3 when a run is not as it should be,
+ * with one line that repeats it and the story of the smallest case that fails alike; 2 for arguments that make no sense.
  */
-import { parseArgs } from 'node:util'
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Case } from '../faults/case.ts'
 import { drawCase } from '../faults/draw.ts'
 import { Sometimes } from '../sometimes.ts'
+import { parse, USAGE, UsageError } from './arguments.ts'
+import { EXPECTED, EXPECTED_FROM_SEEDS } from './expected.ts'
 import { run } from './run.ts'
+import { shrink } from './shrink.ts'
+import { storyOf } from './story.ts'
 
-const SEEDS = 100
 const PROGRESS_MS = 2_000
-
-const USAGE = 'usage: npm run sim -- [--seeds N] [--from N] | --seed N'
-
-class UsageError extends Error {}
 
 process.exitCode = await main().catch((error: unknown) => {
   if (!(error instanceof UsageError)) throw error
@@ -21,21 +24,20 @@ process.exitCode = await main().catch((error: unknown) => {
 })
 
 async function main(): Promise<number> {
-  const { from, to } = range()
+  const { from, to, shrinkRuns, file } = parse()
+  if (file !== undefined) return await repeat(read(file))
   const began = performance.now()
   const all = new Sometimes()
   let events = 0
   let virtualMs = 0
   let toldAt = began
   for (let seed = from; seed < to; seed++) {
-    const ran = await run(drawCase(seed))
+    const one = drawCase(seed)
+    const ran = await run(one)
     all.add(ran.sometimes)
     events += ran.events
     virtualMs += ran.ms
-    if (ran.complaint !== undefined) {
-      console.error(`seed ${seed} failed: ${ran.complaint}\nrepeat it with: npm run sim -- --seed ${seed}   (Node ${process.version})`)
-      return 3
-    }
+    if (ran.complaint !== undefined) return await fail(one, ran.complaint, shrinkRuns)
     if (performance.now() - toldAt > PROGRESS_MS) {
       toldAt = performance.now()
       console.error(`${seed + 1 - from} of ${to - from} seeds, ${rate(events, began)}`)
@@ -44,33 +46,40 @@ async function main(): Promise<number> {
   }
   for (const [name, times] of [...all.counts].sort(([a], [b]) => (a < b ? -1 : 1))) console.log(`${String(times).padStart(9)}  ${name}`)
   console.log(`${to - from} seeds passed: ${(virtualMs / 3_600_000).toFixed(1)} virtual hours, ${rate(events, began)}`)
-  return 0
+  const never = EXPECTED.filter((name) => !all.counts.has(name))
+  if (to - from < EXPECTED_FROM_SEEDS || never.length === 0) return 0
+  console.error(`these never happened, so the run proves nothing about them: ${never.join(', ')}`)
+  return 3
+}
+
+async function fail(one: Case, complaint: string, runsMax: number): Promise<number> {
+  const commit = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8', cwd: import.meta.dirname }).stdout?.trim() || 'unknown'
+  console.error(`seed ${one.seed} failed: ${complaint}`)
+  console.error(`repeat it at commit ${commit}, Node ${process.version}, with: npm run sim -- --seed ${one.seed}`)
+  if (runsMax === 0) return 3
+  const smallest = await shrink(one, complaint, { run: async (smaller) => (await run(smaller)).complaint, runsMax })
+  const file = join(tmpdir(), `talko-sim-${one.seed}.json`)
+  writeFileSync(file, JSON.stringify(smallest))
+  console.error(`\n${storyOf(smallest, await run(smallest))}\n\nthe small case: npm run sim -- --case ${file}`)
+  return 3
+}
+
+async function repeat(one: Case): Promise<number> {
+  const ran = await run(one)
+  console.log(storyOf(one, ran))
+  console.log(`hash ${ran.hash}`)
+  return ran.complaint === undefined ? 0 : 3
+}
+
+function read(file: string): Case {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new UsageError(`${file} is not a case: ${error instanceof Error ? error.message : String(error)}`)
+  }
 }
 
 function rate(events: number, began: number): string {
   const seconds = (performance.now() - began) / 1000
   return `${events} events in ${seconds.toFixed(1)} s, ${Math.round(events / seconds)} a second`
-}
-
-function range(): { readonly from: number; readonly to: number } {
-  const { values } = parse()
-  const whole = (name: string, text: string | undefined, otherwise: number): number => {
-    const value = Number(text ?? otherwise)
-    if (!Number.isSafeInteger(value) || value < 0) throw new UsageError(`--${name} is a whole number, not ${text}`)
-    return value
-  }
-  if (values.seed !== undefined) {
-    const seed = whole('seed', values.seed, 0)
-    return { from: seed, to: seed + 1 }
-  }
-  const from = whole('from', values.from, 1)
-  return { from, to: from + whole('seeds', values.seeds, SEEDS) }
-}
-
-function parse(): { readonly values: { readonly seed?: string; readonly seeds?: string; readonly from?: string } } {
-  try {
-    return parseArgs({ options: { seed: { type: 'string' }, seeds: { type: 'string' }, from: { type: 'string' } } })
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
-  }
 }
