@@ -41,6 +41,18 @@ describe('the process engine', () => {
     assert.ok(ended.endedAtMs >= ended.startedAtMs)
   })
 
+  it('gives a command its environment as it is, whatever its folder is called', async () => {
+    const environment = { UID: '7', IFS: 'x', PPID: "it's", ENV: '/nowhere', QUOTES: `'"\n$HOME` }
+    const folder = join(root, 'a=b')
+    mkdirSync(folder)
+    writeFileSync(join(folder, 'show'), '#!/bin/sh\nprintf "%s|%s|%s" "$1" "$QUOTES" "$ENV"\n', { mode: 0o755 })
+    const { stdout } = await run({ command: [join(folder, 'show'), 'a b'], environment })
+    assert.equal(stdout, `a b|${environment.QUOTES}|/nowhere`)
+    const seen = await run({ command: ['env'], environment: { UID: '7', PPID: '1' } })
+    const names = seen.stdout.split('\n').map((line) => line.split('=')[0])
+    assert.deepEqual(names.filter(Boolean).sort(), ['HOME', 'LANG', 'PATH', 'PPID', 'TALKO_IN', 'TZ', 'UID'])
+  })
+
   it('never lets a shell read an argument', async () => {
     const hostile = [
       '$(touch pwned)',

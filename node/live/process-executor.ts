@@ -2,30 +2,18 @@
  * The `process` engine: runs a command as a plain process of the node's own account. It is no sandbox; it serves trusted
  * code, tests and benchmarks, and a node offers it only when its owner says so.
  *
- * Each run is a session of its own, so that all its processes can be signalled together. A fixed script of three lines
- * stands over the command and writes down its exit status: when the node is killed, the run goes on, and its status can
- * still be had. The script never sees the manifest's arguments as text: they are its positional parameters.
+ * Each run is a session of its own, so that all its processes can be signalled together. A short script stands over the
+ * command and writes down its exit status: when the node is killed, the run goes on, and its status can still be had. Every
+ * word of the manifest is quoted in it.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  statfsSync,
-  statSync,
-  symlinkSync,
-  writeFileSync
-} from 'node:fs'
+import type { ChildProcess } from 'node:child_process'
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, statfsSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ReplicaId } from '#protocol/ids'
 import type { EndReason } from '#protocol/result/result'
 import { type Ended, type Execution, type Executor, ExecutorError, type Logger, type Running } from '../ports.ts'
 import { factsOf, usageOf } from './proc.ts'
+import { quote, type Shell, WarmShells } from './shell.ts'
 import { makeRunFolder } from './workspace.ts'
 
 export interface ProcessExecutorOptions {
@@ -46,10 +34,6 @@ const FREE_BYTES_MIN = 1024 ** 2
 const NOT_FOUND = 127
 const NOT_EXECUTABLE = 126
 const KILLED_STATUS = 137
-/** TERM must not end the script before the command it waits for; the command itself gets the default back. */
-const SCRIPT = `trap : TERM INT HUP QUIT
-"$@"
-echo $? > ../exit`
 
 interface PidFile {
   readonly pid: number
@@ -59,6 +43,7 @@ interface PidFile {
 
 export function createProcessExecutor({ logger, folder }: ProcessExecutorOptions): Executor {
   const runs = new Map<ReplicaId, Run>()
+  const shells = new WarmShells()
   const keep = (replica: ReplicaId, run: Run): Run => {
     runs.set(replica, run)
     return run
@@ -68,7 +53,7 @@ export function createProcessExecutor({ logger, folder }: ProcessExecutorOptions
     async probe() {},
     async prepare() {},
     async start(execution) {
-      return keep(execution.replica, begin(execution))
+      return keep(execution.replica, begin(execution, shells))
     },
     async recover(executions) {
       const found = new Map<ReplicaId, Running>()
@@ -93,6 +78,7 @@ export function createProcessExecutor({ logger, folder }: ProcessExecutorOptions
       runs.delete(replica)
     },
     async stop() {
+      shells.stop()
       for (const run of runs.values()) run.forget()
       runs.clear()
     }
@@ -100,7 +86,7 @@ export function createProcessExecutor({ logger, folder }: ProcessExecutorOptions
 }
 
 /** Starts the command. A command that is not there ends the run with 127 (or 126), as a shell says it. */
-function begin(execution: Execution): Run {
+function begin(execution: Execution, shells: WarmShells): Run {
   const { folder, manifest, inputs } = execution
   const out = join(folder, 'out')
   makeRunFolder(folder)
@@ -116,26 +102,33 @@ function begin(execution: Execution): Run {
     writeFileSync(join(folder, 'exit'), `${program}\n`)
     return new Run(execution, { pid: 0, startTicks: 0, startedAtMs }, undefined)
   }
-  const stdout = openSync(join(folder, 'stdout'), 'w', 0o644)
-  const stderr = openSync(join(folder, 'stderr'), 'w', 0o644)
-  let child: ChildProcess
+  for (const log of ['stdout', 'stderr']) writeFileSync(join(folder, log), '', { mode: 0o644 })
+  let shell: Shell
   try {
-    child = spawn('/bin/sh', ['-c', SCRIPT, 'talko', program, ...rest], {
-      cwd: out,
-      detached: true,
-      env: { PATH, HOME: folder, LANG: 'C.UTF-8', TZ: 'UTC', TALKO_IN: join(folder, 'in'), ...manifest.environment },
-      stdio: ['ignore', stdout, stderr]
-    })
+    shell = shells.take()
   } catch (cause) {
     throw new ExecutorError('failed', `the process could not be started: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
-  } finally {
-    closeSync(stdout)
-    closeSync(stderr)
   }
-  const pid = child.pid ?? 0
+  const pid = shell.process.pid ?? 0
   const left: PidFile = { pid, startTicks: factsOf(pid)?.startTicks ?? 0, startedAtMs }
   if (pid > 0) writeFileSync(join(folder, 'pid'), JSON.stringify(left))
-  return new Run(execution, left, child)
+  const run = new Run(execution, left, shell.process)
+  const environment = { PATH, HOME: folder, LANG: 'C.UTF-8', TZ: 'UTC', TALKO_IN: join(folder, 'in'), ...manifest.environment }
+  shell.run(scriptOf(folder, environment, [program, ...rest]))
+  return run
+}
+
+/** TERM must not end the script before the command it waits for; the command itself gets the default back. */
+function scriptOf(folder: string, environment: Readonly<Record<string, string>>, command: readonly [program: string, ...rest: string[]]): string {
+  const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
+  // `env` would take a path with an equals sign for another variable.
+  const program = command[0].includes('=') ? ['/bin/sh', '-c', 'exec "$0" "$@"', ...command] : command
+  const words = ['/usr/bin/env', '-i', ...variables, ...program].map(quote).join(' ')
+  return `trap : TERM INT HUP QUIT
+cd ${quote(join(folder, 'out'))} && exec > ../stdout 2> ../stderr || exit
+${words} < /dev/null
+echo $? > ../exit
+`
 }
 
 /** One process group until it ends; its own child, or one that an earlier life of the node started. */
