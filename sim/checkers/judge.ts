@@ -41,7 +41,7 @@ class Bench implements Judge {
     const { records } = disk
     const complaints = this.#complaints
     const runs = new Runs(records, complaints, sometimes)
-    const tasks = new Tasks({ records, complaints, sometimes, runs, tell: (text) => this.#world.tell(text) })
+    const tasks = new Tasks({ records, complaints, sometimes, runs, tell: (text) => this.#world.tell(text), holds: (root) => this.#world.roots.has(root) })
     this.#parts = { runs, tasks, words: new Words(records, complaints, sometimes) }
     return this.#parts
   }

@@ -5,6 +5,7 @@ import { decodeBatchRecord, decodeBundleRecord, decodeTaskRecord, type ReplicaRe
 import type { Change } from '#project-server/ports'
 import { decodeManifest } from '#protocol/bundle/manifest'
 import type { TaskPolicy } from '#protocol/bundle/policy'
+import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { BatchId, TaskId } from '#protocol/ids'
 import { honest, readCommand } from '../protocol/truth.ts'
 import type { Sometimes } from '../sometimes.ts'
@@ -45,6 +46,8 @@ export interface TasksPorts {
   readonly sometimes: Sometimes
   readonly runs: Runs
   readonly tell: (text: string) => void
+  /** Whether the project holds this content. */
+  readonly holds: (root: string) => boolean
 }
 
 export class Tasks {
@@ -129,6 +132,7 @@ export class Tasks {
     this.#quorum(task)
     for (const replica of task.replicas) this.#vote(task, replica)
     // [1] Ready, or failed by agreement: with a receipt; anything else: without.
+    if (task.state === 'ready') this.#held(task)
     const agreed = task.state === 'ready' || (task.state === 'failed' && task.decision !== null && task.failure?.code !== 'output_lost')
     this.#ports.complaints.expect(this.#receipts.has(task.id) === agreed, () => `${task.id} is ${task.state} ${agreed ? 'without' : 'with'} a receipt`)
   }
@@ -184,6 +188,15 @@ export class Tasks {
     const id = `${task.id}.${attempt}`
     this.#ports.complaints.expect(granted, () => `${id} voted and was never granted`)
     this.#ports.complaints.expect(this.#ports.runs.said(node, id, vote), () => `${id} has a vote that ${node} never gave: ${vote}`)
+  }
+
+  /** [2] What was agreed on is here. */
+  #held({ id, decision }: TaskRecord): void {
+    for (const root of decision === null ? [] : [decision.output, decision.stdout, decision.stderr])
+      this.#ports.complaints.expect(
+        root === EMPTY_DIRECTORY || root === EMPTY_FILE || this.#ports.holds(root),
+        () => `${id} is ready and the project lacks ${root}`
+      )
   }
 
   #count(task: TaskRecord): void {

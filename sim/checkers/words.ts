@@ -10,6 +10,8 @@ import type { Sometimes } from '../sometimes.ts'
 import type { MemoryStore } from '../store.ts'
 import type { Complaints } from './complaints.ts'
 
+const LIVE: readonly string[] = ['leased', 'preparing', 'running', 'uploading']
+
 interface NodeDisk {
   /** Numbers of the frames that it keeps. */
   readonly out: Set<number>
@@ -122,7 +124,10 @@ export class Words {
     const record = bytes === undefined ? undefined : decodeTaskRecord(bytes)
     const leased = record?.replicas[attempt - 1]
     this.#complaints.expect(leased?.node === node, () => `${replica} was ${how} to ${node}, on disk it is with ${leased?.node}`)
-    this.#complaints.expect(record?.state !== 'killed', () => `${replica} was ${how} after its task was killed`)
+    this.#complaints.expect(
+      leased === undefined || LIVE.includes(leased.state),
+      () => `${replica} was ${how} to ${node}, on disk it is ${leased?.state}, its task ${record?.state}`
+    )
     if (how === 'granted') this.#complaints.expect(leased?.granted === true, () => `${replica} was granted to ${node}, on disk it is not`)
   }
 

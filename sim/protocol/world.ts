@@ -69,7 +69,8 @@ export class World {
   readonly #judge: Judge
   readonly #faults: Faults
   readonly #gossip = new Map<string, Outcome>()
-  readonly #roots = new Set<string>([idOf(INPUT).toString()])
+  /** Content that the project holds. */
+  readonly roots = new Set<string>([idOf(INPUT).toString()])
   /** Those that live: the one that leads, and those that do not know yet that they no longer do. */
   readonly #servers = new Set<ServerProcess>()
   #cancelStart = (): void => {}
@@ -189,7 +190,7 @@ export class World {
       random: random.fork('server'),
       skew,
       witness: this.#judge,
-      roots: this.#roots,
+      roots: this.roots,
       has: (peer, root) => {
         const machine = this.nodeOf(peer)?.machine
         return machine !== undefined && !machine.faults.withholds && machine.content.has(root)
@@ -262,6 +263,8 @@ export class World {
     this.#calm = true
     this.tell('the faults stop')
     this.#faults.mend()
+    // One that was overtaken and has nothing to write would never learn of it: its operator ends it.
+    for (const server of [...this.#servers]) if (server !== this.server) this.#kill(server, true)
     for (const hostile of this.hostile) hostile.stop()
     this.startServer(0)
     for (const [node] of this.#present()) node.start()

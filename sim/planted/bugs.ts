@@ -1,0 +1,114 @@
+/** Bugs of one line each, as somebody might write them. The simulator must find every one of them. */
+
+export interface Bug {
+  readonly name: string
+  readonly file: string
+  /** Occurs once in the file. */
+  readonly line: string
+  readonly instead: string
+}
+
+export const BUGS: readonly Bug[] = [
+  {
+    name: 'the server speaks before its commit is on disk',
+    file: 'project-server/commit.ts',
+    line: 'if (all.length > 0 && !(await this.#write(all, waiters))) return',
+    instead: 'if (all.length > 0) void this.#write(all, waiters)'
+  },
+  {
+    name: 'an owner is answered before its batch is on disk',
+    file: 'project-server/commit.ts',
+    line: 'const done = this.#wait()\n    this.apply(event)',
+    instead: 'const done = Promise.resolve()\n    this.apply(event)'
+  },
+  {
+    name: 'the epoch of a start is not looked at',
+    file: 'project-server/coordinator/reports.ts',
+    line: 'if (replica === undefined || replica.epoch !== epoch) {',
+    instead: 'if (replica === undefined) {'
+  },
+  {
+    name: 'one vote counts twice',
+    file: 'project-server/coordinator/validator.ts',
+    line: 'let count = 0\n    for (const other',
+    instead: 'let count = 1\n    for (const other'
+  },
+  {
+    name: 'a node may get a second replica of a task',
+    file: 'project-server/coordinator/replicas.ts',
+    line: 'if (replica.node === node && bars(replica)) return true',
+    instead: "if (replica.node === node && bars(replica) && replica.state !== 'lost') return true"
+  },
+  {
+    name: 'a lost lease is renewed after another node has its place',
+    file: 'project-server/coordinator/replicas.ts',
+    line: ' || task.decision !== null || task.wanted === 0) return false',
+    instead: ' || task.decision !== null) return false'
+  },
+  {
+    name: 'leases that are over are repeated after a reconnect',
+    file: 'project-server/coordinator/frames.ts',
+    line: 'return replica !== undefined && isLive(replica.state)',
+    instead: 'return replica !== undefined'
+  },
+  {
+    name: 'the server acknowledges what it has only read',
+    file: 'project-server/control-service.ts',
+    line: 'this.#ports.committer.apply(inbound.event)',
+    instead: 'this.#ports.committer.apply(inbound.event)\n        if (frame !== undefined) link.ack(frame.seq)'
+  },
+  {
+    name: 'nothing is repeated after a reconnect',
+    file: 'project-server/coordinator/nodes.ts',
+    line: 'state.out.replay(node)',
+    instead: ''
+  },
+  {
+    name: 'one message more is forgotten than was acknowledged',
+    file: 'protocol/control/link.ts',
+    line: 'first.seq <= upTo; first',
+    instead: 'first.seq <= upTo + 1; first'
+  },
+  {
+    name: 'a node speaks and starts before its commit is on disk',
+    file: 'node/commit.ts',
+    line: 'if (changes.length > 0) await this.#ports.store.batch(changes)',
+    instead: 'if (changes.length > 0) void this.#ports.store.batch(changes).catch(() => undefined)'
+  },
+  {
+    name: 'a node runs what it is leased without asking',
+    file: 'node/agent/agent.ts',
+    line: 'if (replica.granted) this.#run(id, replica.lease, nowMs)',
+    instead: 'if (id) this.#run(id, replica.lease, nowMs)'
+  },
+  {
+    name: "a page of the node's records goes while something in it counts",
+    file: 'node/pages.ts',
+    line: 'first?.live === 0; first',
+    instead: 'first !== undefined && first.live <= 1; first'
+  },
+  {
+    name: 'a silent node keeps its leases',
+    file: 'project-server/coordinator/nodes.ts',
+    line: "for (const replica of [...node.held]) lose(state, replica, { message: 'the node fell silent' }, nowMs)",
+    instead: ''
+  },
+  {
+    name: 'an older epoch may write',
+    file: 'sim/store.ts',
+    line: 'if (epoch !== this.#epoch) throw',
+    instead: 'if (epoch < 0) throw'
+  },
+  {
+    name: 'a receipt names those who said something else, too',
+    file: 'project-server/coordinator/tasks.ts',
+    line: "(replica) => replica.state === 'reported' && replica.report?.vote === decision.vote)",
+    instead: "(replica) => replica.state === 'reported')"
+  },
+  {
+    name: 'an output that could not be fetched counts as held',
+    file: 'project-server/coordinator/coordinator.ts',
+    line: 'if (ok) finish(this.#state, task, true, nowMs)',
+    instead: 'if (ok || task) finish(this.#state, task, true, nowMs)'
+  }
+]
