@@ -10,7 +10,7 @@ import type { WorldOptions } from './options.ts'
 import type { OrderKind } from './orders.ts'
 import { drawRunMs } from './runs.ts'
 import { type Server, SIGNATURE } from './server.ts'
-import { ASKING, ENDING, FETCHING, HANDING, RUNNING, Slots } from './slots.ts'
+import { ASKING, DONE, ENDING, FETCHING, HANDING, RUNNING, Slots } from './slots.ts'
 import type { Wheel } from './wheel.ts'
 
 /** What a result takes in a store; nobody looks inside. */
@@ -61,6 +61,19 @@ export class Leases {
     return replicas
   }
 
+  /** The coordinator is away: what hosts handed over to it breaks off. */
+  breakOff(host: number): void {
+    const { hosts } = this.#ground
+    const slots = this.#slots
+    for (let slot = this.#first(host), after = -1; slot !== -1; slot = after) {
+      after = slots.after(slot)
+      if (slots.state[slot] !== HANDING) continue
+      this.#ground.wheel.clear(hosts.size + slot)
+      this.#ground.later({ kind: 'pulled', task: this.#taskOf(slot), node: hosts.ids[host] as string, ok: false, message: 'the coordinator was away' })
+      slots.give(slot, hosts.firstSlot)
+    }
+  }
+
   /** The host is away: what it ran stands still, what it handed over breaks off. */
   pause(host: number): void {
     const { hosts, wheel, options, step, totals } = this.#ground
@@ -94,6 +107,7 @@ export class Leases {
       if (slots.state[slot] === HANDING) continue
       if (!resumed || (unknown.length > 0 && unknown.includes(this.#replicaOf(slot)))) this.#drop(slot)
       else if (slots.state[slot] === ASKING) this.#askToStart(slot)
+      else if (slots.state[slot] === DONE) this.#finish(slot)
       else if (this.#ground.wheel.dueAt(hosts.size + slot) === undefined) this.#resume(slot)
     }
   }
@@ -130,6 +144,7 @@ export class Leases {
   #askToStart(slot: number): void {
     const host = this.#slots.host[slot] as number
     this.#slots.state[slot] = ASKING
+    if (!this.#ground.hosts.is(host, CONNECTED)) return
     const seq = this.#nextSeq(host)
     this.#ground.say(host, { kind: 'start', node: this.#ground.hosts.ids[host] as string, seq, replicas: [{ replica: this.#replicaOf(slot), epoch: 1 }] })
   }
@@ -157,6 +172,10 @@ export class Leases {
     const slots = this.#slots
     const { model } = this.#ground.options
     const host = slots.host[slot] as number
+    if (!hosts.is(host, CONNECTED)) {
+      slots.state[slot] = DONE
+      return
+    }
     const random = hosts.runStream(host)
     const runs = hosts.runs[host] as number
     const outcome = drawOutcome(random, model.errors, model.malice, {
@@ -187,6 +206,7 @@ export class Leases {
     const host = this.#slots.host[slot] as number
     const replica = this.#replicaOf(slot)
     this.#slots.give(slot, this.#ground.hosts.firstSlot)
+    if (!this.#ground.hosts.is(host, CONNECTED)) return
     this.#ground.say(host, {
       kind: 'returned',
       node: this.#ground.hosts.ids[host] as string,

@@ -24,4 +24,11 @@ export interface WorldOptions {
   readonly closes: number
   /** Whether a run that was under way goes on when its host is back (a machine that slept) or begins anew (one that was shut down). */
   readonly keeps: boolean
+  /** When the coordinator is not there, in order and apart. What it knew is durable; hosts go on with what they hold. */
+  readonly outages: readonly Outage[]
+}
+
+export interface Outage {
+  readonly fromMs: number
+  readonly forMs: number
 }

@@ -56,6 +56,7 @@ function mix<Name extends string>(names: readonly Name[]): Read<readonly Share<N
 const during = time(1000, LENGTH_MS_MAX)
 const crowd = record({ at: time(0, LENGTH_MS_MAX), for: during, times: number(1, 1000) })
 const exit = record({ at: time(0, LENGTH_MS_MAX), for: during, share })
+const outage = record({ at: time(0, LENGTH_MS_MAX), for: during })
 const liars = record({ share, spoils: optional(share, 1), collude: optional(share, 1), honestFirst: optional(whole(0, 1_000_000), 0) })
 const NO_LIARS = { share: NO_MALICE.share, spoils: 0, collude: 0, honestFirst: 0 }
 
@@ -111,6 +112,7 @@ const fields = record({
   hosts: whole(1, HOSTS_MAX),
   seed: optional(whole(0, Number.MAX_SAFE_INTEGER), 1),
   trace: optional<string | null>(text, null),
+  outages: optional(list(outage, EVENTS_MAX), []),
   population: optional(population, readYaml(EMPTY, population)),
   workload: optional(workload, readYaml(EMPTY, workload)),
   policy: optional(policy, readYaml(EMPTY, policy)),
@@ -134,6 +136,8 @@ export function parseScenario(file: string, source: string, changes: readonly (r
     const written = fields(place)
     const fault = policyFault(taskPolicy(written))
     if (fault !== undefined) refuse(place, `policy: ${fault}`)
+    if (written.outages.some(({ at }, index, all) => index > 0 && at <= (all[index - 1]?.at ?? 0) + (all[index - 1]?.for ?? 0)))
+      refuse(place, 'outages: one begins before the one above it is over')
     if (written.workload.every !== null && written.workload.waiting !== null)
       refuse(place, 'workload: give `every` (a batch at a time) or `waiting` (a batch whenever fewer tasks wait), not both')
     return written
@@ -153,7 +157,7 @@ export function scenarioOf(written: Written, trace: Trace | null): Scenario {
   const slots = population.slots === 'one' ? 1 : coresMean(year)
   const crowds = population.crowds.map(({ at, for: forMs, times }) => ({ fromMs: at, forMs, times }))
   const steady = population.mortal ? steadyArrivalsPerDay(hosts) : 0
-  const waitingMin = workload.waiting ?? Math.ceil((hosts * slots) / 10)
+  const waitingMin = workload.waiting ?? Math.ceil((hosts * slots) / 20)
   const options: WorldOptions = {
     seed,
     hosts,
@@ -172,7 +176,7 @@ export function scenarioOf(written: Written, trace: Trace | null): Scenario {
     runs: workload.exact ? EXACT_RUNS : VOLUNTEER_RUNS,
     workload: {
       arrives: workload.every === null ? { kind: 'saturating', waitingMin } : { kind: 'stream', everyMs: workload.every },
-      batchTasks: Math.min(BATCH_TASKS_MAX, workload.tasks ?? Math.ceil((hosts * slots) / 5)),
+      batchTasks: Math.min(BATCH_TASKS_MAX, workload.tasks ?? Math.ceil((hosts * slots) / 10)),
       sizes: {
         medianMillionOps: (workload.runtime / 1000) * meanWhetstoneMips(year) * (population.slots === 'one' ? coresMean(year) : 1),
         sigma: workload.spread
@@ -189,7 +193,8 @@ export function scenarioOf(written: Written, trace: Trace | null): Scenario {
     sweepMs: clock.sweep ?? SWEEPS.find((one) => hosts <= one.hosts)?.sweepMs ?? HOUR_MS,
     sampleMs: clock.sample,
     closes: population.closes,
-    keeps: population.keeps
+    keeps: population.keeps,
+    outages: written.outages.map(({ at, for: forMs }) => ({ fromMs: at, forMs }))
   }
   return { name, question, options }
 }

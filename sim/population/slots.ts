@@ -1,12 +1,13 @@
 /** What hosts hold: replicas being fetched, run or handed over, as rows of numbers in one table. Rows of one host are linked. */
 
-/** FETCHING -> ASKING -> RUNNING -> free; RUNNING -> ENDING -> free when cancelled; HANDING is an output being pulled. */
+/** FETCHING -> ASKING -> RUNNING -> free, over DONE while nobody can be told; RUNNING -> ENDING -> free when cancelled; HANDING is an output being pulled. */
 export const FREE = 0
 export const FETCHING = 1
 export const ASKING = 2
 export const RUNNING = 3
 export const ENDING = 4
 export const HANDING = 5
+export const DONE = 6
 
 const NONE = -1
 

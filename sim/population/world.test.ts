@@ -32,6 +32,7 @@ async function world({ model, workload, ...rest }: Overrides): Promise<World> {
     sampleMs: HOUR_MS,
     closes: 0.5,
     keeps: true,
+    outages: [],
     workload: {
       arrives: { kind: 'saturating', waitingMin: hosts / 10 },
       batchTasks: Math.ceil(hosts / 5),
@@ -171,6 +172,27 @@ describe('crowds', () => {
     crowd.advance(20_000)
     assert.ok(crowd.totals.hellos > 1_000)
     assert.ok(crowd.totals.leased > 500)
+  })
+})
+
+describe('an outage of the coordinator', () => {
+  it('loses nothing that was done meanwhile, and all are back within a minute', async () => {
+    const outages = [{ fromMs: 20 * HOUR_MS, forMs: 4 * HOUR_MS }]
+    const options = { model: STEADY, lengthMs: 2 * DAY_MS, workload: { sizes: { medianMillionOps: 8 * HOUR_OF_WORK, sigma: 0.2 } } }
+    const [calm, away] = [await run(options), await run({ ...options, outages })]
+    const at = ({ samples }: World, hour: number) => samples[hour] ?? assert.fail('no sample')
+    assert.equal(at(away, 23).applied, at(away, 21).applied)
+    assert.equal(at(away, 23).online, at(calm, 23).online)
+    assert.ok(at(away, 25).reported - at(away, 23).reported > 50)
+    // Hosts idle when their runs are done: that is the loss, and all of it.
+    assert.ok(away.totals.ready > 0.85 * calm.totals.ready && away.totals.ready < calm.totals.ready)
+    assert.ok(away.totals.leased / away.totals.reported < calm.totals.leased / calm.totals.reported + 0.05)
+  })
+
+  it('may befall any population', async () => {
+    const outages = [0, 5, 9].map((hour) => ({ fromMs: hour * HOUR_MS, forMs: 2 * HOUR_MS }))
+    const { totals } = await run({ outages, model: { mix: [{ of: 'overnet', share: 1 }] }, arrivals: { perDay: 500, crowds: [] } })
+    assert.ok(totals.ready > 0)
   })
 })
 

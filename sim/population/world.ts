@@ -22,7 +22,9 @@ import { Wheel } from './wheel.ts'
 /** Over this the first hellos are spread: the world was not switched on, it is only looked at from now. */
 const FIRST_HELLOS_MS = 600_000
 /** Until a host that was turned away says hello again. */
-const RETRY_STEPS = 5
+const RETRY_MS = 5_000
+/** After an outage hosts come back over this time, and the coordinator waits as long before it misses anybody (its grace after a restart). */
+const RETURN_MS = 60_000
 export class World {
   readonly totals: Totals = noTotals()
   readonly samples: Sample[] = []
@@ -39,13 +41,16 @@ export class World {
   #heard: number[] = []
   /** What happens with the next step. */
   #later: Event[] = []
-  /** Hosts that were turned away, by the step in which they try again. */
-  readonly #retries = new Map<number, number[]>()
+  /** Hosts that are to say hello, by the step in which they do. */
+  readonly #greetings = new Map<number, number[]>()
   #step = 0
   #begun = 0
   #nextSweep = 0
   #nextSample = 0
   #online = 0
+  #down = false
+  /** Outages that are over. */
+  #outages = 0
   #receiver = 0
 
   constructor(options: WorldOptions) {
@@ -84,9 +89,8 @@ export class World {
     const first = new Random(this.#options.seed, 'first')
     for (let host = 0; host < hosts; host++) {
       this.#hosts.begin(host, 0, false)
-      // Those that are there are met one after the other: their span begins with their hello.
-      if (this.#hosts.is(host, UP)) this.#wheel.set(host, 1 + first.below(Math.max(1, FIRST_HELLOS_MS / stepMs)))
-      else this.#turnAt(host)
+      this.#turnAt(host)
+      if (this.#hosts.is(host, UP)) this.#isUp(host, 1 + first.below(Math.max(1, FIRST_HELLOS_MS / stepMs)))
     }
     this.#begun = hosts
   }
@@ -102,12 +106,13 @@ export class World {
     this.#step++
     const nowMs = this.nowMs
     const applied = this.totals.applied
-    for (const event of this.#later.splice(0)) this.#apply(event)
+    this.#watchOutages(nowMs)
+    if (!this.#down) for (const event of this.#later.splice(0)) this.#apply(event)
     this.#acknowledge()
-    this.#welcomeNewcomers(nowMs)
-    this.#retry()
+    this.#beginNewcomers(nowMs)
+    this.#greet()
     this.#wheel.give(this.#step, this.#onTimer)
-    if (nowMs >= this.#nextSweep) {
+    if (nowMs >= this.#nextSweep && !this.#down) {
       this.#nextSweep = nowMs + sweepMs
       this.#sweep()
     }
@@ -127,22 +132,23 @@ export class World {
   /** A host comes or goes. */
   #turn(host: number): void {
     const hosts = this.#hosts
-    const nowMs = this.nowMs
-    if (hosts.is(host, UP) && !hosts.is(host, CONNECTED) && hosts.untilMs(host) > nowMs) {
-      this.#arrive(host)
-      return
-    }
-    const was = hosts.is(host, CONNECTED)
-    hosts.turn(host, nowMs)
-    if (was && !hosts.is(host, UP)) this.#vanish(host)
-    else if (!was && hosts.is(host, UP)) {
-      this.#arrive(host)
-      return
-    }
-    if (hosts.is(host, LEFT)) this.totals.left++
-    else this.#turnAt(host)
+    const was = hosts.is(host, UP)
+    hosts.turn(host, this.nowMs)
+    const is = hosts.is(host, UP)
+    if (!hosts.is(host, LEFT)) this.#turnAt(host)
+    else this.totals.left++
+    if (was && !is) this.#vanish(host)
+    else if (!was && is) this.#isUp(host, this.#step)
     // It stays longer than its heartbeats have been told.
-    if (was && hosts.is(host, UP)) this.#hear(host)
+    else if (hosts.is(host, CONNECTED)) this.#hear(host)
+  }
+
+  /** It is there, and says hello in this step or a later one; after an outage, when there is one. */
+  #isUp(host: number, step: number): void {
+    this.#online++
+    if (this.#down) return
+    if (step === this.#step) this.#hello(host)
+    else this.#greetAt(host, step)
   }
 
   /** When its present span ends. */
@@ -151,16 +157,10 @@ export class World {
     if (untilMs < this.#options.lengthMs) this.#wheel.set(host, Math.max(this.#step + 1, Math.ceil(untilMs / this.#options.stepMs)))
   }
 
-  #arrive(host: number): void {
-    this.#hosts.mark(host, CONNECTED, true)
-    this.#online++
-    this.#turnAt(host)
-    this.#hello(host)
-  }
-
   #hello(host: number): void {
     const hosts = this.#hosts
     const node = hosts.ids[host] as string
+    hosts.mark(host, CONNECTED, true)
     this.totals.hellos++
     this.#say(host, { kind: 'hello', node, link: node, received: hosts.received[host] as number, offer: hosts.offer(host), replicas: this.#leases.held(host) })
   }
@@ -170,22 +170,23 @@ export class World {
     const hosts = this.#hosts
     this.totals.vanished++
     this.#online--
-    hosts.mark(host, CONNECTED, false)
     this.#leases.pause(host)
+    if (!hosts.is(host, CONNECTED)) return
+    hosts.mark(host, CONNECTED, false)
     const node = hosts.ids[host] as string
     if (hosts.runStream(host).chance(this.#options.closes)) this.#apply({ kind: 'gone', node })
     // Its last heartbeat, unless those up to now have been told.
     else if (hosts.is(host, HEARD)) this.#apply({ kind: 'heartbeat', node })
   }
 
-  #welcomeNewcomers(nowMs: number): void {
+  #beginNewcomers(nowMs: number): void {
     const { hosts } = this.#options
     for (let atMs = this.#arrivals[this.#begun - hosts]; atMs !== undefined && atMs <= nowMs; atMs = this.#arrivals[this.#begun - hosts]) {
       const host = this.#begun++
       this.totals.arrived++
       this.#hosts.begin(host, atMs, true)
-      if (this.#hosts.is(host, UP)) this.#arrive(host)
-      else this.#turnAt(host)
+      this.#turnAt(host)
+      if (this.#hosts.is(host, UP)) this.#isUp(host, this.#step)
     }
   }
 
@@ -196,11 +197,42 @@ export class World {
       if (this.#hosts.is(host, CONNECTED)) this.#say(host, { kind: 'ack', node: this.#hosts.ids[host] as string, seq: this.#hosts.received[host] as number })
   }
 
-  #retry(): void {
-    const hosts = this.#retries.get(this.#step)
+  #greet(): void {
+    const hosts = this.#greetings.get(this.#step)
     if (hosts === undefined) return
-    this.#retries.delete(this.#step)
-    for (const host of hosts) if (this.#hosts.is(host, CONNECTED)) this.#hello(host)
+    this.#greetings.delete(this.#step)
+    if (!this.#down) for (const host of hosts) if (this.#hosts.is(host, UP)) this.#hello(host)
+  }
+
+  #greetAt(host: number, step: number): void {
+    const hosts = this.#greetings.get(step)
+    if (hosts === undefined) this.#greetings.set(step, [host])
+    else hosts.push(host)
+  }
+
+  /** The coordinator goes, or is back: hosts find out and come back one after the other. */
+  #watchOutages(nowMs: number): void {
+    const outage = this.#options.outages[this.#outages]
+    if (outage === undefined) return
+    const hosts = this.#hosts
+    if (!this.#down && nowMs >= outage.fromMs) {
+      this.#down = true
+      for (let host = 0; host < this.#begun; host++) {
+        if (!hosts.is(host, CONNECTED)) continue
+        this.#leases.breakOff(host)
+        hosts.mark(host, CONNECTED, false)
+        // The coordinator that begins knows of no connection.
+        this.#later.push({ kind: 'gone', node: hosts.ids[host] as string })
+      }
+    } else if (this.#down && nowMs >= outage.fromMs + outage.forMs) {
+      this.#down = false
+      this.#outages++
+      this.#nextSweep = nowMs + RETURN_MS
+      const { stepMs, seed } = this.#options
+      const random = new Random(seed, 'return', this.#outages)
+      for (let host = 0; host < this.#begun; host++)
+        if (hosts.is(host, UP)) this.#greetAt(host, this.#step + 1 + random.below(Math.max(1, Math.floor(RETURN_MS / stepMs) - 1)))
+    }
   }
 
   /** Tells the heartbeats up to each host's vanishing, submits what is due, then lets the coordinator look. */
@@ -245,14 +277,7 @@ export class World {
     if (effect.kind === 'send') this.#receive(host, effect.seq, effect.frame)
     else if (effect.kind === 'welcome') this.#leases.welcomed(host, effect)
     else if (effect.code === 'silent') throw new Error(`${effect.node} was there all the time and counts as silent`)
-    else this.#retryLater(host)
-  }
-
-  #retryLater(host: number): void {
-    const step = this.#step + RETRY_STEPS
-    const hosts = this.#retries.get(step)
-    if (hosts === undefined) this.#retries.set(step, [host])
-    else hosts.push(host)
+    else this.#greetAt(host, this.#step + Math.ceil(RETRY_MS / this.#options.stepMs))
   }
 
   #receive(host: number, seq: number, frame: Uint8Array): void {
