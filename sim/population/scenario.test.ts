@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -83,6 +83,29 @@ clock: { step: 500 ms, sweep: 5 s }
     refused('name: [\n', /^s\.yaml:\d+: /)
     refused('- a\n', /^s\.yaml:1: a map is expected; its keys: name, /)
     refused(`${SMALL}hosts: 6\n`, /^s\.yaml:4: Map keys must be unique/)
+  })
+})
+
+describe('the shipped scenarios', () => {
+  const folder = join(import.meta.dirname, 'scenarios')
+
+  it('are read, and ask a question', async () => {
+    const files = await readdir(folder)
+    assert.equal(files.length, 6)
+    for (const file of files) {
+      const { question } = scenarioOf(parseScenario(file, await readFile(join(folder, file), 'utf8')), null)
+      assert.match(question, /\?/)
+    }
+  })
+
+  it('run', async () => {
+    for (const file of await readdir(folder)) {
+      const out: string[] = []
+      const signal = new AbortController().signal
+      const small = ['--hosts', '40', '--set', 'length=2 h', '--set', 'workload.tasks=20', '--set', 'workload.waiting=', '--set', 'outages=[]']
+      const io = { out: (line: string) => out.push(line), err: (line: string) => out.push(line), nowMs: () => 0, signal }
+      assert.equal(await runCommand([join(folder, file), ...small], io), 0, out.join('\n'))
+    }
   })
 })
 

@@ -50,7 +50,7 @@ export function refuse({ node, path, lines, offset }: Place, message: string): n
   throw new YamlFault(Math.max(1, line), path === '' ? message : `${path}: ${message}`)
 }
 
-/** A field that may be missing. */
+/** A field that may be missing, or empty. */
 export interface Optional<T> {
   readonly read: Read<T>
   readonly otherwise: () => T
@@ -79,7 +79,7 @@ export function record<T>(fields: Fields<T>): Read<T> {
       const field = fields[name]
       const at = found.get(name)
       if (typeof field === 'function') return [name, at === undefined ? refuse(place, `${name} is missing`) : field(at)] as const
-      return [name, at === undefined ? field.otherwise() : field.read(at)] as const
+      return [name, at === undefined || isNothing(at.node) ? field.otherwise() : field.read(at)] as const
     })
     return Object.fromEntries(entries) as T
   }
@@ -176,6 +176,10 @@ function amount(units: Readonly<Record<string, number>>, expected: string, fault
     const wrong = fault(found)
     return wrong === undefined ? found : refuse(place, `${wrong}, not ${show(value)}`)
   }
+}
+
+function isNothing(node: Node | null): boolean {
+  return node === null || (isScalar(node) && node.value === null)
 }
 
 /** Keys that a change set are bare words. */
