@@ -1,10 +1,10 @@
-/** `npm run scenario -- FILE`: one scenario in this process. Ctrl-C ends it with the report so far. */
-import { runCommand } from './command.ts'
+/** `npm run scenario -- run FILE`, `compare`, `sweep`: scenarios in this process. Ctrl-C ends it with the report so far. */
+import { simCommand } from './command.ts'
 
 const stop = new AbortController()
 process.once('SIGINT', () => stop.abort())
 process.once('SIGTERM', () => stop.abort())
-process.exitCode = await runCommand(process.argv.slice(2), {
+process.exitCode = await simCommand(process.argv.slice(2), {
   out: (line) => console.log(line),
   err: (line) => console.error(line),
   nowMs: () => performance.now(),

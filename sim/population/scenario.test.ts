@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { DAY_MS, HOUR_MS } from './availability.ts'
-import { runCommand } from './command.ts'
+import { simCommand } from './command.ts'
 import { parseScenario, ScenarioError, scenarioOf } from './scenario.ts'
 
 const SMALL = 'name: a small one\nlength: 6 h\nhosts: 50\n'
@@ -104,7 +104,7 @@ describe('the shipped scenarios', () => {
       const signal = new AbortController().signal
       const small = ['--hosts', '40', '--set', 'length=2 h', '--set', 'workload.tasks=20', '--set', 'workload.waiting=', '--set', 'outages=[]']
       const io = { out: (line: string) => out.push(line), err: (line: string) => out.push(line), nowMs: () => 0, signal }
-      assert.equal(await runCommand([join(folder, file), ...small], io), 0, out.join('\n'))
+      assert.equal(await simCommand(['run', join(folder, file), ...small], io), 0, out.join('\n'))
     }
   })
 })
@@ -118,31 +118,45 @@ describe('sim run', () => {
 
   async function run(args: readonly string[], signal = new AbortController().signal): Promise<{ status: number; out: string; err: string }> {
     const [out, err]: [string[], string[]] = [[], []]
-    const status = await runCommand(args, { out: (line) => out.push(line), err: (line) => err.push(line), nowMs: () => 0, signal })
+    const status = await simCommand(args, { out: (line) => out.push(line), err: (line) => err.push(line), nowMs: () => 0, signal })
     return { status, out: out.join('\n'), err: err.join('\n') }
   }
 
   it('prints what came of it, and writes it for programs', async () => {
     const [file, json, csv] = [join(folder, 's.yaml'), join(folder, 'out.json'), join(folder, 'out.csv')]
     await writeFile(file, `${SMALL}question: does it work?\nworkload: { runtime: 10 min }\n`)
-    const { status, out } = await run([file, '--json', json, '--csv', csv, '--set', 'policy.quorum=1'])
+    const { status, out } = await run(['run', file, '--json', json, '--csv', csv, '--set', 'policy.quorum=1'])
     assert.equal(status, 0)
     assert.match(out, /^a small one\ndoes it work\?\n/)
     const report = JSON.parse(await readFile(json, 'utf8'))
     assert.equal(report.samples.length, 6)
     assert.ok(report.totals.ready > 100)
     assert.match(await readFile(csv, 'utf8'), /^[^\n]*\batMs\b[^\n]*\n(?:[\d.,]+\n){6}$/)
-    const again = await run([file, '--json', json, '--set', 'policy.quorum=1', '--seed', '1'])
+    const again = await run(['run', file, '--json', json, '--set', 'policy.quorum=1', '--seed', '1'])
     assert.equal(again.out, out)
-    assert.notEqual((await run([file, '--seed', '2'])).out, out)
+    assert.notEqual((await run(['run', file, '--seed', '2'])).out, out)
   })
 
   it('writes the report so far when it is stopped', async () => {
     const file = join(folder, 'long.yaml')
     await writeFile(file, SMALL.replace('6 h', '300 d'))
-    const { status, out } = await run([file], AbortSignal.abort())
+    const { status, out } = await run(['run', file], AbortSignal.abort())
     assert.equal(status, 130)
     assert.match(out, /0\.0 days of 300\.0, then stopped/)
+  })
+
+  it('puts policies beside each other on the same seeds', async () => {
+    const file = join(folder, 'liars.yaml')
+    await writeFile(file, `${SMALL}population: { liars: { share: 30 % } }\nworkload: { runtime: 10 min }\n`)
+    const swept = await run(['sweep', file, '--over', 'policy.quorum=1,2', '--seeds', '3'])
+    assert.equal(swept.status, 0)
+    assert.match(swept.out, /policy\.quorum=1 +policy\.quorum=2/)
+    assert.match(swept.out, /wrong answers accepted \(%\) +\d+\.\d+ ±\S+ +\d+\.\d+ ±\S+ +-\d+\.\d+ ±\S+/)
+    assert.match(swept.out, /replicas for each task +1\.\d+ ±\S+ +2\.\d+ ±\S+ +\+1\.\d+ ±\S+ \*/)
+    const compared = await run(['compare', file, file, '--seeds', '2'])
+    assert.equal(compared.status, 0)
+    assert.match(compared.out, /\+0 ±0/)
+    assert.doesNotMatch(compared.out.replace(/\*.*chance/, ''), /\*/)
   })
 
   it('plays a recording that lies beside the scenario', async () => {
@@ -150,9 +164,9 @@ describe('sim run', () => {
     await writeFile(join(folder, 'bad.csv'), 'node,state,start_s,end_s\na,1,0,never\n')
     const file = join(folder, 'traced.yaml')
     await writeFile(file, `${SMALL}trace: hosts.csv\n`)
-    assert.equal((await run([file])).status, 0)
+    assert.equal((await run(['run', file])).status, 0)
     await writeFile(file, `${SMALL}trace: bad.csv\n`)
-    const { status, err } = await run([file])
+    const { status, err } = await run(['run', file])
     assert.equal(status, 2)
     assert.match(err, /bad\.csv: line 2: start_s and end_s are seconds/)
   })
@@ -161,11 +175,15 @@ describe('sim run', () => {
     const file = join(folder, 'wrong.yaml')
     await writeFile(file, 'name: x\nlength: 6 h\nhosts: many\n')
     for (const [args, message] of [
-      [[file], /wrong\.yaml:3: hosts: a whole number/],
-      [[], /one scenario file is expected/],
-      [[join(folder, 'none.yaml')], /none\.yaml: cannot be read/],
-      [[file, '--set', 'x'], /--set x: key=value is expected/],
-      [[file, '--sed', '1'], /Unknown option '--sed'/]
+      [['run', file], /wrong\.yaml:3: hosts: a whole number/],
+      [['run'], /one scenario file is expected/],
+      [[], /run, compare or sweep is expected, not nothing/],
+      [['compare', file], /2 to 16 scenario files/],
+      [['sweep', file], /--over key=value/],
+      [['sweep', file, '--over', 'x=1', '--seeds', '0'], /--seeds is a whole number/],
+      [['run', join(folder, 'none.yaml')], /none\.yaml: cannot be read/],
+      [['run', file, '--set', 'x'], /--set x: key=value is expected/],
+      [['run', file, '--sed', '1'], /Unknown option '--sed'/]
     ] as const) {
       const { status, err } = await run(args)
       assert.equal(status, 2)
