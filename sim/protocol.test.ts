@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { it } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import type { Case } from './faults/case.ts'
 import { drawCase } from './faults/draw.ts'
 import { run } from './runner/run.ts'
 
@@ -24,6 +25,19 @@ it('equal seeds give equal histories in two processes, other seeds others', () =
   assert.ok(hashes[0] !== undefined)
   assert.equal(hashes[0], hashes[1])
   assert.notEqual(hashes[1], hashes[2])
+})
+
+/** [28] */
+it('clocks of nodes that are a day wrong change nothing at all', async () => {
+  for (const seed of [3, 4]) {
+    const one = drawCase(seed)
+    const clock = (offsetMs: number): Case => ({
+      ...one,
+      nodes: one.nodes.map((node, index) => ({ ...node, clockPerMille: 1000, clockOffsetMs: index % 2 === 0 ? offsetMs : -offsetMs })),
+      faults: one.faults.filter(({ kind }) => kind !== 'clock')
+    })
+    assert.equal((await run(clock(86_400_000))).hash, (await run(clock(0))).hash)
+  }
 })
 
 it('arguments that make no sense end with status 2 and the usage', () => {

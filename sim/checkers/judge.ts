@@ -10,6 +10,7 @@ import type { Outcome } from '../protocol/truth.ts'
 import type { Judge, World } from '../protocol/world.ts'
 import { Complaints } from './complaints.ts'
 import { Runs } from './runs.ts'
+import { Storms } from './storms.ts'
 import { Tasks } from './tasks.ts'
 import { Words } from './words.ts'
 
@@ -20,10 +21,17 @@ export function makeJudge(world: World): Judge {
   return new Bench(world)
 }
 
+interface Parts {
+  readonly runs: Runs
+  readonly tasks: Tasks
+  readonly words: Words
+  readonly storms: Storms
+}
+
 class Bench implements Judge {
   readonly #world: World
   readonly #complaints = new Complaints()
-  #parts: { readonly runs: Runs; readonly tasks: Tasks; readonly words: Words } | undefined
+  #parts: Parts | undefined
   #epoch = 0
   #led = 0
 
@@ -35,14 +43,14 @@ class Bench implements Judge {
     return this.#complaints.first
   }
 
-  get #all(): { readonly runs: Runs; readonly tasks: Tasks; readonly words: Words } {
+  get #all(): Parts {
     if (this.#parts !== undefined) return this.#parts
     const { sometimes, disk } = this.#world
     const { records } = disk
     const complaints = this.#complaints
     const runs = new Runs(records, complaints, sometimes)
     const tasks = new Tasks({ records, complaints, sometimes, runs, tell: (text) => this.#world.tell(text), holds: (root) => this.#world.roots.has(root) })
-    this.#parts = { runs, tasks, words: new Words(records, complaints, sometimes) }
+    this.#parts = { runs, tasks, words: new Words(records, complaints, sometimes), storms: new Storms(complaints) }
     return this.#parts
   }
 
@@ -117,9 +125,14 @@ class Bench implements Judge {
     this.#complaints.expect(false, () => what)
   }
 
+  dialled(from: SimHost): void {
+    if (this.#world.isNode(from.peerId)) this.#all.storms.dialled(from, this.#world.engine.nowMs)
+  }
+
   frame(from: SimHost, to: PeerIdString, frame: Uint8Array): void {
     const { network, project } = this.#world
     // What a server says that no longer leads was on the disk when it wrote it; who leads now may have gone on.
+    if (from.peerId === project.peerId) this.#all.storms.fromServer(to, frame)
     if (from === network.server) this.#all.words.fromServer(to, frame)
     else if (to === project.peerId && this.#world.isNode(from.peerId)) this.#all.words.fromNode(from.peerId, frame)
   }

@@ -18,7 +18,7 @@ import {
 
 /** Of the kinds of fault, each seed has about this share; the others do not occur in it. */
 const KINDS_SHARE = 0.35
-/** A kind that occurs does so this often in a run, at most. */
+/** A kind that occurs does so this often in a small world, at most. */
 const TIMES_MAX = 5
 
 const POLICIES: readonly Partial<TaskPolicy>[] = [
@@ -32,16 +32,24 @@ const POLICIES: readonly Partial<TaskPolicy>[] = [
   { minQuorum: 1, targetResults: 2, maxErrorResults: 8, priority: -3 }
 ]
 
-export interface Size {
+interface Size {
   readonly nodesMax: number
   readonly tasksMax: number
   readonly faultsMsMax: number
 }
 
-export const SMALL: Size = { nodesMax: 9, tasksMax: 14, faultsMsMax: 150_000 }
+const SMALL: Size = { nodesMax: 9, tasksMax: 14, faultsMsMax: 150_000 }
+const MEDIUM: Size = { nodesMax: 25, tasksMax: 60, faultsMsMax: 400_000 }
+const LARGE: Size = { nodesMax: 80, tasksMax: 200, faultsMsMax: 900_000 }
 
-export function drawCase(seed: number, size: Size = SMALL): Case {
+/** Most worlds are small: they fail for the same reasons, sooner, and can be read. */
+export function drawCase(seed: number, size?: Size): Case {
   const dice = new Random('protocol', seed)
+  const draw = dice.float()
+  return drawSized(seed, dice, size ?? (draw < 0.85 ? SMALL : draw < 0.97 ? MEDIUM : LARGE))
+}
+
+function drawSized(seed: number, dice: Random, size: Size): Case {
   const faultsMs = 20_000 + dice.below(size.faultsMsMax - 20_000)
   const nodes = drawNodes(dice.fork('nodes'), size)
   const batches = drawBatches(dice.fork('batches'), { ...size, faultsMs })
@@ -51,7 +59,13 @@ export function drawCase(seed: number, size: Size = SMALL): Case {
     nodes,
     hostile,
     batches,
-    faults: drawFaults(dice.fork('faults'), { faultsMs, nodes: nodes.length, batches: batches.length, hostile }),
+    faults: drawFaults(dice.fork('faults'), {
+      timesMax: Math.ceil((TIMES_MAX * size.nodesMax) / SMALL.nodesMax),
+      faultsMs,
+      nodes: nodes.length,
+      batches: batches.length,
+      hostile
+    }),
     faultsMs
   }
 }
@@ -104,15 +118,16 @@ interface Field {
   readonly nodes: number
   readonly batches: number
   readonly hostile: number
+  readonly timesMax: number
 }
 
-function drawFaults(dice: Random, { faultsMs, nodes, batches, hostile }: Field): Fault[] {
+function drawFaults(dice: Random, { timesMax, faultsMs, nodes, batches, hostile }: Field): Fault[] {
   const faults: Fault[] = []
   const share = dice.float() * 2 * KINDS_SHARE
   const add = (kind: FaultKind, targets: number): void => {
     const own = dice.fork(kind)
     if (!own.chance(share)) return
-    const times = 1 + own.below(TIMES_MAX)
+    const times = 1 + own.below(timesMax)
     for (let time = 0; time < times; time++)
       faults.push({ atMs: 500 + own.below(faultsMs), kind, target: own.below(Math.max(1, targets)), forMs: lasting(own), amount: own.below(1_000_000) })
   }

@@ -94,6 +94,12 @@ export const BUGS: readonly Bug[] = [
     instead: ''
   },
   {
+    name: 'a node that cannot reach the server tries again at once',
+    file: 'node/connection.ts',
+    line: 'return Math.round((most / 2) * (1 + draw / 255))',
+    instead: 'return Math.min(most, draw, 1)'
+  },
+  {
     name: 'an older epoch may write',
     file: 'sim/store.ts',
     line: 'if (epoch !== this.#epoch) throw',

@@ -12,6 +12,8 @@ const LINGER_MS_MAX = 330_000
 const STREAMS_PER_PROTOCOL = 64
 
 export interface Watchers {
+  /** Somebody tries to reach the server. */
+  readonly onDial: (from: SimHost) => void
   readonly onFrame: (from: SimHost, to: PeerIdString, frame: Uint8Array) => void
 }
 
@@ -105,7 +107,8 @@ export class Connection {
           const answer = (act: () => void): void => there.lane.send(() => from.process.enter(act))
           const count = [...there.streams].filter(({ isGone }) => !isGone).length
           if (!there.open || handler === undefined || count >= (handler.options.streamsMax ?? STREAMS_PER_PROTOCOL)) {
-            answer(() => reject(new StreamError('reset', `no stream for ${protocol}`)))
+            const why = handler === undefined ? new HostError('protocol_unsupported', `${protocol} is not spoken`) : new StreamError('reset', 'no stream')
+            answer(() => reject(why))
             return
           }
           const far = this.#end(there, here.host.peerId, handler.options)
@@ -151,8 +154,6 @@ export class SimHost implements Host {
   readonly network: Network
   readonly handlers = new Map<string, Handler>()
   readonly connections = new Set<Connection>()
-  /** Attempts to reach somebody. */
-  dials = 0
   readonly #path: Path | undefined
   readonly #lost = new Map<Connection, (() => void)[]>()
   #stopped = false
@@ -190,11 +191,11 @@ export class SimHost implements Host {
     if (this.isConnected(peer)) return
     const path = this.#path
     if (path === undefined || this.#stopped) throw new HostError('unreachable', 'nobody there')
-    this.dials++
+    this.network.watchers.onDial(this)
     await this.#within(DIAL_MS_MAX, signal, (settle) => {
       this.#leg(path, 'up', () => {
         const { server } = this.network
-        if (server === undefined || !server.process.alive) {
+        if (server === undefined || !server.process.alive || server.peerId !== peer) {
           this.#leg(path, 'down', () => settle(() => this.#refused(peer)))
           return
         }

@@ -35,6 +35,8 @@ export interface Witness {
   see(name: string): void
   /** Somebody saw something that must not be. */
   wrong(what: string): void
+  /** Somebody tries to reach the server. */
+  dialled(from: SimHost): void
   /** A frame was written to a stream. */
   frame(from: SimHost, to: PeerIdString, frame: Uint8Array): void
 }

@@ -84,6 +84,7 @@ export class World {
     const { engine, random } = this
     const judge = this.#judge
     this.network = new Network({
+      onDial: (from) => judge.dialled(from),
       onFrame: (from, to, frame) => {
         if (one.hostile > 0 && this.#byPeer.has(from.peerId)) this.#overhear(frame)
         judge.frame(from, to, frame)
