@@ -7,7 +7,7 @@ import { drawCase } from './faults/draw.ts'
 import { run } from './runner/run.ts'
 
 const MAIN = fileURLToPath(new URL('./runner/main.ts', import.meta.url))
-const SEEDS = 30
+const SEEDS = 20
 
 it('the real coordinator and nodes keep every promise in the first drawn worlds', async () => {
   for (let seed = 1; seed <= SEEDS; seed++) {

@@ -159,7 +159,10 @@ class Bench implements Judge {
       if (container !== undefined) return `${node.machine.name} has a container of ${container}`
       const [folder] = node.machine.folders.keys()
       if (folder !== undefined) return `${node.machine.name} has a folder of ${folder}`
-      if (node.machine.content.size > 0 && !onlyInput(node.machine.content)) return `${node.machine.name} keeps content that nobody wants`
+      if (onlyInput(node.machine.content)) continue
+      // What a run left, published by a life of the node that ended before it was recorded, is in no later life's books.
+      if (node.lives === 1) return `${node.machine.name} keeps content that nobody wants`
+      world.see('content that a crash left behind')
     }
     const out = records.keys('out/').filter((key) => world.isNode(key.split('/')[1] ?? ''))
     return out.length > 0 ? `message ${out[0]} was never acknowledged` : ''

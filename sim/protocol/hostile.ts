@@ -46,6 +46,7 @@ export interface HostilePorts {
 interface Lease {
   readonly epoch: number
   readonly bundle: CID
+  readonly asked: boolean
   readonly granted: boolean
   /** It asked only under an epoch that is not the lease's. */
   readonly cheated: boolean
@@ -83,7 +84,7 @@ export class Hostile {
 
   act(act: Act): void {
     const { random, overheard, anothers } = this.#ports
-    const own = [...this.#leases].find(([, { granted }]) => !granted)
+    const own = [...this.#leases].find(([, { asked }]) => !asked)
     switch (act) {
       case 'garbage':
         for (let count = 0; count < FLOOD; count++) this.#raw(Uint8Array.from({ length: random.below(200) }, () => random.below(256)))
@@ -116,7 +117,7 @@ export class Hostile {
       }
       case 'old_epoch':
         if (own === undefined) return
-        this.#leases.set(own[0], { ...own[1], cheated: true })
+        this.#leases.set(own[0], { ...own[1], asked: true, cheated: true })
         this.#say({ start: { replicas: [{ replica: own[0], epoch: own[1].epoch - 1 }] } })
         return
       case 'strange_field':
@@ -214,7 +215,7 @@ export class Hostile {
     if (frame.welcome !== undefined) this.#welcomed = true
     if (frame.seq > 0) this.#received = frame.seq
     for (const { replica, epoch, manifest } of frame.assign?.leases ?? []) {
-      this.#leases.set(replica, { epoch, bundle: manifestCid(manifest), granted: false, cheated: false })
+      this.#leases.set(replica, { epoch, bundle: manifestCid(manifest), asked: false, granted: false, cheated: false })
       if (!this.#hoards) this.#process.after(500 + this.#ports.random.below(4_000), () => this.#ask(replica))
     }
     for (const replica of frame.grant?.granted ?? []) {
@@ -229,7 +230,9 @@ export class Hostile {
 
   #ask(replica: ReplicaId): void {
     const lease = this.#leases.get(replica)
-    if (lease !== undefined && !lease.cheated && this.#welcomed) this.#say({ start: { replicas: [{ replica, epoch: lease.epoch }] } })
+    if (lease === undefined || lease.asked || !this.#welcomed) return
+    this.#leases.set(replica, { ...lease, asked: true })
+    this.#say({ start: { replicas: [{ replica, epoch: lease.epoch }] } })
   }
 
   /** A result that is all made up; `claim`: it is this peer's to make, and may count when it was granted. */

@@ -70,6 +70,11 @@ export class SimNode {
     return this.#life?.host
   }
 
+  /** How often it was started. */
+  get lives(): number {
+    return this.#starts
+  }
+
   /** It was never there. */
   get absent(): boolean {
     return !this.#asked
