@@ -5,12 +5,13 @@ import { setImmediate } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { DAY_MS, HOUR_MS } from './availability.ts'
 import { tableOf } from './compare.ts'
+import { htmlOf } from './html.ts'
 import { csvOf, linesOf, type Report, reportOf } from './report.ts'
 import { parseScenario, ScenarioError, scenarioOf, type Written } from './scenario.ts'
 import { readTrace, type Trace, TraceError } from './trace.ts'
 import { World } from './world.ts'
 
-export const USAGE = `usage: sim run FILE [--seed N] [--hosts N] [--set key=value]... [--json FILE] [--csv FILE] [--quiet]
+export const USAGE = `usage: sim run FILE [--seed N] [--hosts N] [--set key=value]... [--html FILE] [--json FILE] [--csv FILE] [--quiet]
        sim compare FILE FILE [--seeds N] [--hosts N] [--set key=value]...
        sim sweep FILE --over key=value,value,... [--seeds N] [--hosts N] [--set key=value]...`
 
@@ -43,11 +44,12 @@ export async function simCommand([verb, ...args]: readonly string[], io: Command
   }
 }
 
-async function run({ files, changes, json, csv, quiet }: Arguments, io: CommandIo): Promise<number> {
+async function run({ files, changes, html, json, csv, quiet }: Arguments, io: CommandIo): Promise<number> {
   const [file] = files
   if (file === undefined || files.length > 1) throw new ScenarioError(`one scenario file is expected\n${USAGE}`)
   const report = await play(file, changes, quiet, io)
   for (const line of linesOf(report)) io.out(line)
+  if (html !== undefined) await writeFile(html, htmlOf(report))
   if (json !== undefined) await writeFile(json, `${JSON.stringify(report, null, 1)}\n`)
   if (csv !== undefined) await writeFile(csv, csvOf(report))
   return io.signal.aborted ? STOPPED : 0
@@ -122,6 +124,7 @@ interface Arguments {
   readonly changes: Changes
   readonly over: string | undefined
   readonly seeds: number
+  readonly html: string | undefined
   readonly json: string | undefined
   readonly csv: string | undefined
   readonly quiet: boolean
@@ -134,6 +137,7 @@ function parse(args: readonly string[]): Arguments {
     over: { type: 'string' },
     hosts: { type: 'string' },
     set: { type: 'string', multiple: true },
+    html: { type: 'string' },
     json: { type: 'string' },
     csv: { type: 'string' },
     quiet: { type: 'boolean', default: false }
@@ -150,7 +154,7 @@ function parse(args: readonly string[]): Arguments {
     })
     if (values.seed !== undefined) changes.push(['seed', values.seed])
     if (values.hosts !== undefined) changes.push(['hosts', values.hosts])
-    return { files, changes, over: values.over, seeds, json: values.json, csv: values.csv, quiet: values.quiet }
+    return { files, changes, over: values.over, seeds, html: values.html, json: values.json, csv: values.csv, quiet: values.quiet }
   } catch (error) {
     if (error instanceof ScenarioError || !(error instanceof TypeError)) throw error
     throw new ScenarioError(`${error.message}\n${USAGE}`)

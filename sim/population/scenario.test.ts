@@ -123,15 +123,18 @@ describe('sim run', () => {
   }
 
   it('prints what came of it, and writes it for programs', async () => {
-    const [file, json, csv] = [join(folder, 's.yaml'), join(folder, 'out.json'), join(folder, 'out.csv')]
+    const [file, json, csv, html] = [join(folder, 's.yaml'), join(folder, 'out.json'), join(folder, 'out.csv'), join(folder, 'out.html')]
     await writeFile(file, `${SMALL}question: does it work?\nworkload: { runtime: 10 min }\n`)
-    const { status, out } = await run(['run', file, '--json', json, '--csv', csv, '--set', 'policy.quorum=1'])
+    const { status, out } = await run(['run', file, '--json', json, '--csv', csv, '--html', html, '--set', 'policy.quorum=1'])
     assert.equal(status, 0)
     assert.match(out, /^a small one\ndoes it work\?\n/)
     const report = JSON.parse(await readFile(json, 'utf8'))
     assert.equal(report.samples.length, 6)
     assert.ok(report.totals.ready > 100)
     assert.match(await readFile(csv, 'utf8'), /^[^\n]*\batMs\b[^\n]*\n(?:[\d.,]+\n){6}$/)
+    const page = await readFile(html, 'utf8')
+    assert.equal(page.match(/<svg /g)?.length, 9)
+    assert.doesNotMatch(page, /NaN|Infinity|undefined|https?:|<script/)
     const again = await run(['run', file, '--json', json, '--set', 'policy.quorum=1', '--seed', '1'])
     assert.equal(again.out, out)
     assert.notEqual((await run(['run', file, '--seed', '2'])).out, out)
