@@ -129,7 +129,8 @@ export class Tasks {
     else this.open.add(task.id)
     if (before?.state !== task.state) this.#count(task)
     this.#bounds(task)
-    this.#quorum(task)
+    // What is decided stays, whoever computes a lost output again and says what.
+    if (before === undefined || before.decision === null) this.#quorum(task)
     for (const replica of task.replicas) this.#vote(task, replica)
     // [1] Ready, or failed by agreement: with a receipt; anything else: without.
     if (task.state === 'ready') this.#held(task)

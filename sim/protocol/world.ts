@@ -127,14 +127,20 @@ export class World {
     this.story.push({ atMs: this.engine.nowMs, text })
   }
 
-  /** The whole run; answers what was wrong. */
-  async run(): Promise<string | undefined> {
+  /** Plans all that the case says; `engine` makes it happen. */
+  begin(): void {
     const { engine, case: one } = this
     this.startServer(0)
     for (const [node, { joinsMs }] of this.#present()) node.start(joinsMs)
     for (const hostile of this.hostile) hostile.start()
     for (const [index, batch] of one.batches.entries()) if (batch.tasks.length > 0) engine.after(batch.atMs, () => this.owner.submit(index, batch))
     for (const fault of one.faults) engine.after(fault.atMs, () => this.#strike(fault))
+  }
+
+  /** The whole run; answers what was wrong. */
+  async run(): Promise<string | undefined> {
+    const { engine, case: one } = this
+    this.begin()
     await engine.run(one.faultsMs, () => this.#judge.complaint !== undefined)
     if (this.#judge.complaint !== undefined) return this.#judge.complaint
     this.#quieten()

@@ -10,12 +10,15 @@ import type { Case } from '../faults/case.ts'
 import { drawCase } from '../faults/draw.ts'
 import { Sometimes } from '../sometimes.ts'
 import { parse, USAGE, UsageError } from './arguments.ts'
+import { crowd } from './crowd.ts'
 import { EXPECTED, EXPECTED_FROM_SEEDS } from './expected.ts'
 import { run } from './run.ts'
 import { shrink } from './shrink.ts'
 import { storyOf } from './story.ts'
 
 const PROGRESS_MS = 2_000
+/** As a shell says of a program that Ctrl-C ended. */
+const STOPPED = 130
 
 process.exitCode = await main().catch((error: unknown) => {
   if (!(error instanceof UsageError)) throw error
@@ -24,28 +27,36 @@ process.exitCode = await main().catch((error: unknown) => {
 })
 
 async function main(): Promise<number> {
-  const { from, to, shrinkRuns, file } = parse()
+  const { from, to, shrinkRuns, file, agents } = parse()
   if (file !== undefined) return await repeat(read(file))
+  if (agents > 0) return await measure(agents)
+  let stopped = false
+  process.once('SIGINT', () => {
+    stopped = true
+  })
   const began = performance.now()
   const all = new Sometimes()
   let events = 0
   let virtualMs = 0
   let toldAt = began
-  for (let seed = from; seed < to; seed++) {
+  let passed = 0
+  for (let seed = from; seed < to && !stopped; seed++) {
     const one = drawCase(seed)
     const ran = await run(one)
     all.add(ran.sometimes)
     events += ran.events
     virtualMs += ran.ms
     if (ran.complaint !== undefined) return await fail(one, ran.complaint, shrinkRuns)
+    passed++
     if (performance.now() - toldAt > PROGRESS_MS) {
       toldAt = performance.now()
-      console.error(`${seed + 1 - from} of ${to - from} seeds, ${rate(events, began)}`)
+      console.error(`${passed} of ${to - from} seeds, ${rate(events, began)}`)
     }
     if (to === from + 1) console.log(`hash ${ran.hash}`)
   }
   for (const [name, times] of [...all.counts].sort(([a], [b]) => (a < b ? -1 : 1))) console.log(`${String(times).padStart(9)}  ${name}`)
-  console.log(`${to - from} seeds passed: ${(virtualMs / 3_600_000).toFixed(1)} virtual hours, ${rate(events, began)}`)
+  console.log(`${passed} seeds passed: ${(virtualMs / 3_600_000).toFixed(1)} virtual hours, ${rate(events, began)}`)
+  if (stopped) return STOPPED
   const never = EXPECTED.filter((name) => !all.counts.has(name))
   if (to - from < EXPECTED_FROM_SEEDS || never.length === 0) return 0
   console.error(`these never happened, so the run proves nothing about them: ${never.join(', ')}`)
@@ -69,6 +80,17 @@ async function repeat(one: Case): Promise<number> {
   console.log(storyOf(one, ran))
   console.log(`hash ${ran.hash}`)
   return ran.complaint === undefined ? 0 : 3
+}
+
+/** A task each ten minutes a node, as volunteers' tasks are, and one a minute. */
+async function measure(agents: number): Promise<number> {
+  for (const tasks of [0.1, 1]) {
+    const { events, seconds, rate: perSecond, bytesANode, receipts } = await crowd(agents, tasks)
+    console.log(
+      `${agents} nodes, ${tasks} tasks a node and minute: ${events} events in ${seconds.toFixed(1)} s, ${perSecond} a second; ${bytesANode} bytes a node; ${receipts} receipts`
+    )
+  }
+  return 0
 }
 
 function read(file: string): Case {
