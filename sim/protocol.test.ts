@@ -2,8 +2,11 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { it } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { makeJudge as judge } from './checkers/judge.ts'
+import { NOBODY } from './checkers/nobody.ts'
 import type { Case } from './faults/case.ts'
 import { drawCase } from './faults/draw.ts'
+import { World } from './protocol/world.ts'
 import { run } from './runner/run.ts'
 
 const MAIN = fileURLToPath(new URL('./runner/main.ts', import.meta.url))
@@ -25,6 +28,18 @@ it('equal seeds give equal histories in two processes, other seeds others', () =
   assert.ok(hashes[0] !== undefined)
   assert.equal(hashes[0], hashes[1])
   assert.notEqual(hashes[1], hashes[2])
+})
+
+it('those who watch change nothing', async () => {
+  const one = drawCase(5)
+  const hashes: string[] = []
+  for (const makeJudge of [judge, () => NOBODY]) {
+    const world = new World(one, makeJudge)
+    world.begin()
+    await world.engine.run(one.faultsMs)
+    hashes.push(world.engine.hash)
+  }
+  assert.equal(hashes[0], hashes[1])
 })
 
 /** [28] */

@@ -1,8 +1,8 @@
 /** A project owner's program: submits its batches part by part and asks again until it is answered. */
 
+import { hash } from 'node:crypto'
 import * as dagCbor from '@ipld/dag-cbor'
 import { encodeManifest, type RunManifest } from '#protocol/bundle/manifest'
-import { sha256 } from '#protocol/content/cid'
 import { type BatchId, batchIdFrom, type TaskId } from '#protocol/ids'
 import type { Submit } from '#protocol/owner/messages'
 import type { Engine } from '../engine/engine.ts'
@@ -142,7 +142,7 @@ export function batchIdOf(index: number): BatchId {
 }
 
 function batchBytes(index: number): Uint8Array {
-  return sha256(new TextEncoder().encode(`batch ${index}`)).slice(0, 16)
+  return new Uint8Array(hash('sha256', `batch ${index}`, 'buffer').subarray(0, 16))
 }
 
 /** Refusals that may not come again. */

@@ -2,8 +2,9 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { DEFAULT_POLICY } from '#protocol/bundle/policy'
+import { NOBODY } from '../checkers/nobody.ts'
 import type { Case, NodeCase, TaskCase } from '../faults/case.ts'
-import { type Judge, World } from '../protocol/world.ts'
+import { World } from '../protocol/world.ts'
 
 /** All nodes are there after this. */
 const JOIN_MS = 10_000
@@ -61,27 +62,6 @@ function caseOf(agents: number, count: number): Case {
   }))
   const batches = [{ atMs: JOIN_MS, parts: Math.ceil(count / PART_TASKS), tasks, policy: DEFAULT_POLICY }]
   return { seed: 1, nodes, hostile: 0, batches, faults: [], faultsMs: LENGTH_MS }
-}
-
-const NOBODY: Judge = {
-  complaint: undefined,
-  unfinished: () => '',
-  committed() {},
-  led() {},
-  effects() {},
-  serverFailed() {},
-  accepted() {},
-  killed() {},
-  wrote() {},
-  wiped() {},
-  nodeFailed() {},
-  started() {},
-  ended() {},
-  claimed() {},
-  see() {},
-  wrong() {},
-  dialled() {},
-  frame() {}
 }
 
 function collector(): () => void {
