@@ -3,8 +3,9 @@ import { createCipheriv, createHash } from 'node:crypto'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { buildDirectory, FileBuilder } from './build.ts'
-import { acceptCid, cidOfBytes, cidTextOfBytes, DAG_CBOR, DAG_PB, RAW, sha256, sha256Aside } from './cid.ts'
+import { acceptCid, cidOfBytes, cidTextOfBytes, DAG_CBOR, DAG_PB, RAW } from './cid.ts'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from './content.ts'
+import { sha256, sha256Aside } from './hash.ts'
 
 /** The bytes kubo's own tests draw from a seed: ChaCha20 keyed with the seed's sha2-256. */
 function seeded(seed: string): (count: number) => Buffer {

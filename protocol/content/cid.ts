@@ -1,28 +1,14 @@
-/** CIDs the one way talko makes them: version 1, sha2-256 through node:crypto (CONTENT lab: 1.0 to 1.2 GB/s a core, faster than any other implementation tried). */
-import { hash, webcrypto } from 'node:crypto'
+/** CIDs the one way talko makes them: version 1, sha2-256. */
 import { CID } from 'multiformats/cid'
 import * as Digest from 'multiformats/hashes/digest'
+import { sha256, sha256Text } from './hash.ts'
 
-const { subtle } = webcrypto
+export { sha256, sha256Text }
 
 export const RAW = 0x55
 export const DAG_PB = 0x70
 export const DAG_CBOR = 0x71
 export const SHA2_256 = 0x12
-
-/** As text of one character a byte (latin1): making it costs a third of making a buffer, which is most of hashing something small. */
-export function sha256Text(bytes: Uint8Array): string {
-  return hash('sha256', bytes, 'binary')
-}
-
-export function sha256(bytes: Uint8Array): Uint8Array {
-  return Buffer.from(sha256Text(bytes), 'latin1')
-}
-
-/** The same beside the main thread, for large blocks (the bytes must not change meanwhile). */
-export async function sha256Aside(bytes: Uint8Array): Promise<Uint8Array> {
-  return new Uint8Array(await subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>))
-}
 
 export function cidOfBytes(codec: number, bytes: Uint8Array): CID {
   return CID.createV1(codec, Digest.create(SHA2_256, sha256(bytes)))

@@ -5,8 +5,8 @@
 import type { CID } from 'multiformats/cid'
 import type { PeerIdString } from '../ids.ts'
 import type { FrameStream, Host } from '../peer/host.ts'
-import { sha256, sha256Aside } from './cid.ts'
 import { CONTENT_PROTOCOL, ContentError, type ContentErrorCode } from './content.ts'
+import { digestText, sha256Aside, sha256Text } from './hash.ts'
 import {
   LARGE_BLOCK_BYTES,
   REPLY_FRAME_BYTES_MAX,
@@ -302,13 +302,13 @@ class Turn<Item extends Asked> {
   /** Checks a block and hands it on: small ones at once, large ones beside the stream, a few at a time. */
   async #settle(item: Item, block: Uint8Array): Promise<void> {
     if (block.length < LARGE_BLOCK_BYTES) {
-      this.#check(item, sha256(block))
+      this.#check(item, sha256Text(block))
       await this.#handOn(item, block)
       return
     }
     const settling = sha256Aside(block)
       .then((digest) => {
-        this.#check(item, digest)
+        this.#check(item, digestText(digest))
         return this.#handOn(item, block)
       })
       .catch((error: unknown) => {
@@ -384,16 +384,15 @@ class Turn<Item extends Asked> {
     return followers
   }
 
-  #check(item: Item, digest: Uint8Array): void {
-    if (Buffer.compare(digest, item.cid.multihash.digest) === 0) return
+  #check(item: Item, id: string): void {
+    if (id === idOf(item)) return
     this.#unmet.push(item)
     throw new ProviderError('corrupt', `sent a wrong block for ${item.cid}`)
   }
 }
 
 function idOf({ cid }: Asked): string {
-  const { digest } = cid.multihash
-  return Buffer.from(digest.buffer, digest.byteOffset, digest.length).toString('latin1')
+  return digestText(cid.multihash.digest)
 }
 
 function unreachable(error: unknown): Error {

@@ -3,6 +3,8 @@
  * without a copy where they stand alone in their memory. It is started at the first use.
  */
 import { Worker } from 'node:worker_threads'
+import { digestText } from '../hash.ts'
+import { type Answer, MARK_FIELDS, type Order, SPAN_FIELDS } from './aside-order.ts'
 import { asContentError } from './index.ts'
 
 /** Bytes to be written if they are what the digest says: a new file, or a leaf of one that is open. */
@@ -11,39 +13,8 @@ export type Write = { readonly digest: Uint8Array; readonly data: Uint8Array; re
   | { readonly kind: 'leaf'; readonly fd: number; readonly offset: number }
 )
 
-/** What the thread is told; the answer carries the same number. A few large values instead of many small ones: each costs microseconds to hand over. */
-export interface Order {
-  readonly number: number
-  /** Of new files. */
-  readonly mode: number
-  readonly resume: boolean
-  /** Where all the bytes stand. */
-  readonly frame: Uint8Array
-  /** For each write: where its bytes begin in `frame` and how many they are; descriptor (-1: a new file) and offset in its file. */
-  readonly spans: Float64Array<ArrayBuffer>
-  /** 32 bytes for each write. */
-  readonly digests: Uint8Array<ArrayBuffer>
-  /** Of all writes, with NUL between them, which no path contains. */
-  readonly paths: string
-}
-
-export const SPAN_FIELDS = 4
-/** Of each write in an answer: 1 when it was right and is written, then size, time and inode of a new file. */
-export const MARK_FIELDS = 4
-
 /** `false` for bytes that are not what their digest says: nothing was written of them. */
 export type Written = false | { readonly size: number; readonly mtimeMs: number; readonly ino: number }
-
-export type Answer =
-  | { readonly kind: 'written'; readonly number: number; readonly marks: Float64Array<ArrayBuffer> }
-  | {
-      readonly kind: 'failed'
-      readonly number: number
-      readonly index: number
-      readonly code: string | undefined
-      readonly syscall: string | undefined
-      readonly message: string
-    }
 
 interface Waiting {
   readonly resolve: (files: readonly Written[]) => void
@@ -73,22 +44,24 @@ export class Aside {
   /** Writes what is right, in order, and says which was; the bytes, which stand in `frame`, must not be used afterwards. */
   write({ mode, resume, writes }: { mode: number; resume: boolean; writes: readonly Write[] }, frame: Uint8Array): Promise<readonly Written[]> {
     const spans = new Float64Array(writes.length * SPAN_FIELDS)
-    const digests = new Uint8Array(writes.length * 32)
+    let digests = ''
     for (const [index, write] of writes.entries()) {
       const { data } = write
-      const place = write.kind === 'leaf' ? [write.fd, write.offset] : [-1, 0]
-      spans.set([data.byteOffset - frame.byteOffset, data.length, ...place], index * SPAN_FIELDS)
-      digests.set(write.digest, index * 32)
+      const at = index * SPAN_FIELDS
+      spans[at] = data.byteOffset - frame.byteOffset
+      spans[at + 1] = data.length
+      spans[at + 2] = write.kind === 'leaf' ? write.fd : -1
+      spans[at + 3] = write.kind === 'leaf' ? write.offset : 0
+      digests += digestText(write.digest)
     }
-    // memory that holds more than this frame stays here, and the frame is copied
-    const own = frame.byteOffset === 0 && frame.byteLength === frame.buffer.byteLength ? frame : frame.slice()
+    const own = ownMemory(frame)
     const paths = writes.map(({ path }) => path)
     const order: Order = { number: this.#next++, mode, resume, frame: own, spans, digests, paths: paths.join('\0') }
     const worker = this.#start()
     return new Promise((resolve, reject) => {
       this.#waiting.set(order.number, { resolve, reject, paths })
       worker.ref()
-      worker.postMessage(order, [own.buffer as ArrayBuffer, spans.buffer, digests.buffer])
+      worker.postMessage(order, [own.buffer, spans.buffer])
     })
   }
 
@@ -124,9 +97,15 @@ export class Aside {
   }
 }
 
+/** The frame, if it is all of its memory; else memory that it shares with others stays here, and the frame is copied. */
+function ownMemory(frame: Uint8Array): Uint8Array<ArrayBuffer> {
+  const { buffer, byteLength } = frame
+  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? new Uint8Array(buffer) : new Uint8Array(frame)
+}
+
 function writtenOf(marks: Float64Array): Written[] {
   return Array.from({ length: marks.length / MARK_FIELDS }, (_, index) => {
-    const [right, size = 0, mtimeMs = 0, ino = 0] = marks.subarray(index * MARK_FIELDS, (index + 1) * MARK_FIELDS)
-    return right === 1 && { size, mtimeMs, ino }
+    const at = index * MARK_FIELDS
+    return marks[at] === 1 && { size: marks[at + 1] ?? 0, mtimeMs: marks[at + 2] ?? 0, ino: marks[at + 3] ?? 0 }
   })
 }

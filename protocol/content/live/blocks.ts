@@ -2,7 +2,7 @@
 import { closeSync, constants, fstatSync, openSync, read, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { sha256 } from '../cid.ts'
+import { sha256 } from '../hash.ts'
 import { LARGE_BLOCK_BYTES } from '../policy.ts'
 import type { BlockIndex } from './index.ts'
 import { type BlockRow, type FileRow, LOOSE, type TreeRow } from './rows.ts'

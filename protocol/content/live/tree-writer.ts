@@ -6,8 +6,8 @@ import { closeSync, constants, fchmodSync, fstatSync, ftruncateSync, lstatSync, 
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import type { CID } from 'multiformats/cid'
-import { sha256 } from '../cid.ts'
 import { ContentError } from '../content.ts'
+import { digestText, sha256Text } from '../hash.ts'
 import type { PlannedFile, Want } from '../plan.ts'
 import { DISK_CHECK_BYTES, DISK_RESERVE_BYTES, LEAF_BYTES } from '../policy.ts'
 import type { TreeSink } from '../tree-work.ts'
@@ -297,5 +297,5 @@ function readAll(fd: number, data: Buffer, position: number): boolean {
 }
 
 function matches(cid: CID, data: Uint8Array): boolean {
-  return Buffer.compare(sha256(data), cid.multihash.digest) === 0
+  return sha256Text(data) === digestText(cid.multihash.digest)
 }
