@@ -2,6 +2,7 @@
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { posix } from 'node:path'
+import type { Readable } from 'node:stream'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
 import { ImageError } from '../errors.ts'
 import { CONFIG_BYTES_MAX, LAYERS_MAX } from '../image.ts'
@@ -40,12 +41,21 @@ export function compressionOf(start: Uint8Array): Compression {
   return 'none'
 }
 
-export function decompress(source: NodeJS.ReadableStream, compression: Compression): AsyncIterable<Uint8Array> {
-  if (compression === 'none') return source as AsyncIterable<Uint8Array>
+/** Nothing is read before the first chunk is asked for: an error that came earlier would be nobody's. */
+export async function* decompress(source: Readable, compression: Compression): AsyncGenerator<Uint8Array, void, undefined> {
+  if (compression === 'none') {
+    yield* source
+    return
+  }
   const plain = compression === 'gzip' ? createGunzip() : createZstdDecompress()
   source.once('error', (error) => plain.destroy(error))
   source.pipe(plain)
-  return plain
+  try {
+    yield* plain
+  } finally {
+    source.destroy()
+    plain.destroy()
+  }
 }
 
 /** One archive on disk, plain (not compressed as a whole). Close it after use. */
