@@ -7,7 +7,7 @@ import type { Bug } from './bugs.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const FOLDERS = ['protocol', 'project-server', 'node', 'sim'] as const
-const RUN_MS_MAX = 240_000
+const RUN_MS_MAX = 480_000
 
 export interface Caught {
   readonly seed: number
@@ -17,7 +17,7 @@ export interface Caught {
 }
 
 export interface Copy {
-  /** undefined when no seed saw anything wrong. Throws when the line to be changed is not there. */
+  /** undefined when no seed saw anything wrong in its time. Throws when the line to be changed is not there. */
   catch(bug: Bug, options: { readonly seeds: number; readonly shrink: number }): Promise<Caught | undefined>
   remove(): Promise<void>
 }
@@ -48,8 +48,8 @@ export async function copyTree(): Promise<Copy> {
 
 function look(dir: string, seeds: number, shrink: number): Caught | undefined {
   const args = [join(dir, 'sim/runner/main.ts'), '--seeds', String(seeds), '--shrink', String(shrink)]
-  const { status, stderr } = spawnSync(process.execPath, args, { cwd: dir, encoding: 'utf8', timeout: RUN_MS_MAX })
-  if (status === 0) return undefined
+  const { status, signal, stderr } = spawnSync(process.execPath, args, { cwd: dir, encoding: 'utf8', timeout: RUN_MS_MAX })
+  if (status === 0 || signal !== null) return undefined
   const failed = /^seed (\d+) failed: (.*)$/m.exec(stderr)
   if (status !== 3 || failed === null) throw new Error(`the simulator itself broke (status ${status}): ${stderr.slice(-2_000)}`)
   const [, seed = '', complaint = ''] = failed

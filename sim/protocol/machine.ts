@@ -85,8 +85,8 @@ export class Machine {
     this.content.clear()
   }
 
-  /** The node's store, whose entries are on this disk. `onWritten` is told of each batch once it is. */
-  async store(process: Process, onWritten: (changes: readonly Change[]) => void): Promise<NodeStore> {
+  /** The node's store, whose entries are on this disk. `onWritten` is told of each batch once it is, `onDamage` when what is found is not what was written. */
+  async store(process: Process, onWritten: (changes: readonly Change[]) => void, onDamage: (what: string) => void): Promise<NodeStore> {
     /** Batches that were asked for and are not written yet: one entry each, in order. */
     const asked: (readonly Change[])[] = []
     const written = (): void => {
@@ -108,6 +108,10 @@ export class Machine {
       get: async (key) => this.#entries.get(key),
       close: async () => undefined
     })
+    const found = new Map<string, Uint8Array>()
+    for await (const [key, value] of pages.range('')) found.set(key, value)
+    const key = [...found.keys(), ...this.records.keys()].find((one) => !isSame(found.get(one), this.records.get(one)))
+    if (key !== undefined) onDamage(`${key} of ${this.name} is not on its disk as it was written`)
     return {
       batch: (changes) => {
         asked.push(changes)
@@ -177,4 +181,8 @@ export class Machine {
       read: async (path) => new TextEncoder().encode(textOf(path))
     }
   }
+}
+
+function isSame(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
+  return a !== undefined && b !== undefined && Buffer.compare(a, b) === 0
 }

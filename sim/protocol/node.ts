@@ -117,7 +117,11 @@ export class SimNode {
       this.start(RESTART_MS)
     }
     const begin = async (): Promise<void> => {
-      const store = await machine.store(process, (changes) => this.#witness.wrote(this.id, changes))
+      const store = await machine.store(
+        process,
+        (changes) => this.#witness.wrote(this.id, changes),
+        (what) => this.#witness.wrong(what)
+      )
       const service = this.#service(life, store)
       life.service = service
       service.done.then(() => over(), over)
