@@ -54,6 +54,8 @@ export const NODE_FAULTS = [
   'runs_break',
   'withhold',
   'no_input',
+  'content_full',
+  'engine_restart',
   'pause',
   'drain',
   'quit'

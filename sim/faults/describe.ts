@@ -23,6 +23,8 @@ const WORDS: Readonly<Record<FaultKind, Words>> = {
   runs_break: ({ amount }, node, lasts) => `${amount % 100} % of the runs of ${node} break ${lasts}`,
   withhold: (_fault, node, lasts) => `${node} does not hand over outputs ${lasts}`,
   no_input: ({ amount }, node, lasts) => `${amount % 2 === 0 ? 'nobody' : node} gets ${amount % 2 === 0 ? '' : 'no '}inputs ${lasts}`,
+  content_full: (_fault, node, lasts) => `${node} has no room for what its runs leave ${lasts}`,
+  engine_restart: (_fault, node, lasts) => `the engine of ${node} is down ${lasts} and forgets who waits for its runs, which go on`,
   pause: (_fault, node, lasts) => `the owner of ${node} pauses it ${lasts}`,
   drain: (_fault, node) => `${node} is told to finish and leave`,
   quit: (_fault, node) => `${node} is told to leave at once`,

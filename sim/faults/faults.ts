@@ -128,6 +128,19 @@ export class Faults {
           })
         }
         return
+      case 'content_full':
+        faults.contentFull = true
+        this.#until(forMs, () => {
+          faults.contentFull = false
+        })
+        return
+      case 'engine_restart':
+        faults.engineDown = true
+        for (const container of machine.containers.values()) container.forgetWaiting()
+        this.#until(forMs, () => {
+          faults.engineDown = false
+        })
+        return
       case 'pause':
         node.service?.pause()
         this.#until(forMs, () => node.service?.resume())

@@ -17,15 +17,20 @@ export interface ContentWorld {
   readonly has: (peer: PeerIdString, root: string) => boolean
   /** Text of a folder's tree or file; only nodes publish. */
   readonly textAt?: (path: string) => string
+  /** Nothing can be added. */
+  readonly full?: () => boolean
 }
 
 /** Beyond the round trip. */
 const TRANSFER_MS = 5
 
-export function contentStore({ process, host, roots, has, textAt }: ContentWorld): ContentStore {
+export function contentStore({ process, host, roots, has, textAt, full }: ContentWorld): ContentStore {
   const holds = (root: CID): boolean => {
     const text = root.toString()
     return text === EMPTY_DIRECTORY || text === EMPTY_FILE || roots.has(text)
+  }
+  const room = (): void => {
+    if (full?.() === true) throw new ContentError('disk_full', 'no space is left')
   }
   const fetch = async (root: CID, { from, signal, onProgress }: FetchOptions): Promise<{ bytes: number }> => {
     if (holds(root)) return { bytes: 0 }
@@ -56,12 +61,14 @@ export function contentStore({ process, host, roots, has, textAt }: ContentWorld
   }
   return {
     addTree: async (path) => {
+      room()
       const text = textAt?.(path) ?? ''
       const root = idOf(text)
       roots.add(root.toString())
       return { root, bytes: text.length, files: 1, executables: [], skipped: 0 }
     },
     putBlock: async (codec, bytes) => {
+      room()
       const cid = cidOfBytes(codec, bytes)
       roots.add(cid.toString())
       return cid

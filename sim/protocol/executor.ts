@@ -54,10 +54,16 @@ export class Container {
         else this.#waiting.push({ process, resolve, reject })
       }),
       kill: async (graceMs) => {
+        if (this.#world.machine.faults.engineDown) throw new ExecutorError('engine_down', 'the engine does not answer')
         this.#cancelKill()
         this.#cancelKill = this.#world.machine.engine.after(Math.min(graceMs, 100 + this.#world.machine.random.below(2_000)), () => this.#end('killed'))
       }
     }
+  }
+
+  /** The engine was started again: it goes on, and those who waited for its end hear that they wait in vain. */
+  forgetWaiting(): void {
+    for (const { process, reject } of this.#waiting.splice(0)) process.enter(() => reject(new ExecutorError('engine_down', 'the engine was started again')))
   }
 
   /** The engine lost it. */

@@ -33,6 +33,8 @@ export interface MachineFaults {
   withholds: boolean
   /** Inputs cannot be fetched. */
   noInput: boolean
+  /** Nothing can be published. */
+  contentFull: boolean
 }
 
 export class Machine {
@@ -49,7 +51,8 @@ export class Machine {
     engineDown: false,
     runsBreak: 0,
     withholds: false,
-    noInput: false
+    noInput: false,
+    contentFull: false
   }
   /** The node's records as they are on disk. */
   records = new Map<string, Uint8Array>()

@@ -141,6 +141,7 @@ export class SimNode {
           host,
           roots: machine.content,
           has: () => !machine.faults.noInput,
+          full: () => machine.faults.contentFull,
           textAt: (folder) => textAt(machine, folder)
         }),
         store,
