@@ -21,6 +21,8 @@ import { Wheel } from './wheel.ts'
 
 /** Over this the first hellos are spread: the world was not switched on, it is only looked at from now. */
 const FIRST_HELLOS_MS = 600_000
+/** How often owners look whether more is to be submitted. */
+const SUBMIT_MS = 20_000
 /** Until a host that was turned away says hello again. */
 const RETRY_MS = 5_000
 /** After an outage hosts come back over this time, and the coordinator waits as long before it misses anybody (its grace after a restart). */
@@ -45,6 +47,7 @@ export class World {
   readonly #greetings = new Map<number, number[]>()
   #step = 0
   #begun = 0
+  #nextSubmit = 0
   #nextSweep = 0
   #nextSample = 0
   #online = 0
@@ -112,6 +115,10 @@ export class World {
     this.#beginNewcomers(nowMs)
     this.#greet()
     this.#wheel.give(this.#step, this.#onTimer)
+    if (nowMs >= this.#nextSubmit && !this.#down) {
+      this.#nextSubmit = nowMs + SUBMIT_MS
+      this.#server.submit(nowMs)
+    }
     if (nowMs >= this.#nextSweep && !this.#down) {
       this.#nextSweep = nowMs + sweepMs
       this.#sweep()
@@ -235,7 +242,7 @@ export class World {
     }
   }
 
-  /** Tells the heartbeats up to each host's vanishing, submits what is due, then lets the coordinator look. */
+  /** Tells the heartbeats up to each host's vanishing, then lets the coordinator look. */
   #sweep(): void {
     const hosts = this.#hosts
     for (const host of this.#heard) {
@@ -246,7 +253,6 @@ export class World {
     }
     this.#heard = []
     this.#apply({ kind: 'tick' })
-    this.#server.submit(this.nowMs)
   }
 
   #apply(event: Event): void {
