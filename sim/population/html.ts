@@ -79,8 +79,8 @@ function charts({ samples, turnaround }: Report): string {
   ].join('')
 }
 
-function facts({ seed, hosts, totals }: Report): string {
-  const rows = Object.entries({ seed, 'hosts at first': hosts, ...totals })
+function facts({ seed, hash, hosts, totals }: Report): string {
+  const rows = Object.entries({ seed, hash, 'hosts at first': hosts, ...totals })
   return `<details><summary>All counts</summary><table>${rows.map(([key, value]) => `<tr><td>${escapeText(key)}</td><td>${escapeText(String(value))}</td></tr>`).join('')}</table></details>`
 }
 

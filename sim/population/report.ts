@@ -8,6 +8,8 @@ export interface Report {
   readonly name: string
   readonly question: string
   readonly seed: number | string
+  /** Of everything that happened: a run that is repeated has the same. */
+  readonly hash: string
   readonly hosts: number
   readonly lengthMs: number
   /** How far it got: less than its length when it was stopped. */
@@ -23,15 +25,17 @@ export interface Ran {
   readonly samples: readonly Sample[]
   readonly turnaround: Times
   readonly nowMs: number
+  readonly hash: string
 }
 
-export function reportOf({ name, question, options: { seed, hosts, lengthMs } }: Scenario, { totals, samples, turnaround, nowMs }: Ran): Report {
+export function reportOf({ name, question, options: { seed, hosts, lengthMs } }: Scenario, { totals, samples, turnaround, nowMs, hash }: Ran): Report {
   const [p50, p90, p95, p99] = [0.5, 0.9, 0.95, 0.99].map((q) => turnaround.quantileMs(q)) as [number, number, number, number]
   return {
     v: 1,
     name,
     question,
     seed,
+    hash,
     hosts,
     lengthMs,
     reachedMs: nowMs,
@@ -50,7 +54,7 @@ export function csvOf({ samples }: Report): string {
   return `${[columns, ...samples.map((sample) => columns.map((column) => sample[column]))].map((cells) => cells.join(',')).join('\n')}\n`
 }
 
-export function linesOf({ name, question, reachedMs, lengthMs, hosts, totals, turnaroundMs, samples }: Report): readonly string[] {
+export function linesOf({ name, question, seed, hash, reachedMs, lengthMs, hosts, totals, turnaroundMs, samples }: Report): readonly string[] {
   const online = mean(samples.map((sample) => sample.online))
   const days = reachedMs / DAY_MS
   const per = (part: number, of: number): string => (of === 0 ? '-' : `${((100 * part) / of).toFixed(2)} %`)
@@ -64,7 +68,8 @@ export function linesOf({ name, question, reachedMs, lengthMs, hosts, totals, tu
     `replicas    ${totals.leased} leased, ${(totals.leased / Math.max(1, totals.ready)).toFixed(2)} for each task; ${totals.reported} reported, ${totals.errors} failed, ${totals.cancelled} taken back`,
     `wrong       ${per(totals.reportedWrong, totals.reported)} of the results, ${totals.wrong} accepted (${per(totals.wrong, totals.ready)})`,
     `coordinator ${totals.applied} events, ${totals.commits} commits of ${(totals.changedBytes / 1e6).toFixed(0)} MB`,
-    `moved       ${(totals.movedBytes / 1e12).toFixed(2)} TB`
+    `moved       ${(totals.movedBytes / 1e12).toFixed(2)} TB`,
+    `repeat      seed ${seed}, hash ${hash}, Node ${process.version}`
   ]
 }
 

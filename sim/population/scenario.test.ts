@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { promisify } from 'node:util'
 import { DAY_MS, HOUR_MS } from './availability.ts'
 import { simCommand } from './command.ts'
 import { parseScenario, ScenarioError, scenarioOf } from './scenario.ts'
@@ -138,6 +140,19 @@ describe('sim run', () => {
     const again = await run(['run', file, '--json', json, '--set', 'policy.quorum=1', '--seed', '1'])
     assert.equal(again.out, out)
     assert.notEqual((await run(['run', file, '--seed', '2'])).out, out)
+  })
+
+  it('is the same in two processes', async () => {
+    const file = join(folder, 'twice.yaml')
+    await writeFile(
+      file,
+      `${SMALL}population: { liars: { share: 10 % }, mix: { overnet: 100 % } }\nworkload: { runtime: 5 min }\noutages: [{ at: 2 h, for: 1 h }]\n`
+    )
+    const program = join(import.meta.dirname, 'main.ts')
+    const runs = await Promise.all([1, 2].map(() => promisify(execFile)(process.execPath, [program, 'run', file, '--quiet'])))
+    assert.match(runs[0]?.stdout ?? '', /\nrepeat +seed 1, hash [0-9a-f]{16}, /)
+    assert.equal(runs[0]?.stdout, runs[1]?.stdout)
+    assert.equal((await run(['run', file])).out, runs[0]?.stdout.trimEnd())
   })
 
   it('writes the report so far when it is stopped', async () => {

@@ -20,6 +20,8 @@ export class Server {
   readonly turnaround = new Times()
   /** Tasks for which nothing ran at the last look. */
   waiting = 0
+  #first = 0x811c9dc5
+  #second = 0x9e3779b9
   readonly #coordinator: Coordinator
   readonly #totals: Totals
   /** Latest record of each batch that is not over. */
@@ -39,7 +41,25 @@ export class Server {
   apply(event: Event, nowMs: number): void {
     this.#totals.events++
     this.#totals.applied++
+    this.#fold(nowMs)
+    this.#fold(event.kind.charCodeAt(0) * 256 + event.kind.length)
+    if ('node' in event) this.#foldText(event.node)
+    else if ('batch' in event) this.#foldText(event.batch)
     this.#coordinator.apply(event, nowMs)
+  }
+
+  /** Of every event that was applied, to whom and when, and of every vote that was agreed on: equal seeds have equal ones. */
+  get hash(): string {
+    return (this.#first >>> 0).toString(16).padStart(8, '0') + (this.#second >>> 0).toString(16).padStart(8, '0')
+  }
+
+  #fold(value: number): void {
+    this.#first = Math.imul(this.#first ^ value, 0x01000193)
+    this.#second = (Math.imul(this.#second ^ (this.#first >>> 15), 0x85ebca6b) + 0x632be5ab) | 0
+  }
+
+  #foldText(text: string): void {
+    for (let at = 0; at < text.length; at++) this.#fold(text.charCodeAt(at))
   }
 
   /** Submits what its owners want now, as far as it is accepted. */
@@ -88,6 +108,8 @@ export class Server {
     const batch = parts === undefined ? undefined : this.owner.batches[batchNumberOf(parts.batch)]
     if (batch === undefined) throw new Error(`a receipt of no task: ${task}`)
     this.#totals.ready++
+    this.#foldText(task)
+    this.#foldText(vote)
     if (vote !== batch.vote) this.#totals.wrong++
     this.turnaround.add(nowMs - batch.submittedAtMs)
   }

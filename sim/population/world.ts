@@ -72,6 +72,11 @@ export class World {
     return this.#server.turnaround
   }
 
+  /** Tells whether two runs were the same. */
+  get hash(): string {
+    return this.#server.hash
+  }
+
   get nowMs(): number {
     return this.#step * this.#options.stepMs
   }
