@@ -71,10 +71,10 @@ export class Owner {
     )
   }
 
-  /** The whole batch, or one task of it. */
+  /** The whole batch, or one task of it, once its owner knows that it was accepted. */
   kill(index: number, task: number | undefined): void {
     const sent = this.#sent.get(index)
-    if (sent === undefined) return
+    if (sent === undefined || sent.done === 0) return
     if (task === undefined) sent.killed = true
     const id: TaskId | undefined = task === undefined ? undefined : `${sent.id}.${task % sent.tasks}`
     const killed = id === undefined ? Array.from({ length: sent.tasks }, (_, at) => `${sent.id}.${at}`) : [id]
