@@ -56,7 +56,14 @@ it('clocks of nodes that are a day wrong change nothing at all', async () => {
 })
 
 it('arguments that make no sense end with status 2 and the usage', () => {
-  const { stderr, status } = spawnSync(process.execPath, [MAIN, '--seed', 'seven'], { encoding: 'utf8' })
-  assert.equal(status, 2)
-  assert.match(stderr, /--seed is a whole number, not seven\nusage: /)
+  const complaints: readonly [readonly string[], RegExp][] = [
+    [['--seed', 'seven'], /--seed is a whole number, not seven\nusage: /],
+    [['--case', MAIN], /main\.ts is not a case: /],
+    [['--sead', '7'], /Unknown option '--sead'/]
+  ]
+  for (const [args, complaint] of complaints) {
+    const { stderr, status } = spawnSync(process.execPath, [MAIN, ...args], { encoding: 'utf8' })
+    assert.equal(status, 2)
+    assert.match(stderr, complaint)
+  }
 })

@@ -98,7 +98,11 @@ async function measure(agents: number): Promise<number> {
 
 function read(file: string): Case {
   try {
-    return JSON.parse(readFileSync(file, 'utf8'))
+    const one: Partial<Case> | null = JSON.parse(readFileSync(file, 'utf8'))
+    const lists = [one?.nodes, one?.batches, one?.faults].every(Array.isArray)
+    const numbers = [one?.seed, one?.hostile, one?.faultsMs].every(Number.isSafeInteger)
+    if (!lists || !numbers) throw new Error('it lacks nodes, batches, faults, seed, hostile or faultsMs')
+    return one as Case
   } catch (error) {
     throw new UsageError(`${file} is not a case: ${error instanceof Error ? error.message : String(error)}`)
   }
