@@ -5,13 +5,16 @@ import * as Digest from 'multiformats/hashes/digest'
 import type { FrameStream, Host } from '../peer/host.ts'
 import { RAW, SHA2_256 } from './cid.ts'
 import { CONTENT_PROTOCOL, type ContentStore } from './content.ts'
-import { BLOCK_BYTES_MAX, REPLY_FRAME_BYTES_MAX, REPLY_JOINED_BYTES, STREAMS_PER_CONNECTION_MAX } from './policy.ts'
-import { decodeRequest, encodeReply, REPLY_HEAD_BYTES, sealReply } from './wire.ts'
+import { BLOCK_BYTES_MAX, REPLY_FRAME_BYTES_MAX, STREAMS_PER_CONNECTION_MAX } from './policy.ts'
+import { decodeRequest, ReplyFrames } from './wire.ts'
 
-/** What a store may offer beside the contract: a block with room before it, not hashed again (the requester checks it). */
+/** Where a block of so many bytes is to stand. */
+export type Room = (bytes: number) => Uint8Array
+
+/** What a store may offer beside the contract: a block read to where it leaves from, not hashed again (the requester checks it). */
 export interface BlockServer {
-  /** Bytes of the block at `headroom`, small ones at once; undefined when it is not here or its file has changed. */
-  serveBlock(digest: Uint8Array, headroom: number): Uint8Array | undefined | Promise<Uint8Array | undefined>
+  /** The block, in what `room` gave for it last; small ones at once; undefined when it is not here or its file has changed. */
+  serveBlock(digest: Uint8Array, room: Room): Uint8Array | undefined | Promise<Uint8Array | undefined>
 }
 
 /**
@@ -33,44 +36,28 @@ export async function serveContent(host: Host, store: ContentStore & Partial<Blo
 }
 
 async function answer(stream: FrameStream, digests: readonly Uint8Array[], store: ContentStore & Partial<BlockServer>): Promise<void> {
-  let joined: (Uint8Array | undefined)[] = []
-  let joinedBytes = 0
-  const flush = async (): Promise<void> => {
-    if (joined.length === 0) return
-    const frame = encodeReply(joined)
-    joined = []
-    joinedBytes = 0
-    await stream.write(frame)
+  const reply = new ReplyFrames(digests.length, Buffer.allocUnsafeSlow)
+  const room: Room = (bytes) => reply.room(bytes)
+  const read = (index: number): Uint8Array | undefined | Promise<Uint8Array | undefined> => {
+    const digest = digests[index]
+    if (digest === undefined) return undefined
+    return store.serveBlock === undefined ? copyBlock(store, digest, room) : store.serveBlock(digest, room)
   }
-  let ahead = readFrame(store, digests[0])
+  let ahead = read(0)
   for (let index = 0; index < digests.length; index++) {
-    const frame = ahead instanceof Promise ? await ahead : ahead
+    const block = ahead instanceof Promise ? await ahead : ahead
     stream.gone.throwIfAborted()
-    ahead = readFrame(store, digests[index + 1])
+    reply.take(block)
+    ahead = read(index + 1)
     if (ahead instanceof Promise) ahead.catch(() => undefined)
-    const length = frame === undefined ? 0 : frame.length - REPLY_HEAD_BYTES
-    if (frame !== undefined && length > REPLY_JOINED_BYTES) {
-      await flush()
-      sealReply(frame, length)
-      await stream.write(frame)
-      continue
-    }
-    joined.push(frame?.subarray(REPLY_HEAD_BYTES))
-    joinedBytes += length + 4
-    if (joinedBytes >= REPLY_JOINED_BYTES) await flush()
+    for (const frame of reply.finished()) await stream.write(frame)
   }
-  await flush()
 }
 
-function readFrame(store: ContentStore & Partial<BlockServer>, digest: Uint8Array | undefined): Uint8Array | undefined | Promise<Uint8Array | undefined> {
-  if (digest === undefined) return undefined
-  return store.serveBlock === undefined ? copyBlock(store, digest) : store.serveBlock(digest, REPLY_HEAD_BYTES)
-}
-
-async function copyBlock(store: ContentStore, digest: Uint8Array): Promise<Uint8Array | undefined> {
+async function copyBlock(store: ContentStore, digest: Uint8Array, room: Room): Promise<Uint8Array | undefined> {
   const block = await store.getBlock(CID.createV1(RAW, Digest.create(SHA2_256, digest)))
   if (block === undefined || block.length > BLOCK_BYTES_MAX) return undefined
-  const frame = new Uint8Array(REPLY_HEAD_BYTES + block.length)
-  frame.set(block, REPLY_HEAD_BYTES)
-  return frame
+  const copy = room(block.length)
+  copy.set(block)
+  return copy
 }

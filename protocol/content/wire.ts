@@ -4,14 +4,15 @@
  * 0xffffffff: not here) and its bytes. One reply may span frames, a block never does. No ids come back: the requester knows
  * what it asked for and checks each block against it.
  */
-import { BLOCK_BYTES_MAX, REQUEST_FRAME_BYTES_MAX, REQUEST_IDS_MAX } from './policy.ts'
+import { BLOCK_BYTES_MAX, REPLY_JOINED_BYTES, REQUEST_FRAME_BYTES_MAX, REQUEST_IDS_MAX } from './policy.ts'
 
 const REQUEST = 1
 const REPLY = 2
 const ID_BYTES = 32
 const MISSING = 0xffffffff
-/** What stands before a block in a reply frame of its own. */
-export const REPLY_HEAD_BYTES = 5
+const KIND_BYTES = 1
+const LENGTH_BYTES = 4
+const NOTHING = new Uint8Array(0)
 
 export class WireError extends Error {
   override readonly name = 'WireError'
@@ -33,28 +34,54 @@ export function decodeRequest(frame: Uint8Array): Uint8Array[] {
   return Array.from({ length: count }, (_, index) => frame.slice(1 + index * ID_BYTES, 1 + (index + 1) * ID_BYTES))
 }
 
-/** Fills in the head of a frame whose block of `length` bytes already stands behind it. */
-export function sealReply(frame: Uint8Array, length: number): void {
-  frame[0] = REPLY
-  new DataView(frame.buffer, frame.byteOffset).setUint32(1, length, true)
-}
+/** Frames of a reply while their blocks are read straight into them: small ones are joined, a large one has a frame of its own. */
+export class ReplyFrames {
+  #left: number
+  readonly #memory: (bytes: number) => Uint8Array
+  readonly #finished: Uint8Array[] = []
+  #frame: Uint8Array = NOTHING
+  #end = 0
 
-/** Joins small blocks (undefined: not here) in one frame. */
-export function encodeReply(blocks: readonly (Uint8Array | undefined)[]): Uint8Array {
-  let length = 1
-  for (const block of blocks) length += 4 + (block?.length ?? 0)
-  const frame = new Uint8Array(length)
-  const view = new DataView(frame.buffer)
-  frame[0] = REPLY
-  let at = 1
-  for (const block of blocks) {
-    view.setUint32(at, block?.length ?? MISSING, true)
-    at += 4
-    if (block === undefined) continue
-    frame.set(block, at)
-    at += block.length
+  /** For so many blocks; `memory` makes the frames, whose bytes need not be cleared. */
+  constructor(blocks: number, memory: (bytes: number) => Uint8Array) {
+    this.#left = blocks
+    this.#memory = memory
   }
-  return frame
+
+  /** Where the next block of so many bytes is to stand; it counts once it is taken. */
+  room(bytes: number): Uint8Array {
+    this.#need(LENGTH_BYTES + bytes)
+    return this.#frame.subarray(this.#end + LENGTH_BYTES, this.#end + LENGTH_BYTES + bytes)
+  }
+
+  /** The next block, which stands in the room that was made for it last; undefined: not here. */
+  take(block: Uint8Array | undefined): void {
+    if (block === undefined) this.#need(LENGTH_BYTES)
+    const { buffer, byteOffset, length } = this.#frame
+    new DataView(buffer, byteOffset, length).setUint32(this.#end, block?.length ?? MISSING, true)
+    this.#end += LENGTH_BYTES + (block?.length ?? 0)
+    if (--this.#left === 0 || this.#end === length) this.#finish()
+  }
+
+  /** Frames that nothing more is put in, each once. */
+  finished(): Uint8Array[] {
+    return this.#finished.splice(0)
+  }
+
+  #need(bytes: number): void {
+    if (this.#frame.length - this.#end >= bytes) return
+    this.#finish()
+    const alone = KIND_BYTES + bytes
+    this.#frame = this.#memory(this.#left === 1 || alone > REPLY_JOINED_BYTES ? alone : REPLY_JOINED_BYTES)
+    this.#frame[0] = REPLY
+    this.#end = KIND_BYTES
+  }
+
+  #finish(): void {
+    if (this.#end > KIND_BYTES) this.#finished.push(this.#end === this.#frame.length ? this.#frame : this.#frame.subarray(0, this.#end))
+    this.#frame = NOTHING
+    this.#end = 0
+  }
 }
 
 /** The blocks of a reply frame from anybody, as views into it; throws WireError for anything else. */

@@ -171,7 +171,7 @@ describe('adding a tree', () => {
       writeFileSync(join(tree, 'a'), 'behind')
       utimesSync(join(tree, 'a'), atimeMs / 1000 + 10, mtimeMs / 1000 + 10)
       assert.equal(await store.getBlock(a), undefined)
-      assert.equal(await store.serveBlock(a.multihash.digest, 0), undefined)
+      assert.equal(await store.serveBlock(a.multihash.digest, Buffer.alloc), undefined)
       await assert.rejects(bytesOf(store.read(root, 'a')), code('changed', /tree\/a/))
       renameSync(join(tree, 'b'), join(tree, 'c'))
       await assert.rejects(bytesOf(store.read(root, 'b')), code('changed'))

@@ -2,8 +2,9 @@
 import { closeSync, constants, fstatSync, openSync, read, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { sha256 } from '../hash.ts'
+import { digestText, sha256Text } from '../hash.ts'
 import { LARGE_BLOCK_BYTES } from '../policy.ts'
+import type { Room } from '../serve.ts'
 import type { BlockIndex } from './index.ts'
 import { type BlockRow, type FileRow, LOOSE, type TreeRow } from './rows.ts'
 
@@ -13,10 +14,7 @@ const SLOW_READ_MS = 3
 /** Large reads that go to another thread after a slow one. */
 const ASIDE_READS = 64
 
-export type Found =
-  | { readonly kind: 'found' /** The block at `headroom`. */; readonly frame: Uint8Array }
-  | { readonly kind: 'changed'; readonly path: string }
-  | { readonly kind: 'missing' }
+export type Found = { readonly kind: 'found'; readonly block: Uint8Array } | { readonly kind: 'changed'; readonly path: string } | { readonly kind: 'missing' }
 
 export class Blocks {
   readonly #index: BlockIndex
@@ -34,30 +32,30 @@ export class Blocks {
     return tree.path ?? join(this.#trees, tree.root)
   }
 
-  /** A block from any of its places; small ones at once, without a promise. With `verify` it is hashed, and a place that lies counts as changed. */
-  read(digest: Uint8Array, headroom: number, verify: boolean): Found | Promise<Found> {
+  /** A block from any of its places; small ones at once, without a promise. With `verify` it is hashed, and a place that lies counts as changed. `room` says where it comes to stand, and may be asked again when it must be read from elsewhere. */
+  read(digest: Uint8Array, verify: boolean, room?: Room): Found | Promise<Found> {
     const row = this.#index.block(digest)
     if (row === undefined) return MISSING
-    const orElsewhere = (first: Found): Found | Promise<Found> => (first.kind === 'found' ? first : this.#elsewhere(first, digest, headroom, verify))
-    const first = this.#readFrom(row, digest, headroom, verify)
-    return first instanceof Promise ? first.then(orElsewhere) : orElsewhere(first)
+    const first = this.#readFrom(row, digest, verify, room)
+    if (first instanceof Promise) return first.then((found) => (found.kind === 'found' ? found : this.#elsewhere(found, digest, verify, room)))
+    return first.kind === 'found' ? first : this.#elsewhere(first, digest, verify, room)
   }
 
-  async #elsewhere(first: Found, digest: Uint8Array, headroom: number, verify: boolean): Promise<Found> {
+  async #elsewhere(first: Found, digest: Uint8Array, verify: boolean, room: Room | undefined): Promise<Found> {
     for (const other of this.#index.alternates(digest)) {
       if (other.kind === 'node') continue
-      const found = await this.#readFrom(other, digest, headroom, verify)
+      const found = await this.#readFrom(other, digest, verify, room)
       if (found.kind === 'found') return found
     }
     return first
   }
 
-  #readFrom(row: BlockRow, digest: Uint8Array, headroom: number, verify: boolean): Found | Promise<Found> {
+  #readFrom(row: BlockRow, digest: Uint8Array, verify: boolean, room: Room | undefined): Found | Promise<Found> {
     if (row.kind === 'node') {
-      if (headroom === 0) return { kind: 'found', frame: row.bytes }
-      const frame = Buffer.allocUnsafe(headroom + row.bytes.length)
-      frame.set(row.bytes, headroom)
-      return { kind: 'found', frame }
+      if (room === undefined) return { kind: 'found', block: row.bytes }
+      const block = room(row.bytes.length)
+      block.set(row.bytes)
+      return { kind: 'found', block }
     }
     const tree = this.#index.tree(row.tree)
     const file = row.kind === 'whole' ? row.file : this.#index.file(row.tree, row.file)
@@ -66,21 +64,18 @@ export class Blocks {
     const changed: Found = { kind: 'changed', path }
     const fd = openUnchanged(path, file)
     if (fd === undefined) return changed
-    const { offset, length } = row.kind === 'whole' ? { offset: 0, length: file.size } : row
-    const frame = Buffer.allocUnsafe(headroom + length)
-    const judge = (whole: boolean): Found => {
-      if (!whole || (verify && Buffer.compare(sha256(frame.subarray(headroom)), digest) !== 0)) return changed
-      return { kind: 'found', frame }
-    }
-    if (length >= LARGE_BLOCK_BYTES && this.#asideLeft > 0) {
+    const offset = row.kind === 'whole' ? 0 : row.offset
+    const block = (room ?? Buffer.allocUnsafe)(row.kind === 'whole' ? file.size : row.length)
+    const judge = (whole: boolean): Found => (whole && (!verify || sha256Text(block) === digestText(digest)) ? { kind: 'found', block } : changed)
+    if (block.length >= LARGE_BLOCK_BYTES && this.#asideLeft > 0) {
       this.#asideLeft--
-      return readAside(fd, frame, headroom, offset)
+      return readAside(fd, block, offset)
         .then(judge)
         .finally(() => closeSync(fd))
     }
     try {
       const started = performance.now()
-      const found = judge(readNow(fd, frame, headroom, offset))
+      const found = judge(readNow(fd, block, offset))
       if (performance.now() - started > SLOW_READ_MS) this.#asideLeft = ASIDE_READS
       return found
     } finally {
@@ -105,19 +100,19 @@ function openUnchanged(path: string, file: FileRow): number | undefined {
   return undefined
 }
 
-/** Fills `frame` from `from` on; false when the file is too short. */
-function readNow(fd: number, frame: Buffer, from: number, position: number): boolean {
-  for (let at = from; at < frame.length; ) {
-    const count = readSync(fd, frame, at, frame.length - at, position + at - from)
+/** Fills `block`; false when the file is too short. */
+function readNow(fd: number, block: Uint8Array, position: number): boolean {
+  for (let at = 0; at < block.length; ) {
+    const count = readSync(fd, block, at, block.length - at, position + at)
     if (count <= 0) return false
     at += count
   }
   return true
 }
 
-async function readAside(fd: number, frame: Buffer, from: number, position: number): Promise<boolean> {
-  for (let at = from; at < frame.length; ) {
-    const { bytesRead } = await readAsync(fd, frame, at, frame.length - at, position + at - from)
+async function readAside(fd: number, block: Uint8Array, position: number): Promise<boolean> {
+  for (let at = 0; at < block.length; ) {
+    const { bytesRead } = await readAsync(fd, block, at, block.length - at, position + at)
     if (bytesRead <= 0) return false
     at += bytesRead
   }

@@ -239,7 +239,7 @@ export class Downloads {
       const { digest } = cid.multihash
       // most are not here, and need no promise to say so
       if (index.block(digest) === undefined) return undefined
-      return Promise.resolve(blocks.read(digest, 0, true)).then((found) => (found.kind === 'found' ? found.frame : undefined))
+      return Promise.resolve(blocks.read(digest, true)).then((found) => (found.kind === 'found' ? found.block : undefined))
     }
     const work = new TreeWork(plan, writer, local, (bytes) => count(shared, bytes, plan.totalBytes))
     try {

@@ -11,7 +11,7 @@ import { DAG_CBOR, RAW } from '../cid.ts'
 import { CONTENT_PROTOCOL, ContentError, type ContentErrorCode } from '../content.ts'
 import { WINDOW_BYTES } from '../policy.ts'
 import { allBlocks } from '../reader.ts'
-import { serveContent } from '../serve.ts'
+import { type Room, serveContent } from '../serve.ts'
 import { encodeRequest } from '../wire.ts'
 import { openContentStore } from './store.ts'
 import { countAsked, type Files, inTemporaryFolder, type Pair, pattern, readFiles, withPair, writeFiles } from './testing.ts'
@@ -319,9 +319,9 @@ describe('fetching a tree', { timeout: 120_000 }, () => {
       let served = 0
       const counting = {
         ...provider,
-        serveBlock: (digest: Uint8Array, headroom: number) => {
+        serveBlock: (digest: Uint8Array, room: Room) => {
           served++
-          return provider.serveBlock(digest, headroom)
+          return provider.serveBlock(digest, room)
         },
         getBlock: provider.getBlock.bind(provider)
       }

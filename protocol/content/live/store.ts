@@ -21,7 +21,7 @@ import { TreePlan } from '../plan.ts'
 import { BLOCK_BYTES_MAX } from '../policy.ts'
 import { type Clock, pull } from '../pull.ts'
 import { describeEntry, directoryEntries, fileBytes, resolvePath } from '../reader.ts'
-import type { BlockServer } from '../serve.ts'
+import type { BlockServer, Room } from '../serve.ts'
 import { TreeWork } from '../tree-work.ts'
 import { Adder, type Counted } from './add.ts'
 import { Aside } from './aside.ts'
@@ -119,14 +119,14 @@ class DiskStore implements ContentStore, BlockServer {
   }
 
   async getBlock(cid: CID): Promise<Uint8Array | undefined> {
-    const found = await this.#blocks.read(cid.multihash.digest, 0, true)
-    return found.kind === 'found' ? found.frame : undefined
+    const found = await this.#blocks.read(cid.multihash.digest, true)
+    return found.kind === 'found' ? found.block : undefined
   }
 
-  serveBlock(digest: Uint8Array, headroom: number): Uint8Array | undefined | Promise<Uint8Array | undefined> {
-    const frameOf = (found: Found): Uint8Array | undefined => (found.kind === 'found' ? found.frame : undefined)
-    const found = this.#blocks.read(digest, headroom, false)
-    return found instanceof Promise ? found.then(frameOf) : frameOf(found)
+  serveBlock(digest: Uint8Array, room: Room): Uint8Array | undefined | Promise<Uint8Array | undefined> {
+    const blockOf = (found: Found): Uint8Array | undefined => (found.kind === 'found' ? found.block : undefined)
+    const found = this.#blocks.read(digest, false, room)
+    return found instanceof Promise ? found.then(blockOf) : blockOf(found)
   }
 
   has(root: CID): boolean {
@@ -209,8 +209,8 @@ class DiskStore implements ContentStore, BlockServer {
 
   /** A verified block; throws when it is not to be had. */
   readonly #need = async (cid: CID): Promise<Uint8Array> => {
-    const found = await this.#blocks.read(cid.multihash.digest, 0, true)
-    if (found.kind === 'found') return found.frame
+    const found = await this.#blocks.read(cid.multihash.digest, true)
+    if (found.kind === 'found') return found.block
     if (found.kind === 'changed') throw new ContentError('changed', `${found.path} is not what it was when it was added; add it again`)
     throw new ContentError('not_found', `${cid} is not here; fetch it first`)
   }
