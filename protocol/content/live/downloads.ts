@@ -13,6 +13,7 @@ import { linksOf, resolvePath } from '../reader.ts'
 import { TreeWork } from '../tree-work.ts'
 import type { Aside } from './aside.ts'
 import type { Blocks } from './blocks.ts'
+import { blockPassed } from './garbage.ts'
 import type { BlockIndex } from './index.ts'
 import { LOOSE, PASSING, type TreeNumber } from './rows.ts'
 import { TreeWriter } from './tree-writer.ts'
@@ -264,6 +265,7 @@ export class Downloads {
       signal: shared.controller.signal,
       onReceived: (bytes) => {
         shared.received += bytes
+        blockPassed(bytes, 'received')
       }
     }
   }

@@ -27,6 +27,7 @@ import { Adder, type Counted } from './add.ts'
 import { Aside } from './aside.ts'
 import { Blocks, type Found } from './blocks.ts'
 import { Downloads, markExecutables } from './downloads.ts'
+import { blockPassed } from './garbage.ts'
 import { asContentError, BlockIndex } from './index.ts'
 import { LOOSE } from './rows.ts'
 import { errno } from './safe-open.ts'
@@ -124,7 +125,11 @@ class DiskStore implements ContentStore, BlockServer {
   }
 
   serveBlock(digest: Uint8Array, room: Room): Uint8Array | undefined | Promise<Uint8Array | undefined> {
-    const blockOf = (found: Found): Uint8Array | undefined => (found.kind === 'found' ? found.block : undefined)
+    const blockOf = (found: Found): Uint8Array | undefined => {
+      if (found.kind !== 'found') return undefined
+      blockPassed(found.block.length, 'sent')
+      return found.block
+    }
     const found = this.#blocks.read(digest, false, room)
     return found instanceof Promise ? found.then(blockOf) : blockOf(found)
   }
