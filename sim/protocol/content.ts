@@ -37,8 +37,9 @@ export function contentStore({ process, host, roots, has, textAt, full }: Conten
     for (const peer of from) {
       const connection = host.connectionTo(peer)
       if (connection === undefined) continue
+      let leave = (): void => {}
       const got = await new Promise<boolean>((resolve, reject) => {
-        signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
+        leave = host.onAbort(signal, () => reject(signal?.reason))
         if (signal?.aborted === true) reject(signal.reason)
         const here = connection.endOf(host)
         const there = connection.otherThan(here)
@@ -51,7 +52,7 @@ export function contentStore({ process, host, roots, has, textAt, full }: Conten
           })
         )
         host.onLost(connection, () => resolve(false))
-      })
+      }).finally(() => leave())
       if (!got) continue
       roots.add(root.toString())
       onProgress?.({ bytes: 1, totalBytes: 1, blocks: 1 })

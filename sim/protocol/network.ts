@@ -155,6 +155,8 @@ export class SimHost implements Host {
   readonly handlers = new Map<string, Handler>()
   readonly connections = new Set<Connection>()
   readonly #path: Path | undefined
+  /** Listeners to signals that outlive this host: Node keeps a combined signal, and all behind it, for as long as one listens. */
+  readonly #listening = new Set<() => void>()
   readonly #lost = new Map<Connection, (() => void)[]>()
   #stopped = false
 
@@ -254,6 +256,20 @@ export class SimHost implements Host {
     this.#stopped = true
     if (this.network.server === this) this.network.server = undefined
     for (const connection of [...this.connections]) connection.break(this, { tell })
+    for (const leave of this.#listening) leave()
+    this.#listening.clear()
+  }
+
+  /** Calls back when the signal is aborted, for as long as this host lives; the answer ends it sooner. */
+  onAbort(signal: AbortSignal | undefined, call: () => void): () => void {
+    if (signal === undefined) return () => undefined
+    const leave = (): void => {
+      this.#listening.delete(leave)
+      signal.removeEventListener('abort', call)
+    }
+    this.#listening.add(leave)
+    signal.addEventListener('abort', call, { once: true })
+    return leave
   }
 
   /** Calls back when the connection is lost here. */
@@ -285,11 +301,12 @@ export class SimHost implements Host {
   #within<T>(ms: number, signal: AbortSignal | undefined, begin: (settle: (act: () => T, unwanted?: () => void) => void) => void): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       let over = false
+      let leave = (): void => {}
       const end = (act: () => T): boolean => {
         if (over) return false
         over = true
         cancel()
-        signal?.removeEventListener('abort', onAbort)
+        leave()
         try {
           resolve(act())
         } catch (error) {
@@ -311,7 +328,7 @@ export class SimHost implements Host {
         onAbort()
         return
       }
-      signal?.addEventListener('abort', onAbort, { once: true })
+      leave = this.onAbort(signal, onAbort)
       begin((act, unwanted) =>
         this.process.enter(() => {
           if (!end(act)) unwanted?.()

@@ -154,9 +154,15 @@ export class World {
       return unfinished === ''
     }
     await engine.run(engine.nowMs + CALM_MS_MAX, over)
-    this.server?.kill(true)
     if (this.#judge.complaint === undefined && unfinished !== '') return `${CALM_MS_MAX / 60_000} minutes after the last fault: ${unfinished}`
     return this.#judge.complaint
+  }
+
+  /** Ends every process, so that nothing of this world is held by anything outside. */
+  end(): void {
+    for (const server of [...this.#servers]) this.#kill(server, false)
+    for (const hostile of this.hostile) hostile.stop()
+    for (const node of this.nodes) node.crash({ tell: false, wipe: false })
   }
 
   startServer(afterMs: number): void {

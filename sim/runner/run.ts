@@ -22,5 +22,7 @@ export async function run(one: Case): Promise<Ran> {
   const world = new World(one, makeJudge, sometimes)
   const complaint = (await world.run()) ?? (await checkReceipts(world))
   const { engine, story } = world
-  return { complaint, hash: engine.hash, events: engine.events, ms: engine.nowMs, sometimes, story }
+  const { hash } = engine
+  world.end()
+  return { complaint, hash, events: engine.events, ms: engine.nowMs, sometimes, story }
 }
