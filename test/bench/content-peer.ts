@@ -1,7 +1,8 @@
 /**
- * The serving process of the content benchmark: `STORE FILE TREE` publishes both and serves them, and answers a bare protocol
- * beside it: the same asking, the same frames, no content. Prints its addresses and the two roots as one line of JSON.
+ * The serving process of the content benchmark: `STORE FILE TREE` publishes both (and a few bytes) and serves them, and answers a bare protocol
+ * beside it: the same asking, the same frames, no content. Prints its addresses and the roots as one line of JSON.
  */
+import { RAW } from '#protocol/content/cid'
 import { openContentStore } from '#protocol/content/live/store'
 import { serveContent } from '#protocol/content/serve'
 import { createHost } from '#protocol/peer/live/host'
@@ -33,5 +34,6 @@ await host.handle(BARE_PROTOCOL, { frameBytesMax: BARE_FRAME_BYTES_MAX }, async 
 })
 const one = await store.addTree(file)
 const many = await store.addTree(tree)
-console.log(JSON.stringify({ peer: host.peerId, addresses: host.addresses(), file: one.root.toString(), tree: many.root.toString() }))
+const first = await store.putBlock(RAW, Buffer.from('a file that is fetched before anything is measured'))
+console.log(JSON.stringify({ peer: host.peerId, addresses: host.addresses(), file: one.root.toString(), tree: many.root.toString(), first: first.toString() }))
 process.once('SIGTERM', () => process.exit(0))
