@@ -247,6 +247,8 @@ export class Hosts {
     let number = this.#offerNumbers.get(key)
     if (number === undefined) {
       number = this.#offers.length
+      // A million hosts have some 12,000 different ones.
+      if (number > 0xffff) throw new RangeError('more than 65,536 kinds of hosts')
       this.#offerNumbers.set(key, number)
       const software = { name: 'a volunteer', agent: 'talko-sim', platform: 'linux/amd64', engines: ['process'], tags: [] }
       this.#offers.push({ ...software, cpuMillis: cores * 1000, memoryBytes, diskBytes, slots })
