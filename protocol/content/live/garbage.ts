@@ -7,18 +7,18 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** Bytes of buffers between two looks: less than what makes the collector go through everything, more than what is in flight. */
+/** Between two looks: less than what makes the collector go through everything. */
 const BYTES_PER_LOOK = 12 * 1024 * 1024
-/** Buffers that each byte stands in. */
-const BUFFERS = { received: 3, sent: 2 } as const
+/** For each byte of a block. What arrives stands in three buffers; what leaves waits longer, and would be called old by looks that come too often. */
+const WEIGHT = { received: 3, sent: 1 } as const
 
 type Collect = (options: { type: 'minor' }) => void
 let collect: Collect | undefined
 let passed = 0
 
 /** Counts bytes of blocks that were received, or read to be sent. */
-export function blockPassed(bytes: number, way: keyof typeof BUFFERS): void {
-  passed += bytes * BUFFERS[way]
+export function blockPassed(bytes: number, way: keyof typeof WEIGHT): void {
+  passed += bytes * WEIGHT[way]
   if (passed < BYTES_PER_LOOK) return
   passed = 0
   collect ??= collector()
