@@ -50,6 +50,7 @@ export function submit(state: State, event: Submit, nowMs: number): void {
   state.out.batch(batch)
   if (event.more) return
   batch.open = false
+  batch.stored.clear()
   for (const task of batch.tasks) {
     if (task === undefined) continue
     // Not written again: a record `created` in a batch that is complete means staged.
@@ -127,7 +128,7 @@ export function orderOf(batch: Batch, index: number): number {
 function open(state: State, { batch: id, name, by, policy, seed }: Submit, nowMs: number): Batch {
   const order = state.nextOrder++
   const counts = { created: 0, running: 0, validating: 0, ready: 0, failed: 0, killed: 0 }
-  const batch: Batch = { id, name, by, createdAtMs: nowMs, order, seed: seed >>> 0, policy, open: true, tasks: [], counts }
+  const batch: Batch = { id, name, by, createdAtMs: nowMs, order, seed: seed >>> 0, policy, open: true, tasks: [], stored: new Set(), counts }
   state.known.add(id)
   state.batches.set(id, batch)
   state.out.put(recentKey(order), TEXT.encode(id))
@@ -138,7 +139,10 @@ function open(state: State, { batch: id, name, by, policy, seed }: Submit, nowMs
 
 function create(state: State, batch: Batch, accepted: AcceptedBundle, nowMs: number): void {
   const index = batch.tasks.length
-  if (!state.bundles.has(accepted.cid)) state.out.put(bundleKey(accepted.cid), encodeBundleRecord(accepted.bytes))
+  if (!batch.stored.has(accepted.cid)) {
+    batch.stored.add(accepted.cid)
+    state.out.put(bundleKey(batch.id, accepted.cid), encodeBundleRecord(accepted.bytes))
+  }
   const bundle = bundleOf(state, accepted, accepted.manifest)
   const group = groupOf(state, batch, bundle)
   const task: Task = {

@@ -99,7 +99,7 @@ export class Coordinator {
     return task === undefined ? undefined : taskRecord(task)
   }
 
-  /** A manifest that a live task needs; others are read with `decodeBundleRecord` from `bundle/<cid>`. */
+  /** A manifest that a live task needs; others are read with `decodeBundleRecord` from `bundle/<batch>/<cid>`. */
   bundle(cid: string): Uint8Array | undefined {
     return this.#state.bundles.get(cid)?.bytes
   }

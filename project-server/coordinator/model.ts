@@ -41,6 +41,8 @@ export interface Batch {
   open: boolean
   /** Live tasks by index; a terminal one is undefined. */
   readonly tasks: (Task | undefined)[]
+  /** Manifests that are stored already, while more may come. */
+  readonly stored: Set<string>
   readonly counts: { created: number; running: number; validating: number; ready: number; failed: number; killed: number }
 }
 

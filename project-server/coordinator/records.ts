@@ -10,7 +10,7 @@
  * | `name/<name, URI-encoded>/<order, 12 digits>` | the batch's id: last one wins when a name is used again |
  * | `open/<id>` | empty: the batch has tasks that are not terminal |
  * | `task/<batch>.<index, 9 digits>` | TaskRecord |
- * | `bundle/<cid>` | the manifest, stored once however many tasks share it |
+ * | `bundle/<batch>/<cid>` | a manifest, stored once however many tasks of the batch share it |
  * | `seal/`, `result/`, `receipt/` | what was signed: receipt-records.ts |
  * | `node/<peer>` | NodeRecord |
  * | `link/<peer>` | LinkNumbers of its control stream; the id is hex |
@@ -140,8 +140,9 @@ export function taskKeyOf(batch: BatchId, index: number): string {
   return `task/${batch}.${padded(index, 9)}`
 }
 
-export function bundleKey(cid: string): string {
-  return `bundle/${cid}`
+/** Beside the other manifests of its batch: keys that lie together are sorted together, and CIDs alone lie anywhere. */
+export function bundleKey(batch: BatchId, cid: string): string {
+  return `bundle/${batch}/${cid}`
 }
 
 export function openKey(id: BatchId): string {

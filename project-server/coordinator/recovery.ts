@@ -1,6 +1,6 @@
 /** From the records to the live state, after a restart. Only what is not terminal is read, and the nodes. */
 import { Link, type Numbered } from '#protocol/control/link'
-import { isBatchId, type ReplicaId } from '#protocol/ids'
+import { type BatchId, isBatchId, type ReplicaId } from '#protocol/ids'
 import { decodeResult, voteOf } from '#protocol/result/result'
 import type { Store } from '../ports.ts'
 import { bundleOf, groupOf, orderOf, storedManifest } from './batches.ts'
@@ -83,7 +83,19 @@ async function loadBatch(state: State, store: Records, { id, assigned }: { id: s
   if (bytes === undefined || !isBatchId(id)) throw new Error(`the record of batch ${id} is missing`)
   const { name, by, createdAtMs, order, seed, policy, open, tasks, created, running, validating, ready, failed, killed } = decodeBatchRecord(bytes)
   const counts = { created, running, validating, ready, failed, killed }
-  const batch: Batch = { id, name, by, createdAtMs, order, seed, policy, open, tasks: new Array<Task | undefined>(tasks).fill(undefined), counts }
+  const batch: Batch = {
+    id,
+    name,
+    by,
+    createdAtMs,
+    order,
+    seed,
+    policy,
+    open,
+    tasks: new Array<Task | undefined>(tasks).fill(undefined),
+    stored: new Set(),
+    counts
+  }
   state.batches.set(id, batch)
   const records: TaskRecord[] = []
   for await (const [, value] of under(store, `task/${id}.`)) {
@@ -94,16 +106,16 @@ async function loadBatch(state: State, store: Records, { id, assigned }: { id: s
   for await (const [key, value] of under(store, `result/${id}.`)) results.set(key, value)
   for (let at = 0; at < records.length; at += READS_AT_ONCE) {
     const part = records.slice(at, at + READS_AT_ONCE)
-    await loadBundles(state, store, part)
+    await loadBundles(state, store, id, part)
     for (const record of part) loadTask(state, batch, record, results, assigned)
   }
 }
 
-async function loadBundles(state: State, store: Records, records: readonly TaskRecord[]): Promise<void> {
+async function loadBundles(state: State, store: Records, batch: BatchId, records: readonly TaskRecord[]): Promise<void> {
   const cids = new Set(records.map(({ bundle }) => bundle).filter((cid) => !state.bundles.has(cid)))
   await Promise.all(
     [...cids].map(async (cid) => {
-      const bytes = await store.get(bundleKey(cid))
+      const bytes = await store.get(bundleKey(batch, cid))
       if (bytes === undefined) throw new Error(`the record of bundle ${cid} is missing`)
       const manifest = decodeBundleRecord(bytes)
       bundleOf(state, { cid, bytes: manifest }, storedManifest(manifest))

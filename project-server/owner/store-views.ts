@@ -32,12 +32,12 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
     for await (const [key, value] of store.range(from, `${from.slice(0, from.indexOf('.'))}.~`, { limit })) found.set(key, decodeLeftRecord(value))
     return found
   }
-  const manifestOf = async (bundle: string): Promise<Uint8Array> => {
-    const bytes = await store.get(bundleKey(bundle))
+  const manifestOf = async (task: TaskId, bundle: string): Promise<Uint8Array> => {
+    const bytes = await store.get(bundleKey(parseTaskId(task)?.batch ?? '', bundle))
     if (bytes === undefined) throw new Error(`the record of bundle ${bundle} is missing`)
     return decodeBundleRecord(bytes)
   }
-  const commandOf = async (bundle: string): Promise<readonly string[]> => storedManifest(await manifestOf(bundle)).command
+  const commandOf = async ({ id, bundle }: TaskRecord): Promise<readonly string[]> => storedManifest(await manifestOf(id, bundle)).command
 
   return {
     async batch(id) {
@@ -74,7 +74,7 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
       const [bytes, parent] = batch === undefined ? [] : await Promise.all([store.get(taskKey(id)), batchRecord(batch)])
       if (bytes === undefined || parent === undefined) return undefined
       const record = decodeTaskRecord(bytes)
-      const [command, left] = await Promise.all([commandOf(record.bundle), leftOf(record)])
+      const [command, left] = await Promise.all([commandOf(record), leftOf(record)])
       return withProgress(taskView(record, { batch: parent, command, left }, true), coordinator.task(id))
     },
 
@@ -89,7 +89,7 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
       for await (const [, value] of store.range(from, `task/${batch}.~`, { limit })) {
         const record = decodeTaskRecord(value)
         if (record.state === 'killed') left ??= await leftFrom(record.id, limit)
-        const command = commands.get(record.bundle) ?? (await commandOf(record.bundle))
+        const command = commands.get(record.bundle) ?? (await commandOf(record))
         commands.set(record.bundle, command)
         views.push(taskView(record, { batch: parent, command, left: left?.get(leftKey(record.id)) }, false))
       }
@@ -107,7 +107,7 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
     async receipt(task: TaskId) {
       const stored = await store.get(receiptKey(task))
       if (stored === undefined) return undefined
-      return encodeSignedReceipt(await signedReceipt(stored, { get: (key) => store.get(key), manifest: manifestOf }))
+      return encodeSignedReceipt(await signedReceipt(stored, { get: (key) => store.get(key), manifest: (bundle) => manifestOf(task, bundle) }))
     }
   }
 }

@@ -22,7 +22,7 @@ const NODES = 16
 /** Of 64, 256 and 1024, the fastest; all together are what BullMQ calls its concurrency. */
 const SLOTS = 256
 const TASKS = 20_000
-const WARM_UP_TASKS = 4_000
+const WARM_UP_TASKS = 20_000
 /** One after another, each durable before the next is sent; BullMQ's jobs come in bulks, too. */
 const TASKS_IN_BATCH = 2_000
 
