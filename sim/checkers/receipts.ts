@@ -1,14 +1,16 @@
 /** [1, 2, 3] Every receipt that is on disk when all is over can be checked by whoever holds it, with nothing but itself. */
 
 import { signedReceipt } from '#project-server/coordinator/receipt-records'
-import { decodeBundleRecord } from '#project-server/coordinator/records'
+import { bundleKey, decodeBundleRecord } from '#project-server/coordinator/records'
+import { parseTaskId } from '#protocol/ids'
 import { checkReceipt } from '#protocol/result/receipt'
 import type { World } from '../protocol/world.ts'
 
 /** What is wrong with the first that does not hold. */
 export async function checkReceipts({ disk: { records }, project }: World): Promise<string | undefined> {
-  const manifest = async (bundle: string): Promise<Uint8Array> => decodeBundleRecord(records.peek(`bundle/${bundle}`) ?? new Uint8Array(0))
   for (const key of records.keys('receipt/')) {
+    const batch = parseTaskId(key.slice('receipt/'.length))?.batch ?? ''
+    const manifest = async (bundle: string): Promise<Uint8Array> => decodeBundleRecord(records.peek(bundleKey(batch, bundle)) ?? new Uint8Array(0))
     try {
       const { ok, lines } = checkReceipt(await signedReceipt(records.peek(key) ?? new Uint8Array(0), { get: (name) => records.get(name), manifest }), {
         project: project.peerId

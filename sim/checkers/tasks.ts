@@ -1,12 +1,20 @@
 /** Tasks as they are on the server's disk, looked at after every commit. Numbers in brackets are those of the list of invariants. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Coordinator } from '#project-server/coordinator/coordinator'
-import { decodeBatchRecord, decodeBundleRecord, decodeTaskRecord, type ReplicaRecord, type TaskRecord, taskKey } from '#project-server/coordinator/records'
+import {
+  bundleKey,
+  decodeBatchRecord,
+  decodeBundleRecord,
+  decodeTaskRecord,
+  type ReplicaRecord,
+  type TaskRecord,
+  taskKey
+} from '#project-server/coordinator/records'
 import type { Change } from '#project-server/ports'
 import { decodeManifest } from '#protocol/bundle/manifest'
 import type { TaskPolicy } from '#protocol/bundle/policy'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
-import type { BatchId, TaskId } from '#protocol/ids'
+import { type BatchId, parseTaskId, type TaskId } from '#protocol/ids'
 import { honest, readCommand } from '../protocol/truth.ts'
 import type { Sometimes } from '../sometimes.ts'
 import type { MemoryStore } from '../store.ts'
@@ -215,8 +223,10 @@ export class Tasks {
     if (task.outputLosses > 0) sometimes.see('an agreed output was lost')
   }
 
-  #isWrong({ bundle, decision }: TaskRecord): boolean {
-    const { command, compareStdout } = decodeManifest(decodeBundleRecord(this.#ports.records.peek(`bundle/${bundle}`) ?? new Uint8Array(0)))
+  #isWrong({ id, bundle, decision }: TaskRecord): boolean {
+    const { command, compareStdout } = decodeManifest(
+      decodeBundleRecord(this.#ports.records.peek(bundleKey(parseTaskId(id)?.batch ?? '', bundle)) ?? new Uint8Array(0))
+    )
     return readCommand(command).kind !== 'dice' && decision?.vote !== voteFor(honest(command, ''), 'exit', compareStdout)
   }
 
