@@ -138,7 +138,7 @@ async function runVerb(verb: Verb, command: Command, io: Io, ports: MainPorts): 
   io.json = format === 'json'
   const abort = new AbortController()
   let endsItself = false
-  let again: (() => void) | undefined
+  let again: (() => boolean) | undefined
   const stopListening = ports.onInterrupt(() => {
     if (!abort.signal.aborted) {
       abort.abort(new ClientError('interrupted', 'interrupted'))
@@ -146,8 +146,7 @@ async function runVerb(verb: Verb, command: Command, io: Io, ports: MainPorts): 
     }
     const call = again
     again = undefined
-    call?.()
-    return call !== undefined
+    return call?.() ?? false
   })
   const timeout = text(options, 'timeout')
   let cancelTimeout = (): void => {}

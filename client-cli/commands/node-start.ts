@@ -46,18 +46,23 @@ async function start(context: Context, [dir]: readonly string[], options: Readon
     return
   }
   const [{ startNode }, { daemonLogger }] = await Promise.all([import('#node/main'), import('../live/logger.ts')])
+  let end: ((mode: 'finish' | 'now') => void) | undefined
+  // Before it starts: a signal that comes meanwhile stops it as one that comes later does; a second one does not wait.
+  context.endsItself(() => {
+    end?.('now')
+    return end !== undefined
+  })
   const node = await startNode({ dir: folder, logger: daemonLogger(folder, (line) => io.say(line)) })
-  await daemons.recordDaemon(folder, { role: 'node', peer: node.peerId })
-  const end = (mode: 'finish' | 'now'): void => {
+  end = (mode) => {
     node.stop(mode, graceMs).catch(() => {})
   }
   const stop = (): void => {
     const running = node.status().replicas.filter(({ phase }) => phase === 'running').length
     if (running > 0 && graceMs > 0) io.say(`finishing ${running} running task${running === 1 ? '' : 's'} first, ${grace} at most; Ctrl-C again ends them now`)
-    end(graceMs === 0 ? 'now' : 'finish')
+    end?.(graceMs === 0 ? 'now' : 'finish')
   }
-  context.endsItself(() => end('now'))
   try {
+    await daemons.recordDaemon(folder, { role: 'node', peer: node.peerId })
     if (io.json) io.outJson(node.status())
     else io.out(node.peerId)
     signal.addEventListener('abort', stop, { once: true })

@@ -77,13 +77,14 @@ async function serve(context: Context, [dir = '.']: readonly string[], options: 
     import('../live/logger.ts'),
     import('../live/home.ts')
   ])
+  // A signal while it starts stops it when it has; a second one does not wait.
+  context.endsItself()
   const server = await startProjectServer({
     dir: folder,
     clean,
     ...(listen.length === 0 ? {} : { listen }),
     logger: daemonLogger(folder, (line) => io.say(line))
   })
-  context.endsItself()
   const stop = (): void => {
     server.stop().catch(() => {})
   }

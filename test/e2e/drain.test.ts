@@ -70,4 +70,14 @@ it('a signalled node takes nothing new and finishes what runs; a second signal g
     })
     assert.equal(view.status, 'staged')
   })
+
+  await test.test('while the node starts', async () => {
+    const dir = join(network.dir, 'ann')
+    const node = startProgram(TALKO, ['node', 'start', dir])
+    // Its first line is written before it has started.
+    node.child.stderr?.once('data', () => node.child.kill('SIGTERM'))
+    await until('the node to end', () => node.child.exitCode !== null || node.child.signalCode !== null)
+    assert.equal(node.child.exitCode, 0, node.errors())
+    assert.equal(existsSync(join(dir, 'daemon.json')), false)
+  })
 })

@@ -103,10 +103,13 @@ describe('what cannot be taken', { concurrency: 3 }, () => {
 
   it('is refused: a manifest that is malformed, or too large; and nothing of its batch is accepted', async () => {
     const [good = new Uint8Array(0)] = await client.prepare([{ command: ['true'], engine: 'process' }])
-    const before = (await client.batches(100)).length
-    await assert.rejects(client.submit([good, good.subarray(1)]), { code: 'usage', message: /^task 1: / })
-    await assert.rejects(client.submit([good, new Uint8Array(100_000)]), { code: 'usage', message: /^task 1: / })
-    assert.equal((await client.batches(100)).length, before)
+    const named = { name: 'refused' }
+    await assert.rejects(client.submit([good, good.subarray(1)], named), { code: 'usage', message: /^task 1: / })
+    await assert.rejects(client.submit([good, new Uint8Array(100_000)], named), { code: 'usage', message: /^task 1: / })
+    assert.deepEqual(
+      (await client.batches(100)).filter(({ name }) => name === named.name),
+      []
+    )
   })
 })
 
