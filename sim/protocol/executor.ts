@@ -106,7 +106,7 @@ export function executor(world: ExecutorWorld): Executor {
         else if (machine.faults.engineDown) reject(new ExecutorError('engine_down', 'the engine does not answer'))
         else resolve()
       }
-      process.after(1, look)
+      process.after(machine.pace.engineMs(machine.random), look)
     })
   return {
     engine: 'process',
@@ -117,7 +117,7 @@ export function executor(world: ExecutorWorld): Executor {
     },
     start: async (execution) => {
       await answering()
-      await process.later(2 + machine.random.below(50), () => undefined)
+      await process.later(machine.pace.runMs(machine.random), () => undefined)
       if (machine.containers.has(execution.replica)) throw new ExecutorError('failed', 'there is a container of that name')
       world.onStart(execution.replica)
       const container = new Container(world, execution)

@@ -15,6 +15,7 @@ import type { Process, Skew } from '../engine/process.ts'
 import type { Random } from '../random.ts'
 import type { Container } from './executor.ts'
 import type { Path } from './lane.ts'
+import { type Pace, USUAL_PACE } from './pace.ts'
 import type { Outcome } from './truth.ts'
 
 /** What faults change while they last. */
@@ -42,6 +43,7 @@ export class Machine {
   readonly engine: Engine
   readonly random: Random
   readonly path: Path
+  readonly pace: Pace
   readonly skew: Skew = { offsetMs: 0, perMille: 1000 }
   readonly faults: MachineFaults = {
     diskSlowMs: 0,
@@ -65,11 +67,12 @@ export class Machine {
   /** Writes that are on their way to the disk. */
   readonly #writes = new Set<{ apply(): void }>()
 
-  constructor(name: string, ports: { readonly engine: Engine; readonly random: Random; readonly path: Path }) {
+  constructor(name: string, ports: { readonly engine: Engine; readonly random: Random; readonly path: Path; readonly pace?: Pace }) {
     this.name = name
     this.engine = ports.engine
     this.random = ports.random
     this.path = ports.path
+    this.pace = ports.pace ?? USUAL_PACE
   }
 
   /** Its process ends: a write that is on its way is on disk as a whole, or not at all. */
@@ -137,7 +140,7 @@ export class Machine {
     const write = { apply }
     this.#writes.add(write)
     return new Promise((resolve) => {
-      this.engine.after(1 + this.random.below(3) + faults.diskSlowMs, () => {
+      this.engine.after(this.pace.nodeWriteMs(this.random) + faults.diskSlowMs, () => {
         if (!this.#writes.delete(write)) return
         write.apply()
         process.enter(resolve)

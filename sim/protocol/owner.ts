@@ -9,6 +9,7 @@ import type { Engine } from '../engine/engine.ts'
 import type { BatchCase, TaskCase } from '../faults/case.ts'
 import type { Random } from '../random.ts'
 import { identityOf } from './identities.ts'
+import type { Pace } from './pace.ts'
 import type { ServerProcess } from './server.ts'
 import { commandOf, idOf } from './truth.ts'
 import type { Witness } from './witness.ts'
@@ -19,6 +20,7 @@ const AGAIN_MS = 1_000
 export interface OwnerPorts {
   readonly engine: Engine
   readonly random: Random
+  readonly pace: Pace
   readonly witness: Witness
   readonly server: () => ServerProcess | undefined
 }
@@ -99,8 +101,8 @@ export class Owner {
 
   /** Until there is an answer. A refusal that does not pass ends it too. */
   #ask<T>(ask: (server: ServerProcess) => Promise<T> | undefined, done: (answer: T | undefined) => void): void {
-    const { engine, random, server, witness } = this.#ports
-    const delayMs = 5 + random.below(60)
+    const { engine, random, pace, server, witness } = this.#ports
+    const delayMs = pace.ownerMs(random)
     let over = false
     this.waiting++
     const end = (answer: T | undefined): void => {

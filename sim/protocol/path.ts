@@ -1,6 +1,7 @@
 import type { NodeCase } from '../faults/case.ts'
 import type { Random } from '../random.ts'
 import type { Direction, Lane, Path } from './lane.ts'
+import { USUAL_PACE } from './pace.ts'
 
 /** A lost packet is sent again after this, and after twice this, and so on. */
 const RESEND_MS = 200
@@ -17,17 +18,19 @@ export class NodePath implements Path {
   readonly #delayMs: number
   readonly #jitterMs: number
   readonly #loss: number
+  readonly #wayMs: (random: Random) => number
 
-  constructor({ delayMs, jitterMs, loss, patienceMs }: Pick<NodeCase, 'delayMs' | 'jitterMs' | 'loss' | 'patienceMs'>, random: Random) {
+  constructor({ delayMs, jitterMs, loss, patienceMs }: Pick<NodeCase, 'delayMs' | 'jitterMs' | 'loss' | 'patienceMs'>, random: Random, { wayMs } = USUAL_PACE) {
     this.patienceMs = patienceMs
     this.#random = random
     this.#delayMs = delayMs
     this.#jitterMs = jitterMs
     this.#loss = loss
+    this.#wayMs = wayMs
   }
 
   delayMs(): number {
-    let ms = this.#delayMs + this.extraMs + this.#random.below(this.#jitterMs + 1)
+    let ms = this.#delayMs + this.extraMs + this.#random.below(this.#jitterMs + 1) + this.#wayMs(this.#random)
     for (let resendMs = RESEND_MS; resendMs < 10_000 && this.#random.chance(this.#loss); resendMs *= 2) ms += resendMs
     return ms
   }

@@ -7,6 +7,7 @@ import type { Engine } from '../engine/engine.ts'
 import type { Process } from '../engine/process.ts'
 import type { Random } from '../random.ts'
 import { MemoryStore } from '../store.ts'
+import { type Pace, USUAL_PACE } from './pace.ts'
 
 export interface DiskFaults {
   /** Added to every write. */
@@ -23,6 +24,7 @@ export interface DiskFaults {
 export interface DiskPorts {
   readonly engine: Engine
   readonly random: Random
+  readonly pace?: Pace
   readonly onCommitted: (epoch: number, changes: readonly Change[]) => void
   /** The process must be killed now. */
   readonly onCrash: (process: Process) => void
@@ -76,7 +78,7 @@ export class ServerDisk {
   #write<T>(process: Process, act: () => T): Promise<T> {
     if (!process.alive) return new Promise(() => undefined)
     const { faults } = this
-    const { engine, random } = this.#ports
+    const { engine, random, pace = USUAL_PACE } = this.#ports
     this.writes++
     const crashes = faults.crashAt > 0 && --faults.crashAt === 0
     return new Promise((resolve, reject) => {
@@ -91,7 +93,7 @@ export class ServerDisk {
         }
       }
       this.#pending.add(write)
-      engine.after(1 + random.below(4) + faults.slowMs, () => {
+      engine.after(pace.serverWriteMs(random) + faults.slowMs, () => {
         if (!this.#pending.delete(write)) return
         if (crashes) {
           if (faults.crashKeeps) write.apply()

@@ -12,6 +12,7 @@ import { Machine } from './machine.ts'
 import { Network } from './network.ts'
 import { SimNode } from './node.ts'
 import { INPUT, Owner } from './owner.ts'
+import { type Pace, USUAL_PACE } from './pace.ts'
 import { NodePath } from './path.ts'
 import { ServerProcess } from './server.ts'
 import { ServerDisk } from './server-disk.ts'
@@ -67,6 +68,7 @@ export class World {
   readonly #heard: Uint8Array[] = []
   readonly #byPeer = new Map<PeerIdString, SimNode>()
   readonly #judge: Judge
+  readonly #pace: Pace
   readonly #faults: Faults
   readonly #gossip = new Map<string, Outcome>()
   /** Content that the project holds. */
@@ -76,9 +78,10 @@ export class World {
   #cancelStart = (): void => {}
   #calm = false
 
-  constructor(one: Case, makeJudge: (world: World) => Judge, sometimes = new Sometimes()) {
+  constructor(one: Case, makeJudge: (world: World) => Judge, sometimes = new Sometimes(), pace = USUAL_PACE) {
     this.case = one
     this.sometimes = sometimes
+    this.#pace = pace
     this.random = new Random('world', one.seed)
     this.#judge = makeJudge(this)
     const { engine, random } = this
@@ -93,6 +96,7 @@ export class World {
     this.disk = new ServerDisk({
       engine,
       random: random.fork('disk'),
+      pace,
       onCommitted: (epoch, changes) => judge.committed(epoch, changes),
       onCrash: (process) => {
         this.see('server crashed at a write')
@@ -100,7 +104,13 @@ export class World {
         this.startServer(SERVER_RESTART_MS)
       }
     })
-    this.owner = new Owner({ engine, random: random.fork('owner'), witness: judge, server: () => (this.server?.serves === true ? this.server : undefined) })
+    this.owner = new Owner({
+      engine,
+      random: random.fork('owner'),
+      pace,
+      witness: judge,
+      server: () => (this.server?.serves === true ? this.server : undefined)
+    })
     for (const node of one.nodes) this.#add(node)
     for (let index = 0; index < one.hostile; index++) this.hostile.push(this.#makeHostile(index))
     this.#faults = new Faults(this)
@@ -228,8 +238,8 @@ export class World {
 
   #add(one: NodeCase): SimNode {
     const { engine, random, network } = this
-    const path = new NodePath(one, random.fork('path', one.name))
-    const machine = new Machine(one.name, { engine, random: random.fork('machine', one.name), path })
+    const path = new NodePath(one, random.fork('path', one.name), this.#pace)
+    const machine = new Machine(one.name, { engine, random: random.fork('machine', one.name), path, pace: this.#pace })
     machine.skew.offsetMs = one.clockOffsetMs
     machine.skew.perMille = one.clockPerMille
     const setup = { signer: identityOf(one.name), project: this.project.peerId, slots: one.slots, role: one.role, gossip: this.#gossip }
