@@ -20,6 +20,8 @@ const LEFT = 52
 const RIGHT = 8
 const TOP = 8
 const BOTTOM = 22
+/** Where a chart's curves are, in the units of its picture. */
+export const AREA = { left: LEFT, right: WIDTH - RIGHT, top: TOP, bottom: HEIGHT - BOTTOM }
 const TICKS = 4
 const POINTS_MAX = 560
 
@@ -87,7 +89,8 @@ function short(value: number): string {
   return String(Number(value.toPrecision(3)))
 }
 
-function figure(title: string, unit: string, series: readonly Series[], body: string, below: string): string {
+/** Markup in the frame that all charts have. */
+export function figure(title: string, unit: string, series: readonly Series[], body: string, below: string): string {
   const legend = series.length < 2 ? '' : series.map(({ name, colour }) => `<span><i style="background:${colour}"></i>${escapeText(name)}</span>`).join('')
   const caption = `<figcaption><b>${escapeText(title)}</b> <small>${escapeText(unit)}${below === '' ? '' : `, over ${below}`}</small>${legend}</figcaption>`
   return `<figure>${caption}<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escapeText(title)}">${body}</svg></figure>`
@@ -97,7 +100,7 @@ function yAxis(top: number, y: (value: number) => number): string {
   return Array.from({ length: TICKS + 1 }, (_, tick) => {
     const value = (top * tick) / TICKS
     const at = y(value).toFixed(1)
-    return `<line x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${at}" y2="${at}"/><text x="${LEFT - 6}" y="${at}" text-anchor="end" dominant-baseline="middle">${label(value)}</text>`
+    return `<line x1="${AREA.left}" x2="${AREA.right}" y1="${at}" y2="${at}"/><text x="${LEFT - 6}" y="${at}" text-anchor="end" dominant-baseline="middle">${label(value)}</text>`
   }).join('')
 }
 

@@ -18,9 +18,14 @@ table{border-collapse:collapse;margin-top:18px;font-size:13px}td{padding:2px 16p
 
 export function htmlOf(report: Report): string {
   const { name, question } = report
+  return pageOf({ name, question }, `${tiles(report)}<div class="charts">${charts(report)}</div>${facts(report)}`)
+}
+
+/** A page that needs nothing else. */
+export function pageOf({ name, question }: { readonly name: string; readonly question: string }, body: string): string {
   const head = `<meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${escapeText(name)}</title><style>${STYLE}</style>`
   const title = `<h1>${escapeText(name)}</h1><p class="question">${escapeText(question)}</p>`
-  return `<!doctype html><html lang="en"><head>${head}</head><body><main>${title}${tiles(report)}<div class="charts">${charts(report)}</div>${facts(report)}</main></body></html>\n`
+  return `<!doctype html><html lang="en"><head>${head}</head><body><main>${title}${body}</main></body></html>\n`
 }
 
 function tiles({ totals, turnaroundMs, reachedMs, lengthMs, samples }: Report): string {
