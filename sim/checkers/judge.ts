@@ -5,11 +5,12 @@ import type { Coordinator } from '#project-server/coordinator/coordinator'
 import type { Effect } from '#project-server/coordinator/events'
 import type { Change } from '#project-server/ports'
 import type { PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
-import type { SimHost } from '../protocol/network.ts'
 import type { Outcome } from '../protocol/truth.ts'
-import type { Judge, World } from '../protocol/world.ts'
+import type { Speaker } from '../protocol/witness.ts'
+import type { Judge } from '../protocol/world.ts'
 import { Complaints } from './complaints.ts'
 import { Runs } from './runs.ts'
+import type { Scene } from './scene.ts'
 import { Storms } from './storms.ts'
 import { Tasks } from './tasks.ts'
 import { Words } from './words.ts'
@@ -17,7 +18,7 @@ import { Words } from './words.ts'
 /** Why a server or a node may end by itself. */
 const SERVER_ENDS: readonly string[] = ['stale_epoch', 'corrupt', 'disk_full']
 
-export function makeJudge(world: World): Judge {
+export function makeJudge(world: Scene): Judge {
   return new Bench(world)
 }
 
@@ -29,13 +30,13 @@ interface Parts {
 }
 
 class Bench implements Judge {
-  readonly #world: World
+  readonly #world: Scene
   readonly #complaints = new Complaints()
   #parts: Parts | undefined
   #epoch = 0
   #led = 0
 
-  constructor(world: World) {
+  constructor(world: Scene) {
     this.#world = world
   }
 
@@ -125,11 +126,11 @@ class Bench implements Judge {
     this.#complaints.expect(false, () => what)
   }
 
-  dialled(from: SimHost): void {
+  dialled(from: Speaker): void {
     if (this.#world.isNode(from.peerId)) this.#all.storms.dialled(from, this.#world.engine.nowMs)
   }
 
-  frame(from: SimHost, to: PeerIdString, frame: Uint8Array): void {
+  frame(from: Speaker, to: PeerIdString, frame: Uint8Array): void {
     const { network, project } = this.#world
     // What a server says that no longer leads was on the disk when it wrote it; who leads now may have gone on.
     if (from.peerId === project.peerId) this.#all.storms.fromServer(to, frame)
@@ -138,7 +139,7 @@ class Bench implements Judge {
   }
 
   /** [10, 17, 29, 31] In calm everything ends, and nothing is left behind. */
-  unfinished(world: World): string {
+  unfinished(world: Scene): string {
     const { tasks } = this.#all
     const { records } = world.disk
     if (world.owner.waiting > 0) return 'an owner waits for an answer'

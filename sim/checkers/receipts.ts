@@ -4,10 +4,10 @@ import { signedReceipt } from '#project-server/coordinator/receipt-records'
 import { bundleKey, decodeBundleRecord } from '#project-server/coordinator/records'
 import { parseTaskId } from '#protocol/ids'
 import { checkReceipt } from '#protocol/result/receipt'
-import type { World } from '../protocol/world.ts'
+import type { Scene } from './scene.ts'
 
 /** What is wrong with the first that does not hold. */
-export async function checkReceipts({ disk: { records }, project }: World): Promise<string | undefined> {
+export async function checkReceipts({ disk: { records }, project }: Pick<Scene, 'disk' | 'project'>): Promise<string | undefined> {
   for (const key of records.keys('receipt/')) {
     const batch = parseTaskId(key.slice('receipt/'.length))?.batch ?? ''
     const manifest = async (bundle: string): Promise<Uint8Array> => decodeBundleRecord(records.peek(bundleKey(batch, bundle)) ?? new Uint8Array(0))

@@ -1,7 +1,7 @@
 /** [33] Who cannot reach the server tries again after growing pauses, so that a server that comes back is not overrun. */
 import { decodeFrame } from '#protocol/control/messages'
 import type { PeerIdString } from '#protocol/ids'
-import type { SimHost } from '../protocol/network.ts'
+import type { Speaker } from '../protocol/witness.ts'
 import type { Complaints } from './complaints.ts'
 
 /** The shortest pause after so many failures in a row: half of 0.2 s, 0.4 s, 0.8 s and so on, 5 s at most. */
@@ -18,14 +18,14 @@ interface Attempts {
 export class Storms {
   readonly #complaints: Complaints
   /** Of the present life of each node. */
-  readonly #attempts = new Map<SimHost, Attempts>()
-  readonly #hosts = new Map<PeerIdString, SimHost>()
+  readonly #attempts = new Map<Speaker, Attempts>()
+  readonly #hosts = new Map<PeerIdString, Speaker>()
 
   constructor(complaints: Complaints) {
     this.#complaints = complaints
   }
 
-  dialled(host: SimHost, nowMs: number): void {
+  dialled(host: Speaker, nowMs: number): void {
     const before = this.#hosts.get(host.peerId)
     if (before !== undefined && before !== host) this.#attempts.delete(before)
     this.#hosts.set(host.peerId, host)

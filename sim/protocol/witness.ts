@@ -1,10 +1,14 @@
+/** A host of one life of a machine: known by being the same object. */
+export interface Speaker {
+  readonly peerId: PeerIdString
+}
+
 /** What the world tells those who watch it. Nobody who watches changes anything. */
 import type { Ended } from '#node/ports'
 import type { Coordinator } from '#project-server/coordinator/coordinator'
 import type { Effect } from '#project-server/coordinator/events'
 import type { Change } from '#project-server/ports'
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
-import type { SimHost } from './network.ts'
 import type { Outcome } from './truth.ts'
 
 export interface Witness {
@@ -36,7 +40,7 @@ export interface Witness {
   /** Somebody saw something that must not be. */
   wrong(what: string): void
   /** Somebody tries to reach the server. */
-  dialled(from: SimHost): void
+  dialled(from: Speaker): void
   /** A frame was written to a stream. */
-  frame(from: SimHost, to: PeerIdString, frame: Uint8Array): void
+  frame(from: Speaker, to: PeerIdString, frame: Uint8Array): void
 }

@@ -1,0 +1,77 @@
+/** Production's coordinator, committer, control service, pulls and submissions, wired as the project server's `main` does. */
+import { Committer } from '#project-server/commit'
+import { ControlService } from '#project-server/control-service'
+import { Coordinator } from '#project-server/coordinator/coordinator'
+import type { Effect } from '#project-server/coordinator/events'
+import { type CoordinatorPolicy, DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
+import type { ServerError } from '#project-server/errors'
+import { SILENT } from '#project-server/logger'
+import { Submissions } from '#project-server/owner/submit'
+import { TICK_MS } from '#project-server/policy'
+import type { Store } from '#project-server/ports'
+import { Pulls } from '#project-server/pulls'
+import type { ContentStore } from '#protocol/content/content'
+import type { Host } from '#protocol/peer/host'
+import type { Signer } from '#protocol/signing/keys'
+import type { Process } from '../engine/process.ts'
+import type { Random } from '../random.ts'
+import type { Witness } from './witness.ts'
+
+export interface ServePorts {
+  readonly process: Process
+  readonly host: Host
+  readonly content: ContentStore
+  readonly store: Store
+  readonly signer: Signer
+  readonly random: Random
+  readonly witness: Pick<Witness, 'led' | 'effects'>
+  readonly onFatal: (error: ServerError) => void
+  readonly policy?: CoordinatorPolicy
+}
+
+export interface Served {
+  readonly epoch: number
+  readonly committer: Committer
+  readonly coordinator: Coordinator
+  readonly control: ControlService
+  readonly submissions: Submissions
+  readonly pulls: Pulls
+}
+
+/** Begins an epoch on what the store holds, and serves from then on. */
+export async function serve(ports: ServePorts): Promise<Served> {
+  const { process, host, content, store, signer, random, witness, onFatal, policy = DEFAULT_COORDINATOR_POLICY } = ports
+  const epoch = await store.beginEpoch()
+  const coordinator = new Coordinator({ project: signer.peerId, epoch, policy, signer })
+  await coordinator.load(store, process.nowMs())
+  witness.led(coordinator, epoch)
+  const carryOut = (effects: readonly Effect[]): void => {
+    witness.effects(epoch, effects)
+    for (const effect of effects) {
+      if (effect.kind === 'pull') pulls.pull(effect)
+      else if (effect.kind !== 'changed') control.carry(effect)
+    }
+    control.flush()
+  }
+  const committer: Committer = new Committer({ core: coordinator, store, clock: process, signer, logger: SILENT, carryOut, onFatal }, { epoch })
+  const control = new ControlService({ host, committer, clock: process, logger: SILENT }, { project: signer.peerId, epoch, heartbeatMs: policy.heartbeatMs })
+  const pulls = new Pulls({ content, host, clock: process, logger: SILENT, done: (event) => committer.apply(event) })
+  const dice = random.fork('epoch', epoch)
+  await control.start()
+  const submissions = new Submissions({
+    committer,
+    coordinator,
+    store,
+    content,
+    random: { bytes: (count) => Uint8Array.from({ length: count }, () => dice.below(256)) }
+  })
+  committer.apply({ kind: 'tick' })
+  const tick = (): void => {
+    process.after(TICK_MS, () => {
+      committer.apply({ kind: 'tick' })
+      tick()
+    })
+  }
+  tick()
+  return { epoch, committer, coordinator, control, submissions, pulls }
+}
