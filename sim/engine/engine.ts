@@ -2,6 +2,7 @@
  * Virtual time: events in the order of (time, when they were planned), one at a time; promises are settled between any two.
  * Equal seeds give equal orders, and `hash` tells whether they did.
  */
+import { setImmediate } from 'node:timers'
 import { drainPromises } from './checkpoint.ts'
 
 interface Planned {
@@ -25,6 +26,12 @@ export class Engine {
   #present: Planned[] = []
   #next = 0
   #halted = false
+  readonly #settle: () => void
+
+  /** `settle` runs what is ready between two events, in place of the promises alone. */
+  constructor(settle: () => void = drainPromises) {
+    this.#settle = settle
+  }
 
   /** Calls back after so many milliseconds, 0 being after all that is planned for now. The answer cancels. */
   after(ms: number, call: () => void): () => void {
@@ -91,7 +98,7 @@ export class Engine {
       this.events++
       this.fold(this.nowMs)
       call()
-      drainPromises()
+      this.#settle()
     }
     return false
   }
