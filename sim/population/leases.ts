@@ -4,7 +4,7 @@ import { parseTaskId, replicaId, taskId } from '#protocol/ids'
 import { Random } from '../random.ts'
 import { batchNumberOf } from './batch-ids.ts'
 import { drawOutcome } from './errors.ts'
-import { CONNECTED, type Hosts, SABOTEUR } from './hosts.ts'
+import { CONNECTED, type Hosts, LEFT, SABOTEUR } from './hosts.ts'
 import type { Totals } from './meters.ts'
 import type { WorldOptions } from './options.ts'
 import type { OrderKind } from './orders.ts'
@@ -89,8 +89,9 @@ export class Leases {
       } else if (state === ENDING) slots.give(slot, hosts.firstSlot)
       else if (due !== undefined) {
         slots.leftMs[slot] = (due - step) * options.stepMs
-        if (state === RUNNING) totals.busyMs -= slots.leftMs[slot] as number
+        if (state === RUNNING) this.#worked(slot, -(slots.leftMs[slot] as number))
       }
+      if (hosts.is(host, LEFT) && state !== ENDING) totals.leftMs += slots.ranMs[slot] as number
     }
   }
 
@@ -105,8 +106,10 @@ export class Leases {
     for (let slot = hosts.firstSlot[host] as number, after = -1; slot !== -1; slot = after) {
       after = slots.after(slot)
       if (slots.state[slot] === HANDING) continue
-      if (!resumed || (unknown.length > 0 && unknown.includes(this.#replicaOf(slot)))) this.#drop(slot)
-      else if (slots.state[slot] === ASKING) this.#askToStart(slot)
+      if (!resumed || (unknown.length > 0 && unknown.includes(this.#replicaOf(slot)))) {
+        this.#drop(slot)
+        this.#ground.totals.lateMs += this.#slots.ranMs[slot] as number
+      } else if (slots.state[slot] === ASKING) this.#askToStart(slot)
       else if (slots.state[slot] === DONE) this.#finish(slot)
       else if (this.#ground.wheel.dueAt(hosts.size + slot) === undefined) this.#resume(slot)
     }
@@ -115,6 +118,8 @@ export class Leases {
   #resume(slot: number): void {
     if (this.#slots.state[slot] === RUNNING && !this.#ground.options.keeps) {
       this.#ground.totals.granted--
+      this.#ground.totals.anewMs += this.#slots.ranMs[slot] as number
+      this.#slots.ranMs[slot] = 0
       this.#run(slot)
     } else this.#goOn(slot, this.#slots.leftMs[slot] as number)
   }
@@ -163,7 +168,7 @@ export class Leases {
   #goOn(slot: number, leftMs: number): void {
     const steps = Math.max(1, Math.ceil(leftMs / this.#ground.options.stepMs))
     this.#slots.leftMs[slot] = leftMs
-    if (this.#slots.state[slot] === RUNNING) this.#ground.totals.busyMs += steps * this.#ground.options.stepMs
+    if (this.#slots.state[slot] === RUNNING) this.#worked(slot, steps * this.#ground.options.stepMs)
     this.#ground.wheel.set(this.#ground.hosts.size + slot, this.#ground.step + steps)
   }
 
@@ -185,6 +190,7 @@ export class Leases {
     })
     if (outcome.kind === 'failed') {
       this.#ground.totals.errors++
+      this.#ground.totals.failedMs += slots.ranMs[slot] as number
       this.#giveBack(slot, 'node', outcome.code)
       return
     }
@@ -192,7 +198,10 @@ export class Leases {
     if (batch === undefined) throw new Error('a run of no batch')
     hosts.runs[host] = runs + 1
     this.#ground.totals.reported++
-    if (outcome.kind === 'wrong') this.#ground.totals.reportedWrong++
+    if (outcome.kind === 'wrong') {
+      this.#ground.totals.reportedWrong++
+      this.#ground.totals.wrongMs += slots.ranMs[slot] as number
+    } else this.#ground.totals.rightMs += slots.ranMs[slot] as number
     const node = hosts.ids[host] as string
     const replica = this.#replicaOf(slot)
     const lie =
@@ -234,8 +243,11 @@ export class Leases {
     if (slot === -1) return
     if (kind === 'grant') {
       if (this.#slots.state[slot] === ASKING) this.#run(slot)
-    } else if (kind === 'cancel' && this.#slots.state[slot] === RUNNING) this.#end(slot)
+      return
+    }
+    if (kind === 'cancel' && this.#slots.state[slot] === RUNNING) this.#end(slot)
     else this.#drop(slot)
+    this.#ground.totals.needlessMs += this.#slots.ranMs[slot] as number
   }
 
   /** A run that nobody wants any more: the host says so when it has ended. */
@@ -257,7 +269,12 @@ export class Leases {
     const timer = this.#ground.hosts.size + slot
     const due = this.#ground.wheel.dueAt(timer)
     this.#ground.wheel.clear(timer)
-    if (due !== undefined && this.#slots.state[slot] === RUNNING) this.#ground.totals.busyMs -= (due - this.#ground.step) * this.#ground.options.stepMs
+    if (due !== undefined && this.#slots.state[slot] === RUNNING) this.#worked(slot, -(due - this.#ground.step) * this.#ground.options.stepMs)
+  }
+
+  #worked(slot: number, ms: number): void {
+    this.#ground.totals.busyMs += ms
+    ;(this.#slots.ranMs[slot] as number) += ms
   }
 
   /** The first of the nodes that is there hands the output over. */

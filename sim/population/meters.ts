@@ -27,6 +27,15 @@ export interface Totals {
   cancelled: number
   /** Time that hosts ran, of one slot each. */
   busyMs: number
+  /** Of that, what led to right results, and what was wasted: on failures, on wrong results, on replicas that were decided or
+   * killed meanwhile, that came back after they had been given up, that began anew, and on hosts that left for good. */
+  rightMs: number
+  failedMs: number
+  wrongMs: number
+  needlessMs: number
+  lateMs: number
+  anewMs: number
+  leftMs: number
   hellos: number
   vanished: number
   arrived: number
@@ -53,6 +62,13 @@ export function noTotals(): Totals {
     errors: 0,
     cancelled: 0,
     busyMs: 0,
+    rightMs: 0,
+    failedMs: 0,
+    wrongMs: 0,
+    needlessMs: 0,
+    lateMs: 0,
+    anewMs: 0,
+    leftMs: 0,
     hellos: 0,
     vanished: 0,
     arrived: 0,

@@ -19,6 +19,8 @@ export class Slots {
   state = new Uint8Array(0)
   /** What is left of the fetching, the run or the handing over. */
   leftMs = new Float64Array(0)
+  /** How long it has run. */
+  ranMs = new Float64Array(0)
   #next = new Int32Array(0)
   #free = NONE
   #used = 0
@@ -35,7 +37,7 @@ export class Slots {
   }
 
   get bytes(): number {
-    const columns = [this.host, this.batch, this.index, this.attempt, this.state, this.leftMs, this.#next]
+    const columns = [this.host, this.batch, this.index, this.attempt, this.state, this.leftMs, this.ranMs, this.#next]
     return columns.reduce((sum, { byteLength }) => sum + byteLength, 0)
   }
 
@@ -47,6 +49,7 @@ export class Slots {
     this.#used++
     this.host[slot] = host
     this.state[slot] = state
+    this.ranMs[slot] = 0
     this.#next[slot] = first[host] as number
     first[host] = slot
     return slot
@@ -86,6 +89,7 @@ export class Slots {
     this.attempt = widened(this.attempt, new Uint8Array(rows))
     this.state = widened(this.state, new Uint8Array(rows))
     this.leftMs = widened(this.leftMs, new Float64Array(rows))
+    this.ranMs = widened(this.ranMs, new Float64Array(rows))
     this.#next = widened(this.#next, new Int32Array(rows))
     // The lowest first, so that rows stay close together.
     for (let slot = rows - 1; slot >= had; slot--) {
