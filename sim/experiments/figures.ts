@@ -1,0 +1,180 @@
+/**
+ * The experiments by which the Distributed Completion Service (DCS) was measured, with its parameters, on our coordinator and
+ * nodes: how time falls with clients, on one machine and over a network; how it grows with tasks; and how many of the tasks
+ * that fail by chance come through with K attempts.
+ */
+import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
+import type { Case, Fault, NodeCase, TaskCase } from '../faults/case.ts'
+import { type Band, binomialBand } from './binomial.ts'
+import { nodeCase, type Played, play, spanMs } from './play.ts'
+
+export const NAMES = ['local', 'remote', 'load', 'attempts'] as const
+export type Name = (typeof NAMES)[number]
+
+export interface TimePoint {
+  readonly clients: number
+  readonly tasks: number
+  readonly ms: number
+  /** Tasks by clients, rounded up, times the length of a task: nothing but the tasks. */
+  readonly idealMs: number
+}
+
+export interface TimeFigure {
+  readonly kind: 'time'
+  readonly name: Name
+  readonly title: string
+  readonly taskMs: number
+  readonly over: 'clients' | 'tasks'
+  readonly points: readonly TimePoint[]
+}
+
+export interface SuccessPoint {
+  /** K: attempts in all. */
+  readonly attempts: number
+  readonly tasks: number
+  readonly ready: number
+  /** 1 - p^K of the tasks. */
+  readonly expected: number
+  /** In which 95 of 100 such experiments end. */
+  readonly band: Band
+  readonly ms: number
+  /** K times the ideal of one attempt each. */
+  readonly idealMsMax: number
+}
+
+export interface SuccessFigure {
+  readonly kind: 'success'
+  readonly name: Name
+  readonly title: string
+  readonly fails: number
+  readonly clients: number
+  readonly taskMs: number
+  readonly points: readonly SuccessPoint[]
+}
+
+export type Figure = TimeFigure | SuccessFigure
+
+/** DCS trusts its clients: each task runs once. */
+const ONE_RESULT: TaskPolicy = { ...DEFAULT_POLICY, minQuorum: 1, targetResults: 1 }
+/** All nodes are connected when the tasks come. */
+const SUBMIT_MS = 5_000
+/** Nodes of a network: 20 to 40 ms one way. */
+const REMOTE = { delayMs: 20, jitterMs: 20 }
+const BAND = 0.95
+/** A run that breaks does so in its first second: a task lasts that long. */
+const FAILING_TASK_MS = 1_000
+const FAILING_CLIENTS = 32
+const FAILS = 0.5
+
+const powers = (from: number, to: number): number[] => Array.from({ length: Math.log2(to / from) + 1 }, (_, index) => from * 2 ** index)
+
+export async function figureOf(name: Name, seed: number): Promise<Figure> {
+  switch (name) {
+    case 'local':
+      return await timeFigure({ name, title: '64 tasks of 2 s on slots of one machine', taskMs: 2_000, over: 'clients', seed, local: true }, [
+        [64, powers(1, 8)]
+      ])
+    case 'remote':
+      return await timeFigure({ name, title: '128 tasks of 5 s on remote clients', taskMs: 5_000, over: 'clients', seed, local: false }, [[128, powers(4, 64)]])
+    case 'load':
+      return await timeFigure(
+        { name, title: '1 to 256 tasks of 5 s on 4 and on 32 remote clients', taskMs: 5_000, over: 'tasks', seed, local: false },
+        powers(1, 256).map((tasks) => [tasks, [4, 32]])
+      )
+    case 'attempts':
+      return await successFigure({ seed, tasks: 500, fails: FAILS, clients: FAILING_CLIENTS, attempts: [1, 2, 3, 4, 5, 6, 7, 8] })
+  }
+}
+
+export interface TimeSetup {
+  readonly name: Name
+  readonly title: string
+  readonly taskMs: number
+  readonly over: 'clients' | 'tasks'
+  readonly seed: number
+  /** Slots of one node without a network between, or a node each. */
+  readonly local: boolean
+}
+
+/** `rows`: so many tasks on so many clients each. */
+export async function timeFigure(
+  { seed, local, ...setup }: TimeSetup,
+  rows: readonly (readonly [tasks: number, clients: readonly number[]])[]
+): Promise<TimeFigure> {
+  const { taskMs } = setup
+  const points: TimePoint[] = []
+  for (const [tasks, counts] of rows) {
+    for (const clients of counts) {
+      const nodes = local ? [nodeCase('local', { slots: clients })] : remoteNodes(clients)
+      const played = await play(caseOf({ seed, nodes, tasks: tasksOf(tasks, taskMs), policy: ONE_RESULT }))
+      points.push({ clients, tasks, ms: spanOf(played, tasks), idealMs: idealMs(tasks, clients, taskMs) })
+    }
+  }
+  return { kind: 'time', ...setup, points }
+}
+
+export interface SuccessSetup {
+  readonly seed: number
+  readonly tasks: number
+  /** p: chance that an attempt fails. */
+  readonly fails: number
+  readonly clients: number
+  readonly attempts: readonly number[]
+}
+
+export async function successFigure({ seed, tasks, fails, clients, attempts }: SuccessSetup): Promise<SuccessFigure> {
+  const points: SuccessPoint[] = []
+  for (const attempt of attempts) {
+    const nodes = remoteNodes(clients)
+    const faults = nodes.map((_, target): Fault => ({ atMs: 0, kind: 'runs_break', target, forMs: Number.MAX_SAFE_INTEGER, amount: Math.round(100 * fails) }))
+    const policy = { ...ONE_RESULT, maxErrorResults: attempt, maxTotalResults: Math.max(DEFAULT_POLICY.maxTotalResults, attempt) }
+    const played = await play(caseOf({ seed: seed * 100 + attempt, nodes, tasks: tasksOf(tasks, FAILING_TASK_MS), policy, faults }))
+    const success = 1 - fails ** attempt
+    points.push({
+      attempts: attempt,
+      tasks,
+      ready: played.tasks.filter(({ ready }) => ready).length,
+      expected: tasks * success,
+      band: binomialBand(tasks, success, BAND),
+      ms: spanMs(played.tasks),
+      idealMsMax: attempt * idealMs(tasks, clients, FAILING_TASK_MS)
+    })
+  }
+  const title = `${tasks} tasks whose attempts fail with p = ${fails}, with K attempts each`
+  return { kind: 'success', name: 'attempts', title, fails, clients, taskMs: FAILING_TASK_MS, points }
+}
+
+export function isInside({ ready, band }: SuccessPoint): boolean {
+  return ready >= band.low && ready <= band.high
+}
+
+export function idealMs(tasks: number, clients: number, taskMs: number): number {
+  return Math.ceil(tasks / clients) * taskMs
+}
+
+function remoteNodes(count: number): NodeCase[] {
+  return Array.from({ length: count }, (_, index) => nodeCase(`remote ${index}`, REMOTE))
+}
+
+function tasksOf(count: number, runMs: number): TaskCase[] {
+  return Array.from({ length: count }, (_, index) => ({ kind: 'silent', name: String(index), runMs, needsInput: false }))
+}
+
+interface Parts {
+  readonly seed: number
+  readonly nodes: readonly NodeCase[]
+  readonly tasks: readonly TaskCase[]
+  readonly policy: TaskPolicy
+  readonly faults?: readonly Fault[]
+}
+
+function caseOf({ seed, nodes, tasks, policy, faults = [] }: Parts): Case {
+  return { seed, nodes, hostile: 0, batches: [{ atMs: SUBMIT_MS, parts: 1, tasks, policy }], faults, faultsMs: 0 }
+}
+
+/** Throws unless all came out: nothing fails in these experiments. */
+function spanOf({ tasks }: Played, expected: number): number {
+  const ready = tasks.filter((task) => task.ready).length
+  if (ready !== expected) throw new Error(`of ${expected} tasks ${ready} were agreed on`)
+  return spanMs(tasks)
+}

@@ -1,0 +1,7 @@
+/** `npm run experiments`. */
+import { experimentsCommand } from './command.ts'
+
+process.exitCode = await experimentsCommand(process.argv.slice(2), {
+  out: (line) => console.log(line),
+  err: (line) => console.error(line)
+})
