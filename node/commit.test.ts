@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { AgentEvent, Effect, Prompt, Step } from './agent/events.ts'
-import { Committer, type CommitterPorts } from './commit.ts'
+import { Committer, type CommitterOwner, type CommitterPorts } from './commit.ts'
 import type { NodeError } from './errors.ts'
 
 const TICK: AgentEvent = { kind: 'tick' }
@@ -13,19 +13,19 @@ const NOTHING: Step = { changes: [], prompts: [], effects: [] }
 function committer(
   steps: Step[],
   prompts: (readonly Prompt[])[] = [],
-  ports: Partial<CommitterPorts> = {}
+  { store, ...owner }: Partial<CommitterOwner> & Partial<Pick<CommitterPorts, 'store'>> = {}
 ): { readonly committer: Committer; readonly log: string[] } {
   const log: string[] = []
-  const made = new Committer({
-    core: { apply: ({ kind }) => void log.push(kind), takePrompts: () => prompts.shift() ?? [], take: () => steps.shift() ?? NOTHING },
-    store: { batch: async (changes) => void log.push(`commit ${changes.length}`) },
-    clock: { nowMs: () => 0 },
-    breath: () => Promise.resolve(),
-    prompt: () => void log.push('prompt'),
-    carryOut: (effects) => void log.push(`effects ${effects.length}`),
-    onFatal: ({ code }) => void log.push(`fatal ${code}`),
-    ...ports
-  })
+  const made = new Committer(
+    { apply: ({ kind }) => void log.push(kind), takePrompts: () => prompts.shift() ?? [], take: () => steps.shift() ?? NOTHING },
+    { store: store ?? { batch: async (changes) => void log.push(`commit ${changes.length}`) }, clock: { nowMs: () => 0 }, breath: () => Promise.resolve() },
+    {
+      prompt: () => void log.push('prompt'),
+      carryOut: (effects) => void log.push(`effects ${effects.length}`),
+      fatal: ({ code }) => void log.push(`fatal ${code}`),
+      ...owner
+    }
+  )
   return { committer: made, log }
 }
 
@@ -57,7 +57,7 @@ describe('the group commit of the node', () => {
     const failed = Promise.withResolvers<NodeError>()
     const { committer: made, log } = committer([{ changes: [CHANGE], prompts: [], effects: [EFFECT] }], [], {
       store: { batch: () => Promise.reject(new Error('no space left on device')) },
-      onFatal: failed.resolve
+      fatal: failed.resolve
     })
     made.apply(TICK)
     const error = await failed.promise

@@ -8,32 +8,45 @@ import { EVENTS_WAITING_MAX } from './policy.ts'
 import type { Breath, Clock, NodeStore } from './ports.ts'
 
 export interface CommitterPorts {
-  readonly core: { apply(event: AgentEvent, nowMs: number): void; takePrompts(): readonly Prompt[]; take(): Step }
   readonly store: Pick<NodeStore, 'batch'>
   readonly clock: Pick<Clock, 'nowMs'>
   readonly breath: Breath
+}
+
+export interface CommitterCore {
+  apply(event: AgentEvent, nowMs: number): void
+  takePrompts(): readonly Prompt[]
+  take(): Step
+}
+
+export interface CommitterOwner {
   /** Both must not throw. */
-  readonly prompt: (prompts: readonly Prompt[]) => void
-  readonly carryOut: (effects: readonly Effect[]) => void
+  prompt(prompts: readonly Prompt[]): void
+  carryOut(effects: readonly Effect[]): void
   /** The node cannot go on. Called once; nothing is applied afterwards. */
-  readonly onFatal: (error: NodeError) => void
+  fatal(error: NodeError): void
 }
 
 export class Committer {
+  readonly #core: CommitterCore
   readonly #ports: CommitterPorts
+  readonly #owner: CommitterOwner
   #running: Promise<void> | undefined
   #waiting = 0
   #stopped = false
-  #held: (() => void)[] = []
+  /** Those who wait for room. */
+  #held: (() => void)[] | undefined
 
-  constructor(ports: CommitterPorts) {
+  constructor(core: CommitterCore, ports: CommitterPorts, owner: CommitterOwner) {
+    this.#core = core
     this.#ports = ports
+    this.#owner = owner
   }
 
   apply(event: AgentEvent): void {
     if (this.#stopped) return
     try {
-      this.#ports.core.apply(event, this.#ports.clock.nowMs())
+      this.#core.apply(event, this.#ports.clock.nowMs())
     } catch (cause) {
       this.#fail(new NodeError('storage', `the node cannot go on: ${cause instanceof Error ? cause.message : String(cause)}`, { cause }))
       return
@@ -42,9 +55,13 @@ export class Committer {
     this.#running ??= this.#run()
   }
 
-  /** Resolves when there is room for more events. */
-  async room(): Promise<void> {
-    while (this.#waiting >= EVENTS_WAITING_MAX && !this.#stopped) await new Promise<void>((resolve) => this.#held.push(resolve))
+  /** Undefined when there is room for more events; otherwise resolves when there may be. */
+  room(): Promise<void> | undefined {
+    if (this.#waiting < EVENTS_WAITING_MAX || this.#stopped) return undefined
+    return new Promise((resolve) => {
+      this.#held ??= []
+      this.#held.push(resolve)
+    })
   }
 
   /** Commits what was applied, then nothing more. */
@@ -69,16 +86,16 @@ export class Committer {
     // Prompts that are answered at once (a task without inputs is prepared in no time) join the same commit.
     for (let round = 0; round < 2; round++) {
       await this.#ports.breath()
-      const prompts = this.#ports.core.takePrompts()
+      const prompts = this.#core.takePrompts()
       if (prompts.length === 0) break
-      this.#ports.prompt(prompts)
+      this.#owner.prompt(prompts)
     }
     const gathered = this.#waiting
-    const { changes, prompts, effects } = this.#ports.core.take()
-    if (prompts.length > 0) this.#ports.prompt(prompts)
+    const { changes, prompts, effects } = this.#core.take()
+    if (prompts.length > 0) this.#owner.prompt(prompts)
     if (changes.length > 0) await this.#ports.store.batch(changes)
     this.#waiting -= gathered
-    this.#ports.carryOut(effects)
+    this.#owner.carryOut(effects)
     this.#release()
   }
 
@@ -86,10 +103,11 @@ export class Committer {
     if (this.#stopped) return
     this.#stopped = true
     this.#release()
-    this.#ports.onFatal(error)
+    this.#owner.fatal(error)
   }
 
   #release(): void {
-    for (const resolve of this.#held.splice(0)) resolve()
+    for (const resolve of this.#held ?? []) resolve()
+    this.#held = undefined
   }
 }

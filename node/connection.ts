@@ -1,6 +1,6 @@
 /**
  * The node's end of the control stream: finds the coordinator, opens the stream, says hello, reads frames into events and
- * writes what the agent sends; and does it again, with growing and scattered pauses, for as long as the node lives.
+ * writes what the agent sends; and does it again for as long as the node lives. When, is decided in calling.ts.
  */
 import {
   type Capabilities,
@@ -16,10 +16,9 @@ import type { PeerIdString } from '#protocol/ids'
 import { type FrameStream, type Host, HostError, StreamError } from '#protocol/peer/host'
 import { RecordError, verifyRecord } from '#protocol/record/record'
 import type { AgentEvent, Effect, OfferedLease } from './agent/events.ts'
+import { type CallEvent, type CallState, FIRST_CALL, step } from './calling.ts'
 import { NodeError } from './errors.ts'
 import type { LeaseCheck } from './leases.ts'
-import { pause } from './pause.ts'
-import { CONNECT_MS_MAX, HEARTBEAT_MS, HEARTBEAT_MS_MAX, HEARTBEAT_MS_MIN, RECONNECT_FIRST_MS, RECONNECT_MS_MAX } from './policy.ts'
 import type { Clock, Logger, Random } from './ports.ts'
 
 export interface ConnectionOptions {
@@ -37,29 +36,42 @@ export interface ConnectionPorts {
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger
+}
+
+/** Whose connection it is. */
+export interface ConnectionOwner {
   readonly leases: LeaseCheck
-  readonly onEvent: (event: AgentEvent) => void
-  /** Waits while too much is not yet durable. */
-  readonly room: () => Promise<void>
+  apply(event: AgentEvent): void
+  /** A promise while too much is not yet durable: reading waits for it. */
+  room(): Promise<void> | undefined
   /** The project does not want this node: it stays away until its owner has read why. */
-  readonly onRefused: (error: NodeError) => void
+  refused(error: NodeError): void
 }
 
 type Hello = Extract<Effect, { kind: 'hello' }>
+type Frames = ReturnType<FrameStream['frames']>
+
+const BEAT = Frame.encode({ heartbeat: {} })
+const NOTHING = (): void => {}
 
 export class Connection {
   readonly #ports: ConnectionPorts
   readonly #options: ConnectionOptions
-  readonly #stopping = new AbortController()
+  readonly #owner: ConnectionOwner
+  #state: CallState = FIRST_CALL
+  /** Dialling and opening. */
+  #attempt: AbortController | undefined
+  #dialling: Promise<void> | undefined
   #stream: FrameStream | undefined
-  #welcomed = false
-  #over: Promise<void> | undefined
   #trouble = 'not connected yet'
-  #wakeUp: (() => void)[] = []
+  #wakeUp: (() => void)[] | undefined
+  #cancelTime = NOTHING
+  #stopped = false
 
-  constructor(ports: ConnectionPorts, options: ConnectionOptions) {
+  constructor(ports: ConnectionPorts, options: ConnectionOptions, owner: ConnectionOwner) {
     this.#ports = ports
     this.#options = options
+    this.#owner = owner
   }
 
   /** Why there is no connection; empty when there is one. */
@@ -67,8 +79,12 @@ export class Connection {
     return this.#trouble
   }
 
+  get #welcomed(): boolean {
+    return this.#state.at === 'online'
+  }
+
   start(): void {
-    this.#over = this.#live()
+    this.#step({ kind: 'time' })
   }
 
   /** Resolves when the coordinator has welcomed the node; rejects with the signal's reason. */
@@ -76,6 +92,7 @@ export class Connection {
     while (!this.#welcomed) {
       signal.throwIfAborted()
       await new Promise<void>((resolve) => {
+        this.#wakeUp ??= []
         this.#wakeUp.push(resolve)
         signal.addEventListener('abort', () => resolve(), { once: true })
       })
@@ -117,10 +134,13 @@ export class Connection {
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort(new Error('the node stops'))
+    this.#stopped = true
+    this.#cancelTime()
+    this.#attempt?.abort(new Error('the node stops'))
     await this.#stream?.close().catch(() => undefined)
     this.#stream?.abort(new StreamError('closed', 'the node stops'))
-    await this.#over
+    await this.#dialling
+    this.#ended()
   }
 
   #write(frame: Uint8Array): void {
@@ -128,83 +148,117 @@ export class Connection {
     this.#stream?.write(frame).catch(() => undefined)
   }
 
-  async #live(): Promise<void> {
-    const { signal } = this.#stopping
-    let failures = 0
-    while (!signal.aborted) {
-      try {
-        await this.#once(signal, () => {
-          failures = 0
-        })
-        this.#trouble = 'the coordinator closed the connection; trying again'
-      } catch (error) {
-        if (signal.aborted) return
-        if (error instanceof NodeError) {
-          this.#trouble = error.message
-          if (error.code === 'refused') {
-            this.#ports.onRefused(error)
-            return
-          }
-        }
-        this.#trouble = error instanceof Error ? error.message : String(error)
-      }
-      if (signal.aborted) return
-      const waitMs = this.#pauseMs(failures++)
-      this.#ports.logger.info({ why: this.#trouble, waitMs }, 'not connected to the project; trying again')
-      await pause(this.#ports.clock, waitMs, signal).catch(() => undefined)
+  #step(event: CallEvent): void {
+    if (this.#stopped) return
+    const { state, act, waitMs } = step(this.#state, event)
+    this.#state = state
+    if (waitMs !== undefined) this.#wait(waitMs)
+    switch (act) {
+      case 'call':
+        this.#call()
+        break
+      case 'beat':
+        this.#write(BEAT)
+        break
+      case 'give up':
+        this.#hangUp('the coordinator did not answer in time')
+        break
+      case 'hang up':
+        this.#hangUp('the coordinator has fallen silent')
+        break
+      case 'nothing':
+        break
     }
   }
 
-  /** Doubling up to a bound, scattered over its upper half: after a coordinator's restart not all its nodes come at once. */
-  #pauseMs(failures: number): number {
-    const most = Math.min(RECONNECT_MS_MAX, RECONNECT_FIRST_MS * 2 ** Math.min(failures, 16))
-    const [draw = 0] = this.#ports.random.bytes(1)
-    return Math.round((most / 2) * (1 + draw / 255))
+  #wait(ms: number): void {
+    this.#cancelTime()
+    this.#cancelTime = this.#ports.clock.after(ms, () => this.#step({ kind: 'time' }))
   }
 
-  async #once(signal: AbortSignal, onWelcome: () => void): Promise<void> {
-    const { host, clock, onEvent, logger } = this.#ports
-    const { project } = this.#options
-    const late = new AbortController()
-    const cancelLate = clock.after(CONNECT_MS_MAX, () => {
-      late.abort(new Error('the coordinator did not answer in time'))
-      this.drop('no welcome in time')
-    })
-    let stopHeart = (): void => {}
+  /** Not the stream alone: what carries it may be dead, and would carry the next one as badly. */
+  #hangUp(why: string): void {
+    this.#ports.host.disconnect(this.#options.project).catch(() => undefined)
+    this.#attempt?.abort(new Error(why))
+    this.drop(why)
+  }
+
+  #call(): void {
+    const attempt = new AbortController()
+    this.#attempt = attempt
+    this.#dialling = this.#dial(attempt.signal)
+      .then(
+        (stream) => this.#opened(stream),
+        (error: unknown) => this.#lost(error)
+      )
+      .finally(() => {
+        this.#dialling = undefined
+      })
+  }
+
+  async #dial(signal: AbortSignal): Promise<FrameStream> {
+    await this.#reach(signal)
+    return await this.#ports.host.open(this.#options.project, CONTROL_PROTOCOL, { frameBytesMax: FRAME_BYTES_MAX }, signal)
+  }
+
+  #opened(stream: FrameStream): void {
+    this.#attempt = undefined
+    if (this.#stopped) {
+      stream.abort(new StreamError('closed', 'the node stops'))
+      return
+    }
+    this.#stream = stream
+    this.#owner.apply({ kind: 'connected' })
+    this.#read(stream.frames())
+  }
+
+  /** One frame after the other, none while too much is not yet durable. */
+  #read(frames: Frames): void {
+    frames.next().then(
+      ({ done, value }) => {
+        if (done === true) this.#lost(new Error('the coordinator closed the connection; trying again'))
+        else this.#heard(frames, value)
+      },
+      (error: unknown) => this.#lost(error)
+    )
+  }
+
+  #heard(frames: Frames, bytes: Uint8Array): void {
     try {
-      const both = AbortSignal.any([signal, late.signal])
-      await this.#reach(both)
-      const stream = await host.open(project, CONTROL_PROTOCOL, { frameBytesMax: FRAME_BYTES_MAX }, both)
-      this.#stream = stream
-      onEvent({ kind: 'connected' })
-      for await (const bytes of stream.frames()) {
-        const frame = decodeFrame(bytes)
-        if (frame === undefined) throw new StreamError('malformed', 'the coordinator sent something that is not a message of this protocol')
-        if (!this.#welcomed) {
-          const welcome = this.#welcomeIn(frame)
-          if (welcome === undefined) continue
-          cancelLate()
-          onWelcome()
-          this.#welcomed = true
-          this.#trouble = ''
-          for (const wake of this.#wakeUp.splice(0)) wake()
-          onEvent({ kind: 'welcome', resumed: welcome.resumed, received: welcome.received, unknown: welcome.unknown, spare: this.#ports.random.bytes(16) })
-          stopHeart = this.#beat(welcome.heartbeatMs)
-          logger.info({ project, epoch: welcome.epoch, resumed: welcome.resumed }, 'connected to the project')
-          continue
-        }
-        this.#take(frame)
-        await this.#ports.room()
-      }
-    } finally {
-      cancelLate()
-      stopHeart()
-      const wasOpen = this.#stream !== undefined
-      this.#stream?.abort(new StreamError('closed', 'the stream is over'))
-      this.#stream = undefined
-      this.#welcomed = false
-      if (wasOpen) onEvent({ kind: 'disconnected' })
+      this.#take(bytes)
+    } catch (error) {
+      frames.return().catch(() => undefined)
+      this.#lost(error)
+      return
     }
+    const full = this.#owner.room()
+    if (full === undefined) this.#read(frames)
+    else void full.then(() => this.#read(frames))
+  }
+
+  /** The attempt failed, or the stream is over. */
+  #lost(error: unknown): void {
+    this.#attempt = undefined
+    this.#ended()
+    if (this.#stopped) return
+    this.#trouble = error instanceof Error ? error.message : String(error)
+    if (error instanceof NodeError && error.code === 'refused') {
+      this.#stopped = true
+      this.#cancelTime()
+      this.#owner.refused(error)
+      return
+    }
+    const [draw = 0] = this.#ports.random.bytes(1)
+    this.#step({ kind: 'lost', draw: draw / 255 })
+    this.#ports.logger.info({ why: this.#trouble }, 'not connected to the project; trying again')
+  }
+
+  #ended(): void {
+    const stream = this.#stream
+    if (stream === undefined) return
+    this.#stream = undefined
+    stream.abort(new StreamError('closed', 'the stream is over'))
+    this.#owner.apply({ kind: 'disconnected' })
   }
 
   /** Connects to a pinned address, or to those in the project's record when none of them answers. */
@@ -249,39 +303,43 @@ export class Connection {
     return welcome
   }
 
-  #take(frame: Frame): void {
-    const { onEvent, leases, logger } = this.#ports
+  #take(bytes: Uint8Array): void {
+    const frame = decodeFrame(bytes)
+    if (frame === undefined) throw new StreamError('malformed', 'the coordinator sent something that is not a message of this protocol')
+    if (this.#welcomed) {
+      this.#step({ kind: 'heard' })
+      this.#event(frame)
+      return
+    }
+    const welcome = this.#welcomeIn(frame)
+    if (welcome === undefined) return
+    this.#step({ kind: 'welcomed', heartbeatMs: welcome.heartbeatMs })
+    this.#trouble = ''
+    for (const wake of this.#wakeUp ?? []) wake()
+    this.#wakeUp = undefined
+    const { resumed, received, unknown } = welcome
+    this.#owner.apply({ kind: 'welcome', resumed, received, unknown, spare: this.#ports.random.bytes(16) })
+    this.#ports.logger.info({ project: this.#options.project, epoch: welcome.epoch, resumed }, 'connected to the project')
+  }
+
+  #event(frame: Frame): void {
+    const owner = this.#owner
     const { seq, ack } = frame
-    if (ack > 0) onEvent({ kind: 'acked', seq: ack })
+    if (ack > 0) owner.apply({ kind: 'acked', seq: ack })
     if (frame.refused !== undefined) throw refusal(frame.refused)
     if (seq === 0) return
     if (frame.assign !== undefined) {
       const offered: OfferedLease[] = []
-      for (const [index, checked] of leases.check(frame.assign).entries()) {
+      for (const [index, checked] of owner.leases.check(frame.assign).entries()) {
         if (checked !== undefined) offered.push(checked)
         if (checked?.ok !== true)
-          logger.warn({ replica: frame.assign.leases[index]?.replica, why: checked?.fault.message ?? 'not a replica id' }, 'refused a lease')
+          this.#ports.logger.warn({ replica: frame.assign.leases[index]?.replica, why: checked?.fault.message ?? 'not a replica id' }, 'refused a lease')
       }
-      onEvent({ kind: 'assign', seq, leases: offered })
-    } else if (frame.grant !== undefined) onEvent({ kind: 'grant', seq, granted: frame.grant.granted, refused: frame.grant.refused })
-    else if (frame.cancel !== undefined) onEvent({ kind: 'cancel', seq, replicas: frame.cancel.replicas, reason: frame.cancel.reason })
-    else if (frame.release !== undefined) onEvent({ kind: 'release', seq, replicas: frame.release.replicas })
-    else onEvent({ kind: 'skipped', seq })
-  }
-
-  /** A heartbeat every so often; the answer stops it. */
-  #beat(everyMs: number): () => void {
-    const ms = everyMs === 0 ? HEARTBEAT_MS : Math.min(Math.max(everyMs, HEARTBEAT_MS_MIN), HEARTBEAT_MS_MAX)
-    const beat = Frame.encode({ heartbeat: {} })
-    let cancel = (): void => {}
-    const next = (): void => {
-      cancel = this.#ports.clock.after(ms, () => {
-        this.#write(beat)
-        next()
-      })
-    }
-    next()
-    return () => cancel()
+      owner.apply({ kind: 'assign', seq, leases: offered })
+    } else if (frame.grant !== undefined) owner.apply({ kind: 'grant', seq, granted: frame.grant.granted, refused: frame.grant.refused })
+    else if (frame.cancel !== undefined) owner.apply({ kind: 'cancel', seq, replicas: frame.cancel.replicas, reason: frame.cancel.reason })
+    else if (frame.release !== undefined) owner.apply({ kind: 'release', seq, replicas: frame.release.replicas })
+    else owner.apply({ kind: 'skipped', seq })
   }
 }
 

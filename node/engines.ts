@@ -7,22 +7,29 @@ export interface EngineWatchPorts {
   readonly executors: readonly Executor[]
   readonly clock: Pick<Clock, 'after'>
   readonly logger: Logger
-  /** Each time all engines answer again, before work is taken: what an earlier life, or a broken connection to an engine, left behind. Until it has succeeded once, `first` is true. Rejects when an engine stops answering meanwhile. */
-  readonly recover: (first: boolean) => Promise<void>
-  readonly onChange: (up: boolean) => void
 }
+
+export interface EngineWatchOwner {
+  /** Each time all engines answer again, before work is taken: what an earlier life, or a broken connection to an engine, left behind. Until it has succeeded once, `first` is true. Rejects when an engine stops answering meanwhile. */
+  recover(first: boolean): Promise<void>
+  enginesChanged(up: boolean): void
+}
+
+const NOTHING = (): void => {}
 
 export class EngineWatch {
   readonly #ports: EngineWatchPorts
+  readonly #owner: EngineWatchOwner
   #trouble = 'the engines were not asked yet'
   #recovered = false
   #up = false
   #stopped = false
-  #cancel = (): void => {}
+  #cancel = NOTHING
   #looking: Promise<void> | undefined
 
-  constructor(ports: EngineWatchPorts) {
+  constructor(ports: EngineWatchPorts, owner: EngineWatchOwner) {
     this.#ports = ports
+    this.#owner = owner
   }
 
   /** Why no work is taken; empty when the engines answer. */
@@ -58,7 +65,7 @@ export class EngineWatch {
   async #probe(): Promise<void> {
     try {
       for (const executor of this.#ports.executors) await executor.probe()
-      if (!this.#up) await this.#ports.recover(!this.#recovered)
+      if (!this.#up) await this.#owner.recover(!this.#recovered)
       this.#recovered = true
       this.#tell(true, '')
     } catch (error) {
@@ -79,6 +86,6 @@ export class EngineWatch {
     this.#trouble = trouble
     if (up === this.#up && trouble === '') return
     this.#up = up
-    this.#ports.onChange(up)
+    this.#owner.enginesChanged(up)
   }
 }

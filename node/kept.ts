@@ -31,8 +31,8 @@ export class KeptContent {
   readonly #store: ContentStore
   readonly #workspace: Workspace
   /** By CID as text. */
-  readonly #needed = new Map<string, Need>()
-  readonly #left = new Map<ReplicaId, Set<string>>()
+  #needed: Map<string, Need> | undefined
+  #left: Map<ReplicaId, Set<string>> | undefined
 
   constructor(store: ContentStore, workspace: Workspace) {
     this.#store = store
@@ -57,16 +57,16 @@ export class KeptContent {
 
   /** The replica's folder has gone. What another replica also left is served from there. */
   async forget(replica: ReplicaId): Promise<void> {
-    const left = this.#left.get(replica) ?? []
-    this.#left.delete(replica)
+    const left = this.#left?.get(replica) ?? []
+    this.#left?.delete(replica)
     for (const text of left) {
-      const need = this.#needed.get(text)
+      const need = this.#needed?.get(text)
       const cid = acceptCid(text)
       if (need?.holders.delete(replica) !== true || cid === undefined) continue
       need.places = need.places.filter((holder) => holder !== replica)
       const [next] = need.holders
       if (next === undefined) {
-        this.#needed.delete(text)
+        this.#needed?.delete(text)
         await this.#store.remove(cid)
       } else if (need.places.length === 0) {
         const [holder, path] = next
@@ -108,6 +108,8 @@ export class KeptContent {
 
   #need(cid: string, replica: ReplicaId, path: string): void {
     if (cid === EMPTY_DIRECTORY || cid === EMPTY_FILE) return
+    this.#needed ??= new Map()
+    this.#left ??= new Map()
     const need = this.#needed.get(cid) ?? { holders: new Map<ReplicaId, string>(), places: [] }
     need.holders.set(replica, path)
     need.places = [...need.places, replica].slice(-PLACES_OF_A_ROOT)

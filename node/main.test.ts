@@ -232,6 +232,16 @@ describe('a node', () => {
     assert.deepEqual(witness('outage'), ['ran'])
   })
 
+  it('calls again over a new connection when the coordinator answers no heartbeat', async () => {
+    await start()
+    await coordinator.node()
+    coordinator.silent = true
+    await until('the node to hang up', () => !coordinator.connected)
+    coordinator.silent = false
+    await until('the node to be back', () => coordinator.connected)
+    assert.equal(coordinator.hellos.length, 2)
+  })
+
   it('drops its leases when the coordinator has lost its memory', async () => {
     const node = await start()
     coordinator.assign(A, shell('touch started; sleep 100'))

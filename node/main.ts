@@ -99,8 +99,12 @@ export async function startNode({ dir: given, executors, logger = SILENT }: Star
     for (const executor of engines) await executor.stop()
   })
   const capabilities = await capabilitiesOf(settings, { dir, engines: engines.map(({ engine }) => engine) })
+  const done = Promise.withResolvers<void>()
+  // It is waited for below; until then nobody has to listen.
+  done.promise.catch(() => undefined)
+  const ended = (error: NodeError | undefined): void => (error === undefined ? done.resolve() : done.reject(error))
   const service = new NodeService(
-    { host, content, store, workspace, executors: engines, signer, clock: systemClock, random: systemRandom, breath: turn, logger },
+    { host, content, store, workspace, executors: engines, signer, clock: systemClock, random: systemRandom, breath: turn, logger, ended },
     {
       project: settings.project,
       addresses: settings.addresses,
@@ -137,7 +141,7 @@ export async function startNode({ dir: given, executors, logger = SILENT }: Star
   logger.info({ peerId: signer.peerId, project: settings.project, dir }, 'the node has started')
 
   const all = opened.move()
-  const stopped = service.done.finally(() => all.disposeAsync())
+  const stopped = done.promise.finally(() => all.disposeAsync())
   stopped.then(
     () => logger.info({}, 'the node has stopped'),
     (error: unknown) => logger.error({ code: error instanceof NodeError ? error.code : 'bug' }, error instanceof Error ? error.message : String(error))

@@ -4,7 +4,11 @@
 export const RECONNECT_FIRST_MS = 200
 export const RECONNECT_MS_MAX = 5_000
 /** How long one attempt may take, from dialling to the welcome. */
-export const CONNECT_MS_MAX = 10_000
+export const WELCOME_MS_MAX = 10_000
+/** Heartbeats without an answer after which the coordinator counts as out of reach: one less than it waits for a node (I = 5), so that the node is back before its leases are lost. */
+export const SILENT_BEATS_MAX = 4
+/** However fast the heart beats, a busy machine gets this long. */
+export const SILENT_MS_MIN = 5_000
 /** Bounds on the heartbeat interval a coordinator may ask for, and its value until it does (DCS's H). */
 export const HEARTBEAT_MS = 3_000
 export const HEARTBEAT_MS_MIN = 100

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { ContentStore } from '#protocol/content/content'
 import type { AgentEvent } from './agent/events.ts'
-import { KeptContent, NOTHING_LEFT } from './kept.ts'
+import { NOTHING_LEFT } from './kept.ts'
 import type { Executor, Running, Workspace } from './ports.ts'
 import { Runner, type RunnerPorts } from './runner.ts'
 import { until } from './testing/live/until.ts'
@@ -36,17 +36,11 @@ function runner(start: Executor['start']): { readonly runner: Runner; readonly e
     async remove() {},
     async stop() {}
   }
-  const store = {} as ContentStore
-  const made = new Runner({
-    executors: new Map([['process', executor]]),
-    store,
-    kept: new KeptContent(store, workspace),
-    workspace,
-    inputs: {} as RunnerPorts['inputs'],
-    logger: quiet,
-    onEvent: (event) => events.push(event),
-    onEngineDown: nobody('lose an engine')
-  })
+  const content = {} as ContentStore
+  const made = new Runner(
+    { executors: [executor], content, workspace, host: {} as RunnerPorts['host'], clock: { after: () => nobody('wait') }, logger: quiet },
+    { project: '', apply: (event) => events.push(event), engineDown: nobody('lose an engine'), online: nobody('need a connection') }
+  )
   return { runner: made, events, asked }
 }
 

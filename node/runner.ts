@@ -2,24 +2,31 @@
 import { ManifestError } from '#protocol/bundle/errors'
 import type { Engine, RunManifest } from '#protocol/bundle/manifest'
 import { ContentError, type ContentStore } from '#protocol/content/content'
-import type { ReplicaId } from '#protocol/ids'
+import type { PeerIdString, ReplicaId } from '#protocol/ids'
 import { ImageError } from '#protocol/image/errors'
-import { HostError, StreamError } from '#protocol/peer/host'
+import { type Host, HostError, StreamError } from '#protocol/peer/host'
 import type { AgentEvent, CheckedLease, Fault } from './agent/events.ts'
-import { fetchInputs, type InputsPorts, locateInputs } from './inputs.ts'
-import { type KeptContent, NOTHING_LEFT } from './kept.ts'
-import { type Execution, type Executor, ExecutorError, type Logger, type Running, type Workspace } from './ports.ts'
+import { fetchInputs, locateInputs } from './inputs.ts'
+import { KeptContent, NOTHING_LEFT } from './kept.ts'
+import { type Clock, type Execution, type Executor, ExecutorError, type Logger, type Running, type Workspace } from './ports.ts'
 import { Run, WatchedExecution } from './run.ts'
 
 export interface RunnerPorts {
-  readonly executors: ReadonlyMap<Engine, Executor>
-  readonly store: ContentStore
-  readonly kept: KeptContent
+  readonly host: Host
+  readonly content: ContentStore
   readonly workspace: Workspace
-  readonly inputs: InputsPorts
+  readonly executors: readonly Executor[]
+  readonly clock: Pick<Clock, 'after'>
   readonly logger: Logger
-  readonly onEvent: (event: AgentEvent) => void
-  readonly onEngineDown: (error: ExecutorError) => void
+}
+
+export interface RunnerOwner {
+  /** Who has the inputs. */
+  readonly project: PeerIdString
+  apply(event: AgentEvent): void
+  engineDown(error: ExecutorError): void
+  /** Resolves when there is a connection to the coordinator. */
+  online(signal: AbortSignal): Promise<void>
 }
 
 interface Todo {
@@ -30,39 +37,50 @@ interface Todo {
 
 export class Runner {
   readonly #ports: RunnerPorts
-  readonly #runs = new Map<ReplicaId, Run>()
-  readonly #removing = new Set<Promise<void>>()
+  readonly #owner: RunnerOwner
+  readonly #kept: KeptContent
+  #runs: Map<ReplicaId, Run> | undefined
+  #removing: Set<Promise<void>> | undefined
 
-  constructor(ports: RunnerPorts) {
+  constructor(ports: RunnerPorts, owner: RunnerOwner) {
     this.#ports = ports
+    this.#owner = owner
+    this.#kept = new KeptContent(ports.content, ports.workspace)
+  }
+
+  /** After a restart: what a reported replica left is served until it is removed. CIDs as text. */
+  remember(replica: ReplicaId, content: readonly string[]): void {
+    this.#kept.remember(replica, content)
   }
 
   prepare(replica: ReplicaId, manifest: RunManifest): void {
     this.#work(replica, async (signal) => {
-      const { inputs } = this.#ports
+      const { content: store, host, clock } = this.#ports
       const executor = this.#executor(manifest)
-      if (manifest.image !== null || manifest.dependencies.length > 0) await fetchInputs(inputs, manifest, signal)
+      const from = [this.#owner.project]
+      const online = (until: AbortSignal): Promise<void> => this.#owner.online(until)
+      if (manifest.image !== null || manifest.dependencies.length > 0) await fetchInputs({ store, host, from, clock, online }, manifest, signal)
       await executor.prepare(manifest, signal)
       signal.throwIfAborted()
-      this.#ports.onEvent({ kind: 'prepared', replica })
+      this.#owner.apply({ kind: 'prepared', replica })
     })
   }
 
   publish(replica: ReplicaId, manifest: RunManifest): void {
-    if (this.#runs.get(replica)?.leftNothing === true) {
-      this.#ports.onEvent({ kind: 'published', replica, published: NOTHING_LEFT })
+    if (this.#runs?.get(replica)?.leftNothing === true) {
+      this.#owner.apply({ kind: 'published', replica, published: NOTHING_LEFT })
       return
     }
     this.#work(replica, async (signal) => {
-      const published = await this.#ports.kept.publish(replica, { diskBytes: manifest.resources.diskBytes, signal })
+      const published = await this.#kept.publish(replica, { diskBytes: manifest.resources.diskBytes, signal })
       signal.throwIfAborted()
-      this.#ports.onEvent({ kind: 'published', replica, published })
+      this.#owner.apply({ kind: 'published', replica, published })
     })
   }
 
   /** Gives up preparing or publishing: a download stops within moments. */
   abandon(replica: ReplicaId): void {
-    this.#runs.get(replica)?.work?.abort.abort(new Error('given up'))
+    this.#runs?.get(replica)?.work?.abort.abort(new Error('given up'))
   }
 
   kill(replica: ReplicaId, graceMs: number): void {
@@ -79,7 +97,7 @@ export class Runner {
   /** After the node's own restart: finds what still runs or ended unseen. Throws ExecutorError when an engine does not answer. */
   async recover(leases: readonly CheckedLease[]): Promise<ReadonlySet<ReplicaId>> {
     const found = new Set<ReplicaId>()
-    for (const executor of this.#ports.executors.values()) {
+    for (const executor of this.#ports.executors) {
       const mine = leases.filter(({ manifest }) => manifest.engine === executor.engine)
       const running = await executor.recover(mine.flatMap((lease) => this.#executionOf(lease)))
       for (const [replica, run] of running) {
@@ -92,37 +110,40 @@ export class Runner {
 
   /** Ends everything of this node but these. Throws ExecutorError when an engine does not answer. */
   async sweep(keep: ReadonlySet<ReplicaId>): Promise<void> {
-    for (const executor of this.#ports.executors.values()) await executor.sweep(keep)
+    for (const executor of this.#ports.executors) await executor.sweep(keep)
   }
 
   /** What the engine still has of a reported replica. */
   clean({ replica, manifest }: CheckedLease): void {
-    const run = this.#runs.get(replica)
+    const run = this.#runs?.get(replica)
     if (run !== undefined) run.running = undefined
     void this.#removeRun(replica, manifest)
   }
 
   remove(replica: ReplicaId, began: CheckedLease | null): void {
-    if (began === null && this.#runs.get(replica)?.leftNothing === true) {
-      this.#runs.delete(replica)
+    if (began === null && this.#runs?.get(replica)?.leftNothing === true) {
+      this.#runs?.delete(replica)
       return
     }
     const removed = this.#remove(replica, began)
       .catch((error: unknown) => this.#complain(replica, 'remove', error))
-      .finally(() => this.#removing.delete(removed))
+      .finally(() => this.#removing?.delete(removed))
+    this.#removing ??= new Set()
     this.#removing.add(removed)
   }
 
   /** Resolves when nothing is being prepared, published, started or removed any more; what runs runs on. */
   async stop(): Promise<void> {
-    for (const { work } of this.#runs.values()) work?.abort.abort(new Error('the node stops'))
-    await Promise.allSettled([...[...this.#runs.values()].flatMap(({ work, started }) => [work?.over, started]), ...this.#removing])
+    const runs = [...(this.#runs?.values() ?? [])]
+    for (const { work } of runs) work?.abort.abort(new Error('the node stops'))
+    await Promise.allSettled([...runs.flatMap(({ work, started }) => [work?.over, started]), ...(this.#removing ?? [])])
   }
 
   #runOf(replica: ReplicaId): Run {
-    const known = this.#runs.get(replica)
+    const known = this.#runs?.get(replica)
     if (known !== undefined) return known
     const run = new Run()
+    this.#runs ??= new Map()
     this.#runs.set(replica, run)
     return run
   }
@@ -146,10 +167,10 @@ export class Runner {
   }
 
   async #start(replica: ReplicaId, manifest: RunManifest, run: Run): Promise<void> {
-    const { workspace, store } = this.#ports
+    const { workspace, content } = this.#ports
     try {
       if (run.graceMs !== undefined) throw new ExecutorError('failed', 'ended before it began')
-      const execution = new WatchedExecution({ replica, manifest, inputs: locateInputs(store, manifest) }, run, workspace)
+      const execution = new WatchedExecution({ replica, manifest, inputs: locateInputs(content, manifest) }, run, workspace)
       const running = await this.#executor(manifest).start(execution)
       this.#attach(replica, running, run)
     } catch (error) {
@@ -160,37 +181,37 @@ export class Runner {
   #attach(replica: ReplicaId, running: Running, run: Run): void {
     run.running = running
     running.ended.then(
-      (ended) => this.#ports.onEvent({ kind: 'ended', replica, ended }),
+      (ended) => this.#owner.apply({ kind: 'ended', replica, ended }),
       (error: unknown) => this.#failed(replica, error)
     )
     if (run.graceMs !== undefined) this.kill(replica, run.graceMs)
   }
 
   async #remove(replica: ReplicaId, began: CheckedLease | null): Promise<void> {
-    const run = this.#runs.get(replica)
+    const run = this.#runs?.get(replica)
     await run?.work?.over
     await run?.started
-    if (run?.work === undefined) this.#runs.delete(replica)
+    if (run?.work === undefined) this.#runs?.delete(replica)
     else run.beginAgain()
     if (began !== null) await this.#removeRun(replica, began.manifest)
     await this.#ports.workspace.remove(replica)
-    await this.#ports.kept.forget(replica)
+    await this.#kept.forget(replica)
   }
 
   /** A container that cannot be removed now is swept when its engine answers again; the watch over the engines has to know that one did not. */
   async #removeRun(replica: ReplicaId, { engine }: RunManifest): Promise<void> {
     try {
-      await this.#ports.executors.get(engine)?.remove(replica)
+      await this.#executorOf(engine)?.remove(replica)
     } catch (error) {
       this.#complain(replica, 'remove', error)
-      if (error instanceof ExecutorError && error.code === 'engine_down') this.#ports.onEngineDown(error)
+      if (error instanceof ExecutorError && error.code === 'engine_down') this.#owner.engineDown(error)
     }
   }
 
   #executionOf({ replica, manifest }: CheckedLease): Execution[] {
     const folder = this.#ports.workspace.pathOf(replica)
     try {
-      return [{ replica, manifest, inputs: locateInputs(this.#ports.store, manifest), folder }]
+      return [{ replica, manifest, inputs: locateInputs(this.#ports.content, manifest), folder }]
     } catch (error) {
       // Its inputs have gone from under it: its run is found by its name all the same.
       this.#complain(replica, 'recover', error)
@@ -198,8 +219,12 @@ export class Runner {
     }
   }
 
+  #executorOf(engine: Engine): Executor | undefined {
+    return this.#ports.executors.find((executor) => executor.engine === engine)
+  }
+
   #executor({ engine }: RunManifest): Executor {
-    const executor = this.#ports.executors.get(engine)
+    const executor = this.#executorOf(engine)
     if (executor === undefined) throw new ExecutorError('failed', `this node does not offer the engine ${engine}`)
     return executor
   }
@@ -207,8 +232,8 @@ export class Runner {
   #failed(replica: ReplicaId, error: unknown): void {
     const fault = faultOf(error)
     this.#complain(replica, fault.code, error)
-    this.#ports.onEvent({ kind: 'failed', replica, fault })
-    if (error instanceof ExecutorError && error.code === 'engine_down') this.#ports.onEngineDown(error)
+    this.#owner.apply({ kind: 'failed', replica, fault })
+    if (error instanceof ExecutorError && error.code === 'engine_down') this.#owner.engineDown(error)
   }
 
   #complain(replica: ReplicaId, what: string, error: unknown): void {

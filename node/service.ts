@@ -1,21 +1,19 @@
 /** The volunteer's daemon without the machine around it: the agent, what makes its word durable, and what carries it out. */
-import type { Engine } from '#protocol/bundle/manifest'
 import type { ContentStore } from '#protocol/content/content'
 import type { Capabilities } from '#protocol/control/messages'
 import type { PeerIdString } from '#protocol/ids'
 import type { Host } from '#protocol/peer/host'
 import type { Signer } from '#protocol/signing/keys'
 import { Agent } from './agent/agent.ts'
-import type { AgentView, Effect, Prompt } from './agent/events.ts'
-import { Committer } from './commit.ts'
-import { Connection } from './connection.ts'
-import { EngineWatch } from './engines.ts'
+import type { AgentEvent, AgentView, Effect, Prompt } from './agent/events.ts'
+import { Committer, type CommitterOwner } from './commit.ts'
+import { Connection, type ConnectionOwner } from './connection.ts'
+import { EngineWatch, type EngineWatchOwner } from './engines.ts'
 import { NodeError } from './errors.ts'
-import { KeptContent } from './kept.ts'
 import { LeaseCheck } from './leases.ts'
 import { STOP_MS_MAX, TICK_MS } from './policy.ts'
 import type { Breath, Clock, Executor, Logger, NodeStore, Random, Workspace } from './ports.ts'
-import { Runner } from './runner.ts'
+import { Runner, type RunnerOwner } from './runner.ts'
 
 export interface ServicePorts {
   readonly host: Host
@@ -28,6 +26,8 @@ export interface ServicePorts {
   readonly random: Random
   readonly breath: Breath
   readonly logger: Logger
+  /** Called once, when the node is done (drained, or told to quit), or cannot go on. Work is then over, but nothing is closed. */
+  ended(error: NodeError | undefined): void
 }
 
 export interface ServiceOptions {
@@ -40,76 +40,35 @@ export interface ServiceOptions {
   readonly capabilities: Capabilities
 }
 
-export class NodeService {
-  /** Resolves when the node is done (drained, or told to quit); rejects with NodeError when it cannot go on. Work is then over, but nothing is closed. */
-  readonly done: Promise<void>
+const NOTHING = (): void => {}
+const NEVER = Number.POSITIVE_INFINITY
+
+export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatchOwner, RunnerOwner {
+  readonly leases: LeaseCheck
+  readonly project: PeerIdString
   readonly #ports: ServicePorts
   readonly #agent: Agent
   readonly #committer: Committer
-  readonly #kept: KeptContent
   readonly #runner: Runner
   readonly #engines: EngineWatch
   readonly #connection: Connection
-  #settle: { resolve(): void; reject(error: NodeError): void }
   #closed = false
-  #cancelTick = (): void => {}
-  #graceEndMs = Number.POSITIVE_INFINITY
-  #cancelGrace = (): void => {}
-  #cancelLast = (): void => {}
+  #done = false
+  #cancelTick = NOTHING
+  #graceEndMs = NEVER
+  #cancelGrace = NOTHING
+  #cancelLast = NOTHING
 
   constructor(ports: ServicePorts, options: ServiceOptions) {
-    const { host, content, store, workspace, executors, signer, clock, random, breath, logger } = ports
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    // Whoever started the node learns of a failure through `done`; nobody has to listen.
-    promise.catch(() => undefined)
-    this.done = promise
-    this.#settle = { resolve, reject }
+    const { project, slots, capabilities } = options
+    this.project = project
+    this.leases = new LeaseCheck(project, capabilities)
     this.#ports = ports
-    this.#agent = new Agent({ project: options.project, slots: options.slots, signer, link: random.bytes(16) })
-    this.#committer = new Committer({
-      core: this.#agent,
-      store,
-      clock,
-      breath,
-      prompt: (prompts) => this.#prompt(prompts),
-      carryOut: (effects) => this.#carryOut(effects),
-      onFatal: (error) => reject(error)
-    })
-    this.#connection = new Connection(
-      {
-        host,
-        clock,
-        random,
-        logger,
-        leases: new LeaseCheck(options.project, {
-          engines: executors.map(({ engine }) => engine),
-          cpuMillis: options.capabilities.cpuMillis,
-          memoryBytes: options.capabilities.memoryBytes
-        }),
-        onEvent: (event) => this.#committer.apply(event),
-        room: () => this.#committer.room(),
-        onRefused: (error) => reject(error)
-      },
-      options
-    )
-    this.#kept = new KeptContent(content, workspace)
-    this.#runner = new Runner({
-      executors: new Map<Engine, Executor>(executors.map((executor) => [executor.engine, executor])),
-      store: content,
-      kept: this.#kept,
-      workspace,
-      inputs: { store: content, host, from: [options.project], clock, online: (signal) => this.#connection.online(signal) },
-      logger,
-      onEvent: (event) => this.#committer.apply(event),
-      onEngineDown: (error) => this.#engines.down(error)
-    })
-    this.#engines = new EngineWatch({
-      executors,
-      clock,
-      logger,
-      recover: (first) => this.#recover(first),
-      onChange: (up) => this.#committer.apply({ kind: 'engine', up })
-    })
+    this.#agent = new Agent({ project, slots, signer: ports.signer, link: ports.random.bytes(16) })
+    this.#committer = new Committer(this.#agent, ports, this)
+    this.#connection = new Connection(ports, options, this)
+    this.#runner = new Runner(ports, this)
+    this.#engines = new EngineWatch(ports, this)
   }
 
   /** Takes up what an earlier life left, asks the engines, and begins to connect. Throws NodeError `storage` when the node's records are damaged. */
@@ -122,7 +81,7 @@ export class NodeService {
       const why = cause instanceof Error ? cause.message : String(cause)
       throw new NodeError('storage', `the node's records are damaged: ${why}; remove its state folder to start afresh (what it ran is lost)`, { cause })
     }
-    for (const [replica, content] of this.#agent.reported()) this.#kept.remember(replica, content)
+    for (const [replica, content] of this.#agent.reported()) this.#runner.remember(replica, content)
     await workspace.sweep(this.#held())
     this.#tick()
     await this.#engines.start()
@@ -145,7 +104,7 @@ export class NodeService {
     this.#committer.apply({ kind: 'resume' })
   }
 
-  /** `done` resolves when what runs has ended and was reported; after `graceMs` the rest is ended as by `quit`. Asked twice, the shorter time counts. */
+  /** The node ends when what runs has ended and was reported; after `graceMs` the rest is ended as by `quit`. Asked twice, the shorter time counts. */
   drain(graceMs?: number): void {
     this.#committer.apply({ kind: 'drain' })
     if (graceMs === undefined || this.#closed) return
@@ -157,12 +116,12 @@ export class NodeService {
     this.#cancelGrace = clock.after(graceMs, () => this.quit())
   }
 
-  /** `done` resolves when what ran is killed and given back, or could not be within STOP_MS_MAX. */
+  /** The node ends when what ran is killed and given back, or could not be within STOP_MS_MAX. */
   quit(): void {
     this.#committer.apply({ kind: 'quit' })
     this.#cancelGrace()
     this.#cancelLast()
-    if (!this.#closed) this.#cancelLast = this.#ports.clock.after(STOP_MS_MAX, () => this.#settle.resolve())
+    if (!this.#closed) this.#cancelLast = this.#ports.clock.after(STOP_MS_MAX, () => this.#end())
   }
 
   /** Ends everything in an orderly way; what still runs runs on and is found by the next start. */
@@ -177,11 +136,37 @@ export class NodeService {
     await this.#connection.stop()
   }
 
-  #held(): ReadonlySet<string> {
-    return new Set(this.#agent.view().replicas.map(({ replica }) => replica))
+  // What its parts tell it.
+
+  apply(event: AgentEvent): void {
+    this.#committer.apply(event)
   }
 
-  async #recover(first: boolean): Promise<void> {
+  room(): Promise<void> | undefined {
+    return this.#committer.room()
+  }
+
+  online(signal: AbortSignal): Promise<void> {
+    return this.#connection.online(signal)
+  }
+
+  refused(error: NodeError): void {
+    this.#end(error)
+  }
+
+  fatal(error: NodeError): void {
+    this.#end(error)
+  }
+
+  engineDown(error: Error): void {
+    this.#engines.down(error)
+  }
+
+  enginesChanged(up: boolean): void {
+    this.apply({ kind: 'engine', up })
+  }
+
+  async recover(first: boolean): Promise<void> {
     const leases = this.#agent.unrecovered()
     const keep = new Set(leases.map(({ replica }) => replica))
     if (!first) {
@@ -195,14 +180,7 @@ export class NodeService {
     this.#committer.apply({ kind: 'recovered', found })
   }
 
-  #tick(): void {
-    this.#cancelTick = this.#ports.clock.after(TICK_MS, () => {
-      this.#committer.apply({ kind: 'tick' })
-      this.#tick()
-    })
-  }
-
-  #prompt(prompts: readonly Prompt[]): void {
+  prompt(prompts: readonly Prompt[]): void {
     for (const prompt of prompts) {
       switch (prompt.kind) {
         case 'prepare':
@@ -224,7 +202,7 @@ export class NodeService {
     }
   }
 
-  #carryOut(effects: readonly Effect[]): void {
+  carryOut(effects: readonly Effect[]): void {
     const frames: Uint8Array[] = []
     let ack = 0
     for (const effect of effects) {
@@ -248,10 +226,27 @@ export class NodeService {
           this.#runner.remove(effect.replica, effect.began)
           break
         case 'done':
-          this.#settle.resolve()
+          this.#end()
           break
       }
     }
     this.#connection.send(frames, ack)
+  }
+
+  #end(error?: NodeError): void {
+    if (this.#done) return
+    this.#done = true
+    this.#ports.ended(error)
+  }
+
+  #held(): ReadonlySet<string> {
+    return new Set(this.#agent.view().replicas.map(({ replica }) => replica))
+  }
+
+  #tick(): void {
+    this.#cancelTick = this.#ports.clock.after(TICK_MS, () => {
+      this.#committer.apply({ kind: 'tick' })
+      this.#tick()
+    })
   }
 }

@@ -26,9 +26,12 @@ export interface AgentOptions {
 }
 
 export class Agent {
-  readonly #options: AgentOptions
+  readonly #project: PeerIdString
+  readonly #slots: number
+  readonly #signer: AgentOptions['signer']
   readonly #outbox: Outbox
-  readonly #outgoing: Outgoing
+  /** What is to be said with the next step. */
+  #outgoing: Outgoing | undefined
   readonly #held = new Holdings()
   #prompts: Prompt[] = []
   #effects: Effect[] = []
@@ -46,10 +49,16 @@ export class Agent {
   #byeSeq = 0
   #done = false
 
-  constructor(options: AgentOptions) {
-    this.#options = options
-    this.#outbox = new Outbox(options.link)
-    this.#outgoing = new Outgoing(options.signer)
+  constructor({ project, slots, signer, link }: AgentOptions) {
+    this.#project = project
+    this.#slots = slots
+    this.#signer = signer
+    this.#outbox = new Outbox(link)
+  }
+
+  get #say(): Outgoing {
+    this.#outgoing ??= new Outgoing(this.#signer)
+    return this.#outgoing
   }
 
   /** Takes back one durable record, before the first event; followed by `restored()`. Throws when the record is damaged. */
@@ -91,7 +100,7 @@ export class Agent {
       mode: this.#mode,
       connected: this.#welcomed,
       engineUp: this.#engineUp,
-      slots: this.#options.slots,
+      slots: this.#slots,
       unacknowledged: this.#outbox.unacknowledged,
       replicas: [...this.#held.entries()].map(([id, { replica, sinceMs }]) => ({ replica: id, phase: replica.phase, sinceMs }))
     }
@@ -194,11 +203,12 @@ export class Agent {
   /** Everything gathered since the last call. */
   take(): Step {
     const sends: Uint8Array[] = []
-    for (const frame of this.#outgoing.take()) {
+    for (const frame of this.#outgoing?.take() ?? []) {
       const bytes = this.#outbox.add(frame)
       if (frame.bye !== undefined) this.#byeSeq = this.#outbox.sent
       if (this.#welcomed) sends.push(bytes)
     }
+    this.#outgoing = undefined
     const demand = this.#demand()
     if (this.#welcomed && demand !== this.#demandTold) {
       this.#demandTold = demand
@@ -220,7 +230,7 @@ export class Agent {
     if (!this.#connected || this.#welcomed) return
     if (!event.resumed || !this.#outbox.resumable(event.received)) {
       for (const id of this.#held.ids()) this.#end(id, null, KILL_GRACE_MS, nowMs)
-      this.#outgoing.clear()
+      this.#outgoing = undefined
       this.#outbox.reset(event.resumed ? event.spare : this.#outbox.link)
       if (event.resumed) {
         this.#prompts.push({ kind: 'disconnect', message: 'the node and the coordinator do not remember the same messages; starting a new link' })
@@ -250,7 +260,7 @@ export class Agent {
     const id = offered.ok ? offered.lease.replica : offered.replica
     if (this.#held.get(id) !== undefined) return
     const refusal = this.#refusal(offered)
-    if (refusal !== undefined) this.#outgoing.returned(id, refusal)
+    if (refusal !== undefined) this.#say.returned(id, refusal)
     if (refusal !== undefined || !offered.ok) return
     this.#held.set(id, { phase: 'preparing', lease: offered.lease, asked: false, granted: false }, nowMs)
     this.#prompts.push({ kind: 'prepare', replica: id, manifest: offered.lease.manifest })
@@ -274,9 +284,9 @@ export class Agent {
   /** ready -> asking for as many as there are free slots, oldest first. */
   #askNext(nowMs: number): void {
     if (this.#mode !== 'active' || this.#held.readyCount === 0) return
-    for (const lease of this.#held.ready(this.#options.slots - this.#held.busy)) {
+    for (const lease of this.#held.ready(this.#slots - this.#held.busy)) {
       this.#held.set(lease.replica, { phase: 'asking', lease }, nowMs)
-      this.#outgoing.start(lease.replica, lease.epoch)
+      this.#say.start(lease.replica, lease.epoch)
     }
   }
 
@@ -308,8 +318,7 @@ export class Agent {
     const replica = this.#held.get(id)
     if (replica?.phase !== 'publishing') return
     const { ended, lease } = replica
-    const { project, signer } = this.#options
-    this.#outgoing.result(resultOf({ project, node: signer.peerId, lease, ended, published }))
+    this.#say.result(resultOf({ project: this.#project, node: this.#signer.peerId, lease, ended, published }))
     this.#held.set(id, { phase: 'reported', content: [published.output, published.stdout, published.stderr] }, nowMs)
     this.#effects.push({ kind: 'clean', lease })
   }
@@ -376,7 +385,7 @@ export class Agent {
     const replica = this.#held.get(id)
     if (replica === undefined) return
     if (replica.phase === 'preparing' || replica.phase === 'publishing') this.#prompts.push({ kind: 'abandon', replica: id })
-    if (fault !== null) this.#outgoing.returned(id, fault)
+    if (fault !== null) this.#say.returned(id, fault)
     const began = replica.phase === 'running' || replica.phase === 'killing' || replica.phase === 'publishing' ? replica.lease : null
     this.#effects.push({ kind: 'remove', replica: id, began })
     this.#held.delete(id)
@@ -384,12 +393,12 @@ export class Agent {
 
   /** The coordinator knows all that we have to say. */
   #settledUp(): boolean {
-    return this.#outgoing.empty && this.#outbox.unacknowledged === 0
+    return this.#outgoing === undefined && this.#outbox.unacknowledged === 0
   }
 
   #demand(): number {
     if (this.#mode !== 'active' || !this.#engineUp) return 0
-    return Math.max(0, Math.min(this.#options.slots, REPLICAS_HELD_MAX - this.#held.size))
+    return Math.max(0, Math.min(this.#slots, REPLICAS_HELD_MAX - this.#held.size))
   }
 
   #tellProgress(nowMs: number): void {
@@ -398,7 +407,7 @@ export class Agent {
       const { phase } = held.replica
       if ((phase !== 'preparing' && phase !== 'publishing') || held.told || nowMs - held.sinceMs < PROGRESS_AFTER_MS) continue
       held.told = true
-      this.#outgoing.progress(id, phase === 'preparing' ? 'preparing' : 'uploading')
+      this.#say.progress(id, phase === 'preparing' ? 'preparing' : 'uploading')
     }
   }
 
@@ -417,7 +426,7 @@ export class Agent {
         if (!settled && nowMs - this.#idleSinceMs < DRAIN_RELEASE_MS) return
       }
       this.#byeAtMs = nowMs
-      if (this.#welcomed) this.#outgoing.bye()
+      if (this.#welcomed) this.#say.bye()
     }
     if (atWork) return
     const told = this.#byeSeq > 0 && this.#settledUp()

@@ -16,10 +16,10 @@ interface Held {
 type Here = Held & { readonly replica: Replica }
 
 export class Holdings {
-  readonly #held = new Map<ReplicaId, Here>()
-  readonly #ready = new Map<ReplicaId, CheckedLease>()
+  #held: Map<ReplicaId, Here> | undefined
+  #ready: Map<ReplicaId, CheckedLease> | undefined
   /** In the order of their first change. */
-  readonly #dirty = new Set<Held>()
+  #dirty: Set<Held> | undefined
   #busy = 0
   #kept = 0
   /** Looked up last: who changes a replica has just asked for it. */
@@ -27,7 +27,7 @@ export class Holdings {
   #last: Here | undefined
 
   get size(): number {
-    return this.#held.size
+    return this.#held?.size ?? 0
   }
   /** Replicas that take a slot: asked for, running, or being ended. */
   get busy(): number {
@@ -39,7 +39,7 @@ export class Holdings {
   }
   /** Replicas that are prepared and were not asked for. */
   get readyCount(): number {
-    return this.#ready.size
+    return this.#ready?.size ?? 0
   }
 
   get(id: ReplicaId): Replica | undefined {
@@ -47,17 +47,17 @@ export class Holdings {
   }
 
   ids(): ReplicaId[] {
-    return [...this.#held.keys()]
+    return [...(this.#held?.keys() ?? [])]
   }
 
   *entries(): Generator<readonly [ReplicaId, Here]> {
-    yield* this.#held
+    if (this.#held !== undefined) yield* this.#held
   }
 
   /** The oldest prepared leases that were not asked for. */
   ready(count: number): CheckedLease[] {
     const oldest: CheckedLease[] = []
-    for (const lease of this.#ready.values()) {
+    for (const lease of this.#ready?.values() ?? []) {
       if (oldest.length >= count) break
       oldest.push(lease)
     }
@@ -68,6 +68,7 @@ export class Holdings {
     const held: Held | undefined = this.#find(id)
     if (held === undefined) {
       const made = { key: REPLICA_PREFIX + id, replica, sinceMs: nowMs, told: false }
+      this.#held ??= new Map()
       this.#held.set(id, made)
       this.#last = made
       this.#note(made, replica)
@@ -85,10 +86,11 @@ export class Holdings {
     const held: Held | undefined = this.#find(id)
     if (held?.replica === undefined) return
     this.#count(id, held.replica, -1)
-    this.#held.delete(id)
+    this.#held?.delete(id)
+    this.#lastId = ''
     this.#last = undefined
     held.replica = undefined
-    this.#dirty.add(held)
+    this.#changed(held)
   }
 
   /** From a durable record; throws when it is damaged. Undefined when the key is not a replica's. */
@@ -97,32 +99,38 @@ export class Holdings {
     const id = key.slice(REPLICA_PREFIX.length)
     const replica = decodeReplica(id, value)
     this.set(id, replica, nowMs)
-    this.#dirty.clear()
+    this.#dirty = undefined
     return { id, replica }
   }
 
   takeChanges(): Change[] {
     const changes: Change[] = []
-    for (const { key, replica } of this.#dirty) changes.push({ key, value: replica === undefined ? null : encodeReplica(replica) })
-    this.#dirty.clear()
+    for (const { key, replica } of this.#dirty ?? []) changes.push({ key, value: replica === undefined ? null : encodeReplica(replica) })
+    this.#dirty = undefined
     return changes
   }
 
   #find(id: ReplicaId): Here | undefined {
     if (id !== this.#lastId) {
-      this.#last = this.#held.get(id)
+      this.#last = this.#held?.get(id)
       this.#lastId = id
     }
     return this.#last
   }
 
   #note(held: Held, replica: Replica): void {
-    if (needsRecord(replica)) this.#dirty.add(held)
+    if (needsRecord(replica)) this.#changed(held)
+  }
+
+  #changed(held: Held): void {
+    this.#dirty ??= new Set()
+    this.#dirty.add(held)
   }
 
   #count(id: ReplicaId, replica: Replica, by: 1 | -1): void {
     switch (replica.phase) {
       case 'ready':
+        this.#ready ??= new Map()
         if (by === 1) this.#ready.set(id, replica.lease)
         else this.#ready.delete(id)
         break

@@ -22,9 +22,10 @@ export class Outbox {
   #numbered: Link<Uint8Array>
   #bytes = 0
   #dirty = false
-  #puts = new Map<number, Uint8Array>()
+  /** Not written yet. */
+  #puts: Map<number, Uint8Array> | undefined
   /** Deletions of what was acknowledged: they ride along with the next commit instead of asking for one. */
-  #forget = new Set<number>()
+  #forget: Set<number> | undefined
   #restored: { record: LinkRecord | undefined; pending: Numbered<Uint8Array>[] } | undefined
 
   /** `id` is used when the records name none. */
@@ -82,6 +83,7 @@ export class Outbox {
     if (bytes.length > FRAME_BYTES_MAX) throw new RangeError(`a frame has ${bytes.length} bytes, at most ${FRAME_BYTES_MAX} are allowed`)
     this.#numbered.push(bytes)
     this.#bytes += bytes.length
+    this.#puts ??= new Map()
     this.#puts.set(seq, bytes)
     this.#dirty = true
     return bytes
@@ -90,7 +92,9 @@ export class Outbox {
   acknowledged(upTo: number): void {
     for (const { seq, payload } of this.#numbered.acknowledge(upTo)) {
       this.#bytes -= payload.length
-      if (!this.#puts.delete(seq)) this.#forget.add(seq)
+      if (this.#puts?.delete(seq) === true) continue
+      this.#forget ??= new Set()
+      this.#forget.add(seq)
     }
   }
 
@@ -122,15 +126,15 @@ export class Outbox {
   take(others: boolean): Change[] {
     const changes: Change[] = []
     if (this.#dirty || others) {
-      for (const seq of this.#forget) changes.push({ key: keyOf(seq), value: null })
-      this.#forget.clear()
+      for (const seq of this.#forget ?? []) changes.push({ key: keyOf(seq), value: null })
+      this.#forget = undefined
     }
     if (this.#dirty) {
       const record: LinkRecord = { v: 1, link: this.link, nextSeq: this.sent + 1, cursor: this.received }
       changes.push({ key: LINK_KEY, value: dagCbor.encode(record) })
     }
-    for (const [seq, value] of this.#puts) changes.push({ key: keyOf(seq), value })
-    this.#puts.clear()
+    for (const [seq, value] of this.#puts ?? []) changes.push({ key: keyOf(seq), value })
+    this.#puts = undefined
     this.#dirty = false
     return changes
   }

@@ -1,4 +1,4 @@
-/** Gathers what one step wants to tell the coordinator and makes as few frames of it as possible. */
+/** Gathers what one step wants to tell the coordinator and makes as few frames of it as possible. Each step with something to say has its own. */
 import type { ReturnedOne, StartOne } from '#protocol/control/messages'
 import type { ReplicaId } from '#protocol/ids'
 import { RESULT_DOMAIN } from '#protocol/result/result'
@@ -10,18 +10,14 @@ import { FAULT_CODE_MAX, FAULT_MESSAGE_MAX, ITEMS_PER_FRAME } from './policy.ts'
 
 export class Outgoing {
   readonly #signer: Pick<Signer, 'sign'>
-  #starts: StartOne[] = []
-  #progress: { replica: ReplicaId; state: string }[] = []
-  #results: Uint8Array[] = []
-  #returned: ReturnedOne[] = []
+  readonly #starts: StartOne[] = []
+  readonly #progress: { replica: ReplicaId; state: string }[] = []
+  readonly #results: Uint8Array[] = []
+  readonly #returned: ReturnedOne[] = []
   #bye = false
 
   constructor(signer: Pick<Signer, 'sign'>) {
     this.#signer = signer
-  }
-
-  get empty(): boolean {
-    return this.#starts.length + this.#progress.length + this.#results.length + this.#returned.length === 0 && !this.#bye
   }
 
   start(replica: ReplicaId, epoch: number): void {
@@ -50,14 +46,6 @@ export class Outgoing {
     this.#bye = true
   }
 
-  clear(): void {
-    this.#starts = []
-    this.#progress = []
-    this.#results = []
-    this.#returned = []
-    this.#bye = false
-  }
-
   /** The gathered frames, in an order in which each makes sense; all results of a frame are one signed batch. */
   take(): FrameBody[] {
     const frames: FrameBody[] = []
@@ -69,7 +57,6 @@ export class Outgoing {
     }
     for (const replicas of parts(this.#returned)) frames.push({ returned: { replicas } })
     if (this.#bye) frames.push({ bye: {} })
-    this.clear()
     return frames
   }
 }

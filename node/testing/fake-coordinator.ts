@@ -20,6 +20,8 @@ export class FakeCoordinator {
   readonly demands: number[] = []
   heartbeats = 0
   byes = 0
+  /** It answers no heartbeat. */
+  silent = false
   reportFrames = 0
   /** What to do with a question to start. */
   grants: (replica: ReplicaId) => boolean = () => true
@@ -156,7 +158,7 @@ export class FakeCoordinator {
 
   #take(stream: FrameStream, frame: Frame): void {
     if (frame.ack > 0) this.#link.acknowledge(frame.ack)
-    if (frame.heartbeat !== undefined) this.heartbeats++
+    if (frame.heartbeat !== undefined) this.#beat(stream)
     if (frame.demand !== undefined) this.demands.push(frame.demand.slots)
     if (frame.seq === 0) return
     const place = this.#link.accept(frame.seq)
@@ -169,6 +171,11 @@ export class FakeCoordinator {
     const asked = (frame.start?.replicas ?? []).map(({ replica }) => replica)
     this.asked.push(...asked)
     if (asked.length > 0) this.#send({ grant: { granted: asked.filter(this.grants), refused: asked.filter((replica) => !this.grants(replica)) } })
+  }
+
+  #beat(stream: FrameStream): void {
+    this.heartbeats++
+    if (!this.silent) void stream.write(Frame.encode({ ack: this.#link.received })).catch(() => undefined)
   }
 
   #report({ results, signature }: NonNullable<Frame['reports']>): void {

@@ -95,8 +95,8 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: 'a node that cannot reach the server tries again at once',
-    file: 'node/connection.ts',
-    line: 'return Math.round((most / 2) * (1 + draw / 255))',
+    file: 'node/calling.ts',
+    line: 'return Math.round((most / 2) * (1 + draw))',
     instead: 'return Math.min(most, draw, 1)'
   },
   {

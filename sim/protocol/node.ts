@@ -122,15 +122,14 @@ export class SimNode {
         (changes) => this.#witness.wrote(this.id, changes),
         (what) => this.#witness.wrong(what)
       )
-      const service = this.#service(life, store)
+      const service = this.#service(life, store, over)
       life.service = service
-      service.done.then(() => over(), over)
       await service.start()
     }
     begin().catch(over)
   }
 
-  #service({ process, host }: Life, store: NodeStore): NodeService {
+  #service({ process, host }: Life, store: NodeStore, ended: (error?: NodeError) => void): NodeService {
     const { machine, setup } = this
     const dice = this.#random.fork('life', ++this.#starts)
     return new NodeService(
@@ -160,7 +159,8 @@ export class SimNode {
         clock: process,
         random: { bytes: (count) => Uint8Array.from({ length: count }, () => dice.below(256)) },
         breath: () => process.later(0, () => undefined),
-        logger: SILENT
+        logger: SILENT,
+        ended
       },
       {
         project: setup.project,
