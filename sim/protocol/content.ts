@@ -3,18 +3,15 @@ import type { CID } from 'multiformats/cid'
 import { cidOfBytes } from '#protocol/content/cid'
 import { ContentError, type ContentStore, EMPTY_DIRECTORY, EMPTY_FILE, type FetchOptions } from '#protocol/content/content'
 import type { PeerIdString } from '#protocol/ids'
-import type { Process } from '../engine/process.ts'
 import type { Machine } from './machine.ts'
 import type { SimHost } from './network.ts'
 import { idOf } from './truth.ts'
 
 export interface ContentWorld {
-  readonly process: Process
-  readonly host: SimHost
   /** Roots that this store holds; outlives the process. */
   readonly roots: Set<string>
-  /** Whether that peer would hand the root over now. */
-  readonly has: (peer: PeerIdString, root: string) => boolean
+  /** Asks a peer for a root; true when it gave it, false when it has none or cannot be asked. Rejects with the signal's reason. */
+  readonly ask: (peer: PeerIdString, root: string, signal: AbortSignal | undefined) => Promise<boolean>
   /** Text of a folder's tree or file; only nodes publish. */
   readonly textAt?: (path: string) => string
   /** Nothing can be added. */
@@ -24,7 +21,32 @@ export interface ContentWorld {
 /** Beyond the round trip. */
 const TRANSFER_MS = 5
 
-export function contentStore({ process, host, roots, has, textAt, full }: ContentWorld): ContentStore {
+/** Asks over the simulated network. `has`: whether that peer would hand the root over now. */
+export function askOver(host: SimHost, has: (peer: PeerIdString, root: string) => boolean): ContentWorld['ask'] {
+  const { process } = host
+  return async (peer, root, signal) => {
+    const connection = host.connectionTo(peer)
+    if (connection === undefined) return false
+    let leave = (): void => {}
+    return await new Promise<boolean>((resolve, reject) => {
+      leave = host.onAbort(signal, () => reject(signal?.reason))
+      if (signal?.aborted === true) reject(signal.reason)
+      const here = connection.endOf(host)
+      const there = connection.otherThan(here)
+      connection.watch(here)
+      here.lane.send(() =>
+        there.host.process.enter(() => {
+          const found = has(peer, root)
+          there.host.process.after(TRANSFER_MS, () => there.lane.send(() => process.enter(() => resolve(found && here.open))))
+          connection.watch(there)
+        })
+      )
+      host.onLost(connection, () => resolve(false))
+    }).finally(() => leave())
+  }
+}
+
+export function contentStore({ roots, ask, textAt, full }: ContentWorld): ContentStore {
   const holds = (root: CID): boolean => {
     const text = root.toString()
     return text === EMPTY_DIRECTORY || text === EMPTY_FILE || roots.has(text)
@@ -35,24 +57,7 @@ export function contentStore({ process, host, roots, has, textAt, full }: Conten
   const fetch = async (root: CID, { from, signal, onProgress }: FetchOptions): Promise<{ bytes: number }> => {
     if (holds(root)) return { bytes: 0 }
     for (const peer of from) {
-      const connection = host.connectionTo(peer)
-      if (connection === undefined) continue
-      let leave = (): void => {}
-      const got = await new Promise<boolean>((resolve, reject) => {
-        leave = host.onAbort(signal, () => reject(signal?.reason))
-        if (signal?.aborted === true) reject(signal.reason)
-        const here = connection.endOf(host)
-        const there = connection.otherThan(here)
-        connection.watch(here)
-        here.lane.send(() =>
-          there.host.process.enter(() => {
-            const found = has(peer, root.toString())
-            there.host.process.after(TRANSFER_MS, () => there.lane.send(() => process.enter(() => resolve(found && here.open))))
-            connection.watch(there)
-          })
-        )
-        host.onLost(connection, () => resolve(false))
-      }).finally(() => leave())
+      const got = await ask(peer, root.toString(), signal)
       if (!got) continue
       roots.add(root.toString())
       onProgress?.({ bytes: 1, totalBytes: 1, blocks: 1 })

@@ -7,7 +7,7 @@ import type { PeerIdString } from '#protocol/ids'
 import type { Signer } from '#protocol/signing/keys'
 import { Process } from '../engine/process.ts'
 import type { Random } from '../random.ts'
-import { contentStore, textAt } from './content.ts'
+import { askOver, contentStore, textAt } from './content.ts'
 import { executor } from './executor.ts'
 import type { Machine } from './machine.ts'
 import { type Network, SimHost } from './network.ts'
@@ -136,10 +136,8 @@ export class SimNode {
       {
         host,
         content: contentStore({
-          process,
-          host,
           roots: machine.content,
-          has: () => !machine.faults.noInput,
+          ask: askOver(host, () => !machine.faults.noInput),
           full: () => machine.faults.contentFull,
           textAt: (folder) => textAt(machine, folder)
         }),

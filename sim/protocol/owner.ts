@@ -2,27 +2,36 @@
 
 import { hash } from 'node:crypto'
 import * as dagCbor from '@ipld/dag-cbor'
+import type { Committer } from '#project-server/commit'
+import type { Submissions } from '#project-server/owner/submit'
 import { encodeManifest, type RunManifest } from '#protocol/bundle/manifest'
 import { type BatchId, batchIdFrom, type TaskId } from '#protocol/ids'
 import type { Submit } from '#protocol/owner/messages'
 import type { Engine } from '../engine/engine.ts'
+import type { Process } from '../engine/process.ts'
 import type { BatchCase, TaskCase } from '../faults/case.ts'
 import type { Random } from '../random.ts'
 import { identityOf } from './identities.ts'
 import type { Pace } from './pace.ts'
-import type { ServerProcess } from './server.ts'
 import { commandOf, idOf } from './truth.ts'
 import type { Witness } from './witness.ts'
 
 const ANSWER_MS_MAX = 5_000
 const AGAIN_MS = 1_000
 
+/** As much of the project server's process as an owner asks. */
+export interface OwnersServer {
+  readonly process: Process
+  readonly submissions: Submissions | undefined
+  readonly committer: Committer | undefined
+}
+
 export interface OwnerPorts {
   readonly engine: Engine
   readonly random: Random
   readonly pace: Pace
   readonly witness: Witness
-  readonly server: () => ServerProcess | undefined
+  readonly server: () => OwnersServer | undefined
 }
 
 interface Sent {
@@ -100,7 +109,7 @@ export class Owner {
   }
 
   /** Until there is an answer. A refusal that does not pass ends it too. */
-  #ask<T>(ask: (server: ServerProcess) => Promise<T> | undefined, done: (answer: T | undefined) => void): void {
+  #ask<T>(ask: (server: OwnersServer) => Promise<T> | undefined, done: (answer: T | undefined) => void): void {
     const { engine, random, pace, server, witness } = this.#ports
     const delayMs = pace.ownerMs(random)
     let over = false

@@ -7,7 +7,7 @@ import type { PeerIdString } from '#protocol/ids'
 import type { Signer } from '#protocol/signing/keys'
 import { Process, type Skew } from '../engine/process.ts'
 import type { Random } from '../random.ts'
-import { contentStore } from './content.ts'
+import { askOver, contentStore } from './content.ts'
 import { type Network, SimHost } from './network.ts'
 import { type Served, serve } from './serve.ts'
 import type { ServerDisk } from './server-disk.ts'
@@ -64,7 +64,7 @@ export class ServerProcess {
       this.kill(true)
       this.#ports.onEnd(this)
     }
-    const content = contentStore({ process, host, roots, has })
+    const content = contentStore({ roots, ask: askOver(host, has) })
     const store = disk.store(process)
     this.#served = await serve({ process, host, content, store, signer, random, witness, onFatal, ...(policy === undefined ? {} : { policy }) })
     network.server = host
