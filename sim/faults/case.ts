@@ -1,6 +1,6 @@
 /** A case: everything that a run is made of, as data. A seed is drawn into one; shrinking takes parts of one away. */
 import type { TaskPolicy } from '#protocol/bundle/policy'
-import type { Role } from '../protocol/node.ts'
+import type { Role } from '../protocol/service.ts'
 import type { TaskKind } from '../protocol/truth.ts'
 
 export interface NodeCase {

@@ -1,6 +1,6 @@
 /** From a seed to a case. Every rate is drawn too, many of them zero: a swarm of worlds finds more than one average world. */
 import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
-import type { Role } from '../protocol/node.ts'
+import type { Role } from '../protocol/service.ts'
 import { TASK_KINDS, type TaskKind } from '../protocol/truth.ts'
 import { Random } from '../random.ts'
 import {

@@ -1,30 +1,15 @@
 /** A volunteer: a machine and the real node service on it, started again whenever it ends. */
 import type { NodeError } from '#node/errors'
 import type { NodeStore } from '#node/ports'
-import { NodeService } from '#node/service'
-import { SILENT } from '#project-server/logger'
+import type { NodeService } from '#node/service'
 import type { PeerIdString } from '#protocol/ids'
-import type { Signer } from '#protocol/signing/keys'
 import { Process } from '../engine/process.ts'
 import type { Random } from '../random.ts'
-import { askOver, contentStore, textAt } from './content.ts'
-import { executor } from './executor.ts'
+import { askOver } from './content.ts'
 import type { Machine } from './machine.ts'
 import { type Network, SimHost } from './network.ts'
-import { honest, type Outcome } from './truth.ts'
+import { type NodeSetup, nodeService } from './service.ts'
 import type { Witness } from './witness.ts'
-
-/** How a volunteer's runs come out. `wrong`: by chance, its own way. `colluding`: always, alike. `copying`: as the first that was reported. */
-export type Role = 'honest' | 'wrong' | 'colluding' | 'copying'
-
-export interface NodeSetup {
-  readonly signer: Signer
-  readonly project: PeerIdString
-  readonly slots: number
-  readonly role: Role
-  /** What others reported of a task, by the bundle's name: for those who copy. */
-  readonly gossip: Map<string, Outcome>
-}
 
 interface Life {
   readonly process: Process
@@ -131,53 +116,9 @@ export class SimNode {
 
   #service({ process, host }: Life, store: NodeStore, ended: (error?: NodeError) => void): NodeService {
     const { machine, setup } = this
-    const dice = this.#random.fork('life', ++this.#starts)
-    return new NodeService(
-      {
-        host,
-        content: contentStore({
-          roots: machine.content,
-          ask: askOver(host, () => !machine.faults.noInput),
-          full: () => machine.faults.contentFull,
-          textAt: (folder) => textAt(machine, folder)
-        }),
-        store,
-        workspace: machine.workspace(),
-        executors: [
-          executor({
-            machine,
-            process,
-            outcome: ({ manifest, replica }) => this.#outcome(manifest.command, replica),
-            onStart: (replica) => this.#witness.started(this.id, replica),
-            onFound: () => this.#witness.see('a node found its runs again'),
-            onEnd: (replica, ended, outcome) => this.#witness.ended(this.id, replica, ended, outcome)
-          })
-        ],
-        signer: setup.signer,
-        clock: process,
-        random: { bytes: (count) => Uint8Array.from({ length: count }, () => dice.below(256)) },
-        breath: () => process.later(0, () => undefined),
-        logger: SILENT,
-        ended
-      },
-      {
-        project: setup.project,
-        addresses: ['/sim/project'],
-        lookUp: false,
-        name: machine.name,
-        agent: 'talko/sim',
-        slots: setup.slots,
-        capabilities: {
-          platform: 'linux/amd64',
-          engines: ['process'],
-          cpuMillis: 1_000_000,
-          memoryBytes: 2 ** 40,
-          diskBytes: 2 ** 40,
-          slots: setup.slots,
-          tags: []
-        }
-      }
-    )
+    const random = this.#random.fork('life', ++this.#starts)
+    const ask = askOver(host, () => !machine.faults.noInput)
+    return nodeService({ machine, process, host, ask, store, setup, random, witness: this.#witness, ended }, { addresses: ['/sim/project'], lookUp: false })
   }
 
   #end(tell: boolean): void {
@@ -187,22 +128,5 @@ export class SimNode {
     life.process.kill()
     life.host.end(tell)
     this.machine.crash()
-  }
-
-  #outcome(command: readonly string[], replica: string): Outcome {
-    const truth = honest(command, replica)
-    const name = command[2] ?? ''
-    const { role, gossip } = this.setup
-    const lie = (out: string): Outcome => ({ out, stdout: '', stderr: '', exitCode: 0 })
-    const outcome =
-      role === 'colluding'
-        ? lie(`a lie about ${name}`)
-        : role === 'wrong' && this.machine.random.chance(0.5)
-          ? lie(`an error of ${this.machine.name} about ${replica}`)
-          : role === 'copying'
-            ? (gossip.get(name) ?? lie(`a guess about ${replica}`))
-            : truth
-    if (!gossip.has(name)) gossip.set(name, outcome)
-    return outcome
   }
 }
