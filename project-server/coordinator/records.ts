@@ -286,11 +286,36 @@ function decisionOf([vote, atMs, exitCode, output, stdout, stderr, bytes, held]:
 
 export function encodeBatchRecord(batch: BatchRecord): Uint8Array {
   const { id, name, by, createdAtMs, order, seed, policy, open, tasks, created, running, validating, ready, failed, killed } = batch
-  return encode([{ id, name, by, createdAtMs, order, seed, policy, open, tasks, created, running, validating, ready, failed, killed }])
+  const { minQuorum, targetResults, maxErrorResults, maxTotalResults, maxSuccessResults, priority, nodes } = policy
+  WRITER.list(16).int(RECORD_VERSION).text(id).text(name).text(by).int(createdAtMs).int(order).int(seed).list(7)
+  WRITER.int(minQuorum).int(targetResults).int(maxErrorResults).int(maxTotalResults).int(maxSuccessResults).int(priority)
+  writeTexts(nodes)
+  return WRITER.flag(open).int(tasks).int(created).int(running).int(validating).int(ready).int(failed).int(killed).done()
 }
 
 export function decodeBatchRecord(bytes: Uint8Array): BatchRecord {
-  return decode<[BatchRecord]>('batch', bytes)[0]
+  const [id, name, by, createdAtMs, order, seed, row, open, tasks, created, running, validating, ready, failed, killed] = decode<
+    [
+      BatchId,
+      string,
+      PeerIdString,
+      number,
+      number,
+      number,
+      [number, number, number, number, number, number, string[]],
+      boolean,
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+      number
+    ]
+  >('batch', bytes)
+  const [minQuorum, targetResults, maxErrorResults, maxTotalResults, maxSuccessResults, priority, nodes] = row
+  const policy = { minQuorum, targetResults, maxErrorResults, maxTotalResults, maxSuccessResults, priority, nodes }
+  return { id, name, by, createdAtMs, order, seed, policy, open, tasks, created, running, validating, ready, failed, killed }
 }
 
 export function encodeBundleRecord(manifest: Uint8Array): Uint8Array {
@@ -303,11 +328,21 @@ export function decodeBundleRecord(record: Uint8Array): Uint8Array {
 }
 
 export function encodeNodeRecord(node: NodeRecord): Uint8Array {
-  return encode([{ ...node }])
+  const { id, offer, state, lastSeenMs, valid, invalid, errors, lost } = node
+  const { name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags } = offer
+  WRITER.list(9).int(RECORD_VERSION).text(id).list(9).text(name).text(agent).text(platform)
+  writeTexts(engines)
+  WRITER.int(cpuMillis).int(memoryBytes).int(diskBytes).int(slots)
+  writeTexts(tags)
+  return WRITER.text(state).int(lastSeenMs).int(valid).int(invalid).int(errors).int(lost).done()
 }
 
 export function decodeNodeRecord(bytes: Uint8Array): NodeRecord {
-  return decode<[NodeRecord]>('node', bytes)[0]
+  const [id, row, state, lastSeenMs, valid, invalid, errors, lost] = decode<
+    [PeerIdString, [string, string, string, string[], number, number, number, number, string[]], NodeRecord['state'], number, number, number, number, number]
+  >('node', bytes)
+  const [name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags] = row
+  return { id, offer: { name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags }, state, lastSeenMs, valid, invalid, errors, lost }
 }
 
 export function encodeLinkRecord({ id, sent, received }: LinkNumbers): Uint8Array {
@@ -320,11 +355,19 @@ export function decodeLinkRecord(bytes: Uint8Array): LinkNumbers {
 }
 
 export function encodeOutgoing(outgoing: Outgoing): Uint8Array {
-  return encode([outgoing])
+  const { kind } = outgoing
+  WRITER.list(4).int(RECORD_VERSION).text(kind)
+  writeTexts(kind === 'grant' ? outgoing.granted : outgoing.replicas)
+  if (kind === 'grant') writeTexts(outgoing.refused)
+  else WRITER.text(kind === 'cancel' ? outgoing.reason : null)
+  return WRITER.done()
 }
 
 export function decodeOutgoing(bytes: Uint8Array): Outgoing {
-  return decode<[Outgoing]>('outgoing', bytes)[0]
+  const [kind, replicas, more] = decode<[Outgoing['kind'], ReplicaId[], ReplicaId[] | CancelReason | null]>('outgoing', bytes)
+  if (kind === 'grant') return { kind, granted: replicas, refused: Array.isArray(more) ? more : [] }
+  if (kind === 'cancel') return { kind, replicas, reason: more as CancelReason }
+  return { kind, replicas }
 }
 
 export function encodeLateRecord({ node, vote, atMs }: LateRecord): Uint8Array {
@@ -334,4 +377,9 @@ export function encodeLateRecord({ node, vote, atMs }: LateRecord): Uint8Array {
 export function decodeLateRecord(bytes: Uint8Array): LateRecord {
   const [node, vote, atMs] = decode<[PeerIdString, string, number]>('late', bytes)
   return { node, vote, atMs }
+}
+
+function writeTexts(texts: readonly string[]): void {
+  WRITER.list(texts.length)
+  for (const text of texts) WRITER.text(text)
 }
