@@ -2,7 +2,7 @@
 import { signBundles } from '#protocol/bundle/sign'
 import { Frame, type Lease } from '#protocol/control/messages'
 import type { ReplicaId } from '#protocol/ids'
-import type { Node, Replica } from './model.ts'
+import { type Node, outgoingOf, type Replica } from './model.ts'
 import type { LeaseSigner } from './output.ts'
 import { ASSIGN_BYTES_MAX, ASSIGN_LEASES_MAX } from './policy.ts'
 import type { CancelReason, Outgoing } from './records.ts'
@@ -18,7 +18,7 @@ export interface Built {
 
 /** Drains what is gathered for a node: leases first, cancellations after what they cancel. */
 export function buildFrames(node: Node, signer: LeaseSigner): readonly Built[] {
-  const { assign, granted, refused, cancel, release } = node.outgoing
+  const { assign, granted, refused, cancel, release } = outgoingOf(node)
   const built: Built[] = []
   const next = (node.link?.sent ?? 0) + 1
   for (const part of assignments(assign)) {
@@ -39,11 +39,7 @@ export function buildFrames(node: Node, signer: LeaseSigner): readonly Built[] {
     for (const part of parts(replicas)) say({ kind: 'cancel', replicas: part, reason })
   }
   for (const part of parts(release)) say({ kind: 'release', replicas: part })
-  node.outgoing.assign = []
-  node.outgoing.granted = []
-  node.outgoing.refused = []
-  node.outgoing.cancel = []
-  node.outgoing.release = []
+  node.outgoing = null
   return built
 }
 

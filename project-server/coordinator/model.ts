@@ -148,6 +148,8 @@ export interface Replica {
   assignSeq: number
   /** Its output could not be had from its node. */
   spent: boolean
+  /** While it is live, its place in what its node holds. */
+  place: number
 }
 
 export interface Report {
@@ -169,16 +171,14 @@ export interface Node {
   /** Its stream is open and it was welcomed. */
   connected: boolean
   lastSeenMs: number
-  /** Not silent before this, whatever was heard (after a restart). */
-  graceUntilMs: number
   /** Standing demand. */
   slots: number
-  /** Live replicas. */
-  readonly held: Set<Replica>
-  /** Cancelled while running and perhaps not ended yet, with the time after which that is assumed. */
-  readonly closing: Map<ReplicaId, number>
+  /** Live replicas, in no order. */
+  readonly held: Replica[]
+  /** Cancelled while running and perhaps not ended yet, with the time after which that is assumed. Null, as the next two, when there never was any: so it is for most of a hundred thousand nodes. */
+  closing: Map<ReplicaId, number> | null
   /** Runs of killed tasks whose results, or whose content, may still come from it. */
-  readonly owed: Map<ReplicaId, Remains>
+  owed: Map<ReplicaId, Remains> | null
   cpuMillis: number
   memoryBytes: number
   valid: number
@@ -187,12 +187,14 @@ export interface Node {
   lost: number
   /** The numbering of its control stream. What is said is kept as data: after a reconnect a frame is made anew from what still holds. */
   link: Link<Outgoing> | null
-  readonly outgoing: Outbound
+  outgoing: Outbound | null
   /** Leases that it did not list in its last hello. */
   forgotten: { readonly replicas: readonly Replica[]; readonly atMs: number } | null
   /** Its place among the nodes with free slots: see free-nodes.ts. */
   free: number
   place: number
+  /** When it is to be looked at, infinity for never: see watch.ts. */
+  watchMs: number
 }
 
 /** What goes to a node with the next `take`, one frame of each kind. */
@@ -202,4 +204,20 @@ export interface Outbound {
   refused: ReplicaId[]
   cancel: { readonly replica: ReplicaId; readonly reason: CancelReason }[]
   release: ReplicaId[]
+}
+
+/** The node's own, made when it is first written to. */
+export function closingOf(node: Node): Map<ReplicaId, number> {
+  node.closing ??= new Map()
+  return node.closing
+}
+
+export function owedOf(node: Node): Map<ReplicaId, Remains> {
+  node.owed ??= new Map()
+  return node.owed
+}
+
+export function outgoingOf(node: Node): Outbound {
+  node.outgoing ??= { assign: [], granted: [], refused: [], cancel: [], release: [] }
+  return node.outgoing
 }

@@ -24,6 +24,19 @@ describe('a node', () => {
     assert.deepEqual([...bob.leases.keys()], [`${T}.2`])
   })
 
+  it('that falls silent after the clock was set back is lost as soon as any other', async () => {
+    const at = await world()
+    const ann = at.join('ann')
+    at.submit(A, [bundle('x')], SINGLE)
+    at.begin(ann, `${T}.1`)
+    at.pass(1_000)
+    at.nowMs -= 600_000
+    at.pass(15_000, [ann])
+    assert.equal(at.states(T), 'ann running')
+    at.pass(2_000, [ann])
+    assert.equal(at.states(T), 'ann lost')
+  })
+
   it('back with its work in hand keeps its attempt when nobody has taken it over', async () => {
     const at = await world()
     const ann = at.join('ann')

@@ -2,12 +2,12 @@
 import { Link } from '#protocol/control/link'
 import type { PeerIdString, ReplicaId } from '#protocol/ids'
 import type { Event, NodeOffer } from './events.ts'
-import type { Node, Replica } from './model.ts'
-import { FORGOTTEN_MS, NODES_MAX, OUTBOX_FRAMES_MAX, PREPARE_MS_MAX, REPORT_SLACK_MS } from './policy.ts'
+import type { Node } from './model.ts'
+import { FORGOTTEN_MS, NODES_MAX, OUTBOX_FRAMES_MAX } from './policy.ts'
 import { retryPull } from './pulls.ts'
 import { type Outgoing, outKey } from './records.ts'
 import { askAgain, forgetRemains, sweepRemains } from './remains.ts'
-import { close, giveBack, lose, refile, revive } from './replicas.ts'
+import { close, deadlineMs, giveBack, lose, refile, revive } from './replicas.ts'
 import type { State } from './state.ts'
 import { isLive } from './states.ts'
 
@@ -37,6 +37,7 @@ export function hello(state: State, event: Hello, nowMs: number): void {
   state.out.replay(node)
   state.out.effect({ kind: 'welcome', node: node.id, resumed, received: node.link?.received ?? 0, unknown })
   state.nodesChanged.add(node)
+  watch(state, node, nowMs)
   refile(state, node)
   for (const task of [...state.waitingPulls]) if (task.replicas.some((replica) => replica.node === node)) retryPull(state, task, nowMs)
   askAgain(state, node, nowMs)
@@ -53,7 +54,7 @@ export function bye(state: State, node: Node, nowMs: number): void {
   for (const replica of [...node.held]) giveBack(state, replica, { class: 'owner', message: 'the node left' }, nowMs)
   node.state = 'left'
   node.slots = 0
-  node.closing.clear()
+  node.closing = null
   state.out.node(node)
   refile(state, node)
 }
@@ -71,16 +72,22 @@ export function disconnect(state: State, node: Node, code: string, message: stri
   gone(state, node)
 }
 
-/** The slow sweep over nodes: silence, deadlines, runs that should have ended, what killed ones left, outboxes that nobody empties. */
+/** The slow sweep: silence, deadlines, runs that should have ended, what killed ones left, outboxes that nobody empties. Looks only at nodes that are due. */
 export function sweepNodes(state: State, nowMs: number): void {
   const silenceMs = state.policy.heartbeatMs * state.policy.missedMax
-  for (const node of state.nodes.values()) {
-    if (node.state === 'online' && nowMs - node.lastSeenMs > silenceMs && nowMs >= node.graceUntilMs) nodeLost(state, node, silenceMs, nowMs)
-    for (const [id, untilMs] of node.closing) if (nowMs >= untilMs) close(state, node, id)
+  const setBack = state.watch.isBefore(nowMs)
+  if (setBack) state.graceUntilMs = Math.min(state.graceUntilMs, nowMs + state.policy.restartGraceMs)
+  for (const node of state.watch.take(nowMs)) {
+    // By a clock that was set back, nobody was heard of later than now.
+    if (setBack && node.lastSeenMs > nowMs) node.lastSeenMs = nowMs
+    if (node.state === 'online' && nowMs - node.lastSeenMs > silenceMs && nowMs >= state.graceUntilMs) nodeLost(state, node, silenceMs, nowMs)
+    for (const [id, untilMs] of node.closing ?? []) if (nowMs >= untilMs) close(state, node, id)
     if (node.forgotten !== null && nowMs >= node.forgotten.atMs) forgetReplicas(state, node, nowMs)
-    for (const replica of node.held) if (nowMs >= deadlineMs(replica)) lose(state, replica, { message: 'not done in its time', tell: true }, nowMs)
-    if ((node.link?.waiting ?? 0) > OUTBOX_FRAMES_MAX) cutOff(state, node, nowMs)
+    for (const replica of node.held.filter((held) => nowMs >= deadlineMs(held))) lose(state, replica, { message: 'not done in its time', tell: true }, nowMs)
+    watch(state, node, nowMs)
   }
+  for (const node of state.out.overrun) if (overruns(node)) cutOff(state, node, nowMs)
+  state.out.overrun.clear()
   sweepRemains(state, nowMs)
 }
 
@@ -91,11 +98,10 @@ export function newNode(id: PeerIdString, offer: NodeOffer, nowMs: number): Node
     state: 'online',
     connected: false,
     lastSeenMs: nowMs,
-    graceUntilMs: nowMs,
     slots: 0,
-    held: new Set(),
-    closing: new Map(),
-    owed: new Map(),
+    held: [],
+    closing: null,
+    owed: null,
     cpuMillis: 0,
     memoryBytes: 0,
     valid: 0,
@@ -103,10 +109,11 @@ export function newNode(id: PeerIdString, offer: NodeOffer, nowMs: number): Node
     errors: 0,
     lost: 0,
     link: null,
-    outgoing: { assign: [], granted: [], refused: [], cancel: [], release: [] },
+    outgoing: null,
     forgotten: null,
     free: 0,
-    place: 0
+    place: 0,
+    watchMs: Number.POSITIVE_INFINITY
   }
 }
 
@@ -122,9 +129,9 @@ function startLink(state: State, node: Node, id: string, nowMs: number): void {
 function dropLink(state: State, node: Node): void {
   for (const { seq } of node.link?.pending() ?? []) state.out.delete(outKey(node.id, seq))
   node.link = null
-  node.closing.clear()
+  node.closing = null
   node.forgotten = null
-  Object.assign(node.outgoing, { assign: [], granted: [], refused: [], cancel: [], release: [] })
+  node.outgoing = null
 }
 
 /** Compares what the node holds with what it should: found ones go on, those it does not list are lost soon, the rest is unknown. */
@@ -133,22 +140,22 @@ function reconcile(state: State, node: Node, { replicas: listed }: Hello, nowMs:
   const unknown: ReplicaId[] = []
   const dropped = toldToDrop(node)
   for (const id of names) {
-    if (node.owed.has(id)) continue
+    if (node.owed?.has(id) === true) continue
     const replica = state.replica(id)
     if (replica === undefined || replica.node !== node) unknown.push(id)
     // Its output may still be wanted: the release says when not.
     else if (!isLive(replica.state) && replica.state !== 'reported' && (dropped.has(id) || !revive(state, replica, nowMs))) unknown.push(id)
   }
   const acked = node.link?.acked ?? 0
-  const missing = [...node.held].filter(({ id, assignSeq }) => assignSeq !== -1 && assignSeq <= acked && !names.has(id))
+  const missing = node.held.filter(({ id, assignSeq }) => assignSeq !== -1 && assignSeq <= acked && !names.has(id))
   node.forgotten = missing.length === 0 ? null : { replicas: missing, atMs: nowMs + FORGOTTEN_MS }
-  for (const id of node.closing.keys()) if (!names.has(id)) close(state, node, id)
+  for (const id of node.closing?.keys() ?? []) if (!names.has(id)) close(state, node, id)
   return unknown
 }
 
 /** Replicas that a message which the node does not have yet tells it to drop: found again, they would be dropped all the same. */
 function toldToDrop({ link, outgoing }: Node): ReadonlySet<ReplicaId> {
-  const dropped = new Set([...outgoing.refused, ...outgoing.cancel.map(({ replica }) => replica)])
+  const dropped = new Set([...(outgoing?.refused ?? []), ...(outgoing?.cancel.map(({ replica }) => replica) ?? [])])
   for (const { payload } of link?.pending() ?? []) {
     if (payload.kind === 'cancel') for (const id of payload.replicas) dropped.add(id)
     if (payload.kind === 'grant') for (const id of payload.refused) dropped.add(id)
@@ -168,9 +175,14 @@ function nodeLost(state: State, node: Node, silenceMs: number, nowMs: number): v
   state.out.node(node)
   if (node.connected) disconnect(state, node, 'silent', `nothing was heard for ${silenceMs / 1000} s`)
   for (const replica of [...node.held]) lose(state, replica, { message: 'the node fell silent' }, nowMs)
-  node.closing.clear()
+  node.closing = null
   node.forgotten = null
   refile(state, node)
+}
+
+/** More waits for its acknowledgement than may. */
+export function overruns({ link }: Node): boolean {
+  return link !== null && link.waiting > OUTBOX_FRAMES_MAX
 }
 
 /** Its link is given up; with the next hello both sides start anew. */
@@ -180,6 +192,12 @@ function cutOff(state: State, node: Node, nowMs: number): void {
   dropLink(state, node)
 }
 
-function deadlineMs(replica: Replica): number {
-  return replica.atMs + (replica.granted ? replica.task.bundle.timeMs + REPORT_SLACK_MS : PREPARE_MS_MAX)
+/** Files the node under the earliest time at which something of it can be over. Hearing of it does not: it is filed anew when it is looked at. */
+export function watch(state: State, node: Node, nowMs: number): void {
+  const { heartbeatMs, missedMax } = state.policy
+  let atMs = node.state === 'online' ? Math.max(nowMs, node.lastSeenMs + heartbeatMs * missedMax, state.graceUntilMs) + 1 : Number.POSITIVE_INFINITY
+  for (const untilMs of node.closing?.values() ?? []) atMs = Math.min(atMs, untilMs)
+  if (node.forgotten !== null) atMs = Math.min(atMs, node.forgotten.atMs)
+  for (const replica of node.held) atMs = Math.min(atMs, deadlineMs(replica))
+  state.watch.at(node, atMs)
 }

@@ -8,6 +8,7 @@ import type { Change } from '../ports.ts'
 import type { Effect, Unsigned } from './events.ts'
 import { buildFrames, rebuildFrame } from './frames.ts'
 import type { Batch, Node, Replica, Task } from './model.ts'
+import { OUTBOX_FRAMES_MAX } from './policy.ts'
 import { batchKey, encodeBatchRecord, encodeLinkRecord, encodeNodeRecord, encodeOutgoing, encodeTaskRecord, linkKey, nodeKey, outKey } from './records.ts'
 import { batchRecord, nodeRecord, taskRecord } from './snapshots.ts'
 
@@ -21,6 +22,8 @@ export interface Taken {
 }
 
 export class Output {
+  /** Nodes that let more frames wait for their acknowledgement than they may: the sweep cuts them off. */
+  readonly overrun = new Set<Node>()
   readonly #changes = new Map<string, Uint8Array | (() => Uint8Array) | null>()
   /** Keys that did not exist at the last take. */
   readonly #created = new Set<string>()
@@ -150,6 +153,7 @@ export class Output {
     for (const { outgoing, frame } of buildFrames(node, this.#signer)) {
       if (link === null) continue
       const seq = link.push(outgoing)
+      if (link.waiting > OUTBOX_FRAMES_MAX) this.overrun.add(node)
       this.#changes.set(outKey(node.id, seq), encodeOutgoing(outgoing))
       this.#links.add(node)
       if (node.connected) this.#effects.push({ kind: 'send', node: node.id, seq, frame: frame(seq) })

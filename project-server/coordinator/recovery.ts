@@ -5,7 +5,7 @@ import { decodeResult, voteOf } from '#protocol/result/result'
 import type { Store } from '../ports.ts'
 import { bundleOf, groupOf, orderOf, storedManifest } from './batches.ts'
 import type { Batch, Node, Replica, Report, Task } from './model.ts'
-import { newNode } from './nodes.ts'
+import { newNode, overruns, watch } from './nodes.ts'
 import { resumePull } from './pulls.ts'
 import { decodeStoredResult, resultKey } from './receipt-records.ts'
 import {
@@ -25,7 +25,7 @@ import {
 } from './records.ts'
 import { resumeRemains } from './remains.ts'
 import { decodeOwedRecord } from './remains-records.ts'
-import { refile } from './replicas.ts'
+import { refile, take } from './replicas.ts'
 import type { State } from './state.ts'
 import { isLive, isTerminal } from './states.ts'
 
@@ -40,11 +40,16 @@ export async function load(state: State, store: Records, nowMs: number): Promise
     state.known.add(TEXT.decode(value))
     state.nextOrder = Number(key.slice('recent/'.length)) + 1
   }
-  const assigned = await loadNodes(state, store, nowMs)
+  const assigned = await loadNodes(state, store)
+  if (state.nodes.size > 0) state.graceUntilMs = nowMs + state.policy.restartGraceMs
   for await (const [key, value] of under(store, 'late/')) state.late.set(key.slice('late/'.length), decodeLateRecord(value))
   for await (const [, value] of under(store, 'owed/')) resumeRemains(state, decodeOwedRecord(value), nowMs)
   for await (const [key] of under(store, 'open/')) await loadBatch(state, store, { id: key.slice('open/'.length), assigned })
-  for (const node of state.nodes.values()) refile(state, node)
+  for (const node of state.nodes.values()) {
+    refile(state, node)
+    watch(state, node, nowMs)
+    if (overruns(node)) state.out.overrun.add(node)
+  }
   for (const task of state.tasks.values()) {
     if (task.decision !== null && !task.decision.held) resumePull(state, task, nowMs)
     else state.touched.add(task)
@@ -52,11 +57,11 @@ export async function load(state: State, store: Records, nowMs: number): Promise
 }
 
 /** Nodes with their links; answers under which number each lease waits that its node does not have yet. */
-async function loadNodes(state: State, store: Records, nowMs: number): Promise<Map<ReplicaId, number>> {
+async function loadNodes(state: State, store: Records): Promise<Map<ReplicaId, number>> {
   for await (const [, value] of under(store, 'node/')) {
     const { id, offer, state: was, lastSeenMs, valid, invalid, errors, lost } = decodeNodeRecord(value)
     const node = newNode(id, offer, lastSeenMs)
-    Object.assign(node, { state: was, graceUntilMs: nowMs + state.policy.restartGraceMs, valid, invalid, errors, lost })
+    Object.assign(node, { state: was, valid, invalid, errors, lost })
     state.nodes.set(id, node)
   }
   const pending = new Map<string, Numbered<Outgoing>[]>()
@@ -181,13 +186,12 @@ function loadReplica(
     fault,
     report,
     assignSeq: assigned.get(id) ?? 0,
+    place: 0,
     spent: false
   }
   task.replicas.push(replica)
   if (!isLive(replica.state)) return
-  node.held.add(replica)
-  node.cpuMillis += task.bundle.needs.cpuMillis
-  node.memoryBytes += task.bundle.needs.memoryBytes
+  take(replica)
 }
 
 function loadReport(task: Task, stored: Uint8Array): Report {

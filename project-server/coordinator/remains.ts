@@ -11,7 +11,7 @@
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { ReplicaId, TaskId } from '#protocol/ids'
 import type { Result } from '#protocol/result/result'
-import type { Leftover, Node, Remains, Replica, Task } from './model.ts'
+import { type Leftover, type Node, outgoingOf, owedOf, type Remains, type Replica, type Task } from './model.ts'
 import { PULL_LOG_BYTES_MAX, PULL_RETRY_MS, PULL_ROUNDS_MAX, REMAINS_MAX, REMAINS_MS_MAX } from './policy.ts'
 import { encodeLeftRecord, encodeOwedRecord, type LeftRecord, leftKey, type OwedRecord, owedKey } from './remains-records.ts'
 import type { State } from './state.ts'
@@ -41,7 +41,7 @@ export function keepRemains(state: State, task: Task, nowMs: number): void {
 /** A result of a replica of no live task: taken when it is the first of a killed one, else its node may drop what it keeps. */
 export function takeRemains(state: State, node: Node, result: Result): void {
   const { replica: id } = result
-  const remains = node.owed.get(id)
+  const remains = node.owed?.get(id)
   if (remains?.taken?.replica === id) return
   if (remains?.awaited.delete(id) === true) {
     if (remains.taken === null && result.bundle.toString() === remains.bundle) {
@@ -49,7 +49,7 @@ export function takeRemains(state: State, node: Node, result: Result): void {
       take(state, remains, { replica: id, node, exitCode, reason, output: String(output), stdout: String(stdout), stderr: String(stderr), bytes })
       return
     }
-    node.owed.delete(id)
+    node.owed?.delete(id)
     settle(state, remains)
   }
   release(state, node, id)
@@ -57,16 +57,16 @@ export function takeRemains(state: State, node: Node, result: Result): void {
 
 /** Its node will not report this run. */
 export function dropAwaited(state: State, node: Node, id: ReplicaId): void {
-  const remains = node.owed.get(id)
+  const remains = node.owed?.get(id)
   if (remains?.awaited.delete(id) !== true) return
-  node.owed.delete(id)
+  node.owed?.delete(id)
   settle(state, remains)
 }
 
 /** The node began anew: it has nothing any more of what it ran. */
 export function forgetRemains(state: State, node: Node): void {
-  for (const [id, remains] of [...node.owed]) {
-    node.owed.delete(id)
+  for (const [id, remains] of [...(node.owed ?? [])]) {
+    node.owed?.delete(id)
     remains.awaited.delete(id)
     if (remains.taken?.replica === id) remains.taken = null
     settle(state, remains)
@@ -91,14 +91,14 @@ export function pulledRemains(state: State, task: TaskId, ok: boolean, nowMs: nu
   if (++remains.tries < PULL_ROUNDS_MAX) return
   remains.taken = null
   remains.tries = 0
-  taken.node.owed.delete(taken.replica)
+  taken.node.owed?.delete(taken.replica)
   release(state, taken.node, taken.replica)
   settle(state, remains)
 }
 
 /** A node is back: what is to be had from it is asked for at once. */
 export function askAgain(state: State, node: Node, nowMs: number): void {
-  for (const remains of node.owed.values()) {
+  for (const remains of node.owed?.values() ?? []) {
     if (remains.taken?.node !== node) continue
     remains.retryAtMs = nowMs
     ask(state, remains, nowMs)
@@ -116,7 +116,7 @@ export function resumeRemains(state: State, { task, bundle, bytesMax, awaited, t
   const node = taken === null ? undefined : state.nodes.get(taken.node)
   if (taken === null || node === undefined) return
   remains.taken = { ...taken, node }
-  node.owed.set(taken.replica, remains)
+  owedOf(node).set(taken.replica, remains)
   emit(state, remains, remains.taken)
 }
 
@@ -144,14 +144,14 @@ function leftoverOf({ id, node, report }: Replica): Leftover {
 
 function awaitFrom(remains: Remains, id: ReplicaId, node: Node): void {
   remains.awaited.set(id, node)
-  node.owed.set(id, remains)
+  owedOf(node).set(id, remains)
 }
 
 function take(state: State, remains: Remains, taken: Leftover): void {
   remains.taken = taken
   remains.tries = 0
   remains.retryAtMs = 0
-  taken.node.owed.set(taken.replica, remains)
+  owedOf(taken.node).set(taken.replica, remains)
   if (taken.output === EMPTY_DIRECTORY && taken.stdout === EMPTY_FILE && taken.stderr === EMPTY_FILE) {
     keep(state, remains, taken)
     return
@@ -187,9 +187,9 @@ function settle(state: State, remains: Remains): void {
 
 /** Nothing more is waited for. Those that report later are told then that they may drop theirs. */
 function discard(state: State, { task, awaited, taken }: Remains): void {
-  for (const [id, node] of awaited) node.owed.delete(id)
+  for (const [id, node] of awaited) node.owed?.delete(id)
   if (taken !== null) {
-    taken.node.owed.delete(taken.replica)
+    taken.node.owed?.delete(taken.replica)
     release(state, taken.node, taken.replica)
   }
   state.remains.delete(task)
@@ -212,6 +212,6 @@ function recordOf(left: Leftover): LeftRecord {
 }
 
 function release(state: State, node: Node, id: ReplicaId): void {
-  node.outgoing.release.push(id)
+  outgoingOf(node).release.push(id)
   state.out.speak(node)
 }

@@ -1,7 +1,7 @@
 /** One replica's life: leased, moved, cancelled, lost and found. Each change marks its task to be settled. */
 import { type ReplicaId, replicaId } from '#protocol/ids'
-import type { Node, Replica, Task } from './model.ts'
-import { CLOSING_MS_MAX, MESSAGE_CHARS_MAX, NODE_SLOTS_MAX } from './policy.ts'
+import { closingOf, type Node, outgoingOf, type Replica, type Task } from './model.ts'
+import { CLOSING_MS_MAX, MESSAGE_CHARS_MAX, NODE_SLOTS_MAX, PREPARE_MS_MAX, REPORT_SLACK_MS } from './policy.ts'
 import type { CancelReason } from './records.ts'
 import type { State } from './state.ts'
 import { assertReplicaMove, isLive, type ReplicaState } from './states.ts'
@@ -22,12 +22,14 @@ export function lease(state: State, task: Task, node: Node, nowMs: number): Repl
     fault: null,
     report: null,
     assignSeq: -1,
+    place: 0,
     spent: false
   }
   task.replicas.push(replica)
   task.startedAtMs ??= nowMs
   hold(state, replica)
-  node.outgoing.assign.push(replica)
+  state.watch.at(node, deadlineMs(replica))
+  outgoingOf(node).assign.push(replica)
   state.out.speak(node)
   state.out.task(task)
   return replica
@@ -41,6 +43,7 @@ export function moveReplica(state: State, replica: Replica, to: ReplicaState, no
   replica.atMs = nowMs
   if (was && !isLive(to)) release(state, replica)
   if (!was && isLive(to)) hold(state, replica)
+  if (isLive(to)) state.watch.at(replica.node, deadlineMs(replica))
   state.out.task(replica.task)
   state.touched.add(replica.task)
 }
@@ -94,12 +97,12 @@ export function bars(replica: Replica): boolean {
 
 /** A cancelled run has ended, or is assumed to have. */
 export function close(state: State, node: Node, id: ReplicaId): void {
-  if (node.closing.delete(id)) refile(state, node)
+  if (node.closing?.delete(id) === true) refile(state, node)
 }
 
 /** Files the node under the slots that it has free now. */
 export function refile(state: State, node: Node): void {
-  const taken = node.held.size + node.closing.size
+  const taken = node.held.length + (node.closing?.size ?? 0)
   const free = node.connected && node.state === 'online' ? Math.max(0, Math.min(node.slots, NODE_SLOTS_MAX) - taken) : 0
   if (free > node.free) state.nodesChanged.add(node)
   state.free.set(node, free)
@@ -108,26 +111,41 @@ export function refile(state: State, node: Node): void {
 function tellCancelled(state: State, replica: Replica, reason: CancelReason, nowMs: number): void {
   const { node } = replica
   if (replica.assignSeq === -1) return
-  node.outgoing.cancel.push({ replica: replica.id, reason })
+  outgoingOf(node).cancel.push({ replica: replica.id, reason })
   state.out.speak(node)
   if (!replica.granted) return
-  node.closing.set(replica.id, nowMs + CLOSING_MS_MAX)
+  closingOf(node).set(replica.id, nowMs + CLOSING_MS_MAX)
+  state.watch.at(node, nowMs + CLOSING_MS_MAX)
   refile(state, node)
 }
 
-function hold(state: State, replica: Replica): void {
+/** Its node has it, and what it needs is taken there. */
+export function take(replica: Replica): void {
   const { node, task } = replica
-  node.held.add(replica)
+  replica.place = node.held.push(replica) - 1
   node.cpuMillis += task.bundle.needs.cpuMillis
   node.memoryBytes += task.bundle.needs.memoryBytes
-  refile(state, node)
+}
+
+function hold(state: State, replica: Replica): void {
+  take(replica)
+  refile(state, replica.node)
 }
 
 function release(state: State, replica: Replica): void {
   const { node, task } = replica
-  node.held.delete(replica)
+  const last = node.held.pop()
+  if (last !== undefined && last !== replica) {
+    node.held[replica.place] = last
+    last.place = replica.place
+  }
   node.cpuMillis -= task.bundle.needs.cpuMillis
   node.memoryBytes -= task.bundle.needs.memoryBytes
   state.nodesChanged.add(node)
   refile(state, node)
+}
+
+/** When it counts as lost for want of a start, or of a result. */
+export function deadlineMs(replica: Replica): number {
+  return replica.atMs + (replica.granted ? replica.task.bundle.timeMs + REPORT_SLACK_MS : PREPARE_MS_MAX)
 }

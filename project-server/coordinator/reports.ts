@@ -5,7 +5,7 @@ import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { ReplicaId } from '#protocol/ids'
 import { type Result, voteOf } from '#protocol/result/result'
 import type { Event } from './events.ts'
-import type { Node, Replica } from './model.ts'
+import { type Node, outgoingOf, type Replica } from './model.ts'
 import { encodeSeal, encodeStoredResult, resultKey, type StoredResult, sealId, sealKey } from './receipt-records.ts'
 import { lateKey } from './records.ts'
 import { dropAwaited, takeRemains } from './remains.ts'
@@ -20,18 +20,18 @@ export function start(state: State, node: Node, { replicas }: Of<'start'>, nowMs
   for (const { replica: id, epoch } of replicas) {
     const replica = heldBy(state, node, id)
     if (replica === undefined || replica.epoch !== epoch) {
-      node.outgoing.refused.push(id)
+      outgoingOf(node).refused.push(id)
       if (replica !== undefined && isLive(replica.state))
         lose(state, replica, { message: `asked to start under epoch ${epoch}, leased in ${replica.epoch}` }, nowMs)
       continue
     }
     if (!isLive(replica.state)) {
-      node.outgoing.refused.push(id)
+      outgoingOf(node).refused.push(id)
       continue
     }
     replica.granted = true
     if (replica.state === 'leased' || replica.state === 'preparing') moveReplica(state, replica, 'running', nowMs)
-    node.outgoing.granted.push(replica)
+    outgoingOf(node).granted.push(replica)
   }
   if (replicas.length > 0) state.out.speak(node)
 }

@@ -25,13 +25,14 @@ export function want(state: State, task: Task, count: number): void {
 
 /** Leases what can be leased now. */
 export function place(state: State, nowMs: number): void {
-  placeOnNodes(state, nowMs)
-  placeGroups(state, nowMs)
+  if (state.nodesChanged.size > 0) placeOnNodes(state, nowMs)
+  if (state.groupsChanged.size > 0) placeGroups(state, nowMs)
 }
 
 /** For the slow sweep: everything that waits against everything that is free. */
 export function lookAtAll(state: State): void {
   for (const group of state.groups.values()) if (waiting(group)) state.groupsChanged.add(group)
+  if (state.groupsChanged.size === 0) return
   for (const node of state.free.inOrder(0)) state.nodesChanged.add(node)
 }
 

@@ -5,6 +5,7 @@ import type { Batch, Bundle, Group, Needs, Node, Remains, Replica, Task } from '
 import { type LeaseSigner, Output } from './output.ts'
 import type { CoordinatorPolicy } from './policy.ts'
 import type { LateRecord } from './records.ts'
+import { Watch } from './watch.ts'
 
 export interface StateOptions {
   readonly project: PeerIdString
@@ -28,6 +29,7 @@ export class State {
   readonly needs = new Map<string, Needs>()
   readonly nodes = new Map<PeerIdString, Node>()
   readonly free = new FreeNodes()
+  readonly watch = new Watch()
   readonly late = new Map<ReplicaId, LateRecord>()
   /** Killed tasks whose runs may leave something yet. */
   readonly remains = new Map<TaskId, Remains>()
@@ -38,6 +40,8 @@ export class State {
   /** Groups that gained waiting tasks, nodes that gained room: what placing has to look at. */
   readonly groupsChanged = new Set<Group>()
   readonly nodesChanged = new Set<Node>()
+  /** After a restart nobody counts as silent before this, whatever was heard. */
+  graceUntilMs = 0
   /** Number of the next batch. */
   nextOrder = 1
   /** Of this epoch. */

@@ -3,7 +3,7 @@ import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { FailureCode } from '#protocol/owner/messages'
 import type { Receipt } from '#protocol/result/receipt'
 import type { TaskFailure } from './events.ts'
-import type { Replica, Report, Task } from './model.ts'
+import { outgoingOf, type Replica, type Report, type Task } from './model.ts'
 import { LATE_KEPT_MAX, OUTPUT_LOSSES_MAX } from './policy.ts'
 import { startPull } from './pulls.ts'
 import { receiptKey, resultKey } from './receipt-records.ts'
@@ -143,8 +143,8 @@ function end(state: State, task: Task, nowMs: number): void {
   state.waitingPulls.delete(task)
   for (const { id, node, report, attempt } of task.replicas) {
     if (report === null) continue
-    if (!node.owed.has(id)) {
-      node.outgoing.release.push(id)
+    if (node.owed?.has(id) !== true) {
+      outgoingOf(node).release.push(id)
       state.out.speak(node)
     }
     state.out.delete(resultKey(task.key, attempt))

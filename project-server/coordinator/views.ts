@@ -52,7 +52,7 @@ export function nodeView(node: Node, silentBeforeMs: number): NodeView {
   const { id, offer, connected, lastSeenMs, held, valid, invalid, errors, lost } = node
   const state = node.state !== 'online' ? node.state : connected && lastSeenMs >= silentBeforeMs ? 'online' : 'silent'
   const { name, platform, engines, slots } = offer
-  return { id, name, state, platform, engines, slots, busy: held.size, lastSeenMs, valid, invalid, errors, lost }
+  return { id, name, state, platform, engines, slots, busy: held.length, lastSeenMs, valid, invalid, errors, lost }
 }
 
 function replicaView({ attempt, node, state, atMs, verdict, exitCode, reason, vote, fault }: ReplicaRecord): ReplicaView {

@@ -253,7 +253,7 @@ export class World {
     for (const host of this.#heard) {
       hosts.mark(host, HEARD, false)
       if (!hosts.is(host, CONNECTED)) continue
-      const lastMs = Math.max(this.nowMs, hosts.untilMs(host) - this.#options.policy.heartbeatMs / 2)
+      const lastMs = Math.max(this.nowMs, Math.floor(hosts.untilMs(host) - this.#options.policy.heartbeatMs / 2))
       this.#server.apply({ kind: 'heartbeat', node: hosts.ids[host] as string }, lastMs)
     }
     this.#heard = []
