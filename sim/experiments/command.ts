@@ -5,14 +5,16 @@ import { type Figure, figureOf, isInside, NAMES, type Name, type SuccessFigure }
 import { pageOfFigures } from './plot.ts'
 import { linesOf } from './show.ts'
 
-export const USAGE = `usage: sim experiments [NAME...] [--seed N] [--seeds N] [--html FILE] [--json FILE]
-       NAME is one of ${NAMES.join(', ')}; all without. --seeds repeats \`attempts\` and counts how often it lies in its band.`
+export const USAGE = `usage: sim experiments [NAME...] [--seed N] [--seeds N] [--live] [--html FILE] [--json FILE]
+       NAME is one of ${NAMES.join(', ')}; all without. --seeds repeats \`attempts\` and counts how often it lies in its band. --live: \`local\` on this machine, too, which takes four minutes.`
 
 const SEEDS_MAX = 1_000
 
 export interface ExperimentsIo {
   readonly out: (line: string) => void
   readonly err: (line: string) => void
+  /** Plays `local` with real processes; where there are none to be had, nothing. */
+  readonly live?: (tell: (line: string) => void) => Promise<Figure>
 }
 
 export class UsageError extends Error {}
@@ -22,18 +24,23 @@ export async function experimentsCommand(args: readonly string[], io: Experiment
   let parsed: Arguments
   try {
     parsed = parse(args)
+    if (parsed.live && (io.live === undefined || !parsed.names.includes('local')))
+      throw new UsageError('--live is for the experiment `local`, in a checkout of the sources')
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
     io.err(`${error.message}\n${USAGE}`)
     return 2
   }
-  const { names, seed, seeds, html, json } = parsed
+  const { names, seed, seeds, live, html, json } = parsed
   const figures: Figure[] = []
-  for (const name of names) {
-    const figure = await figureOf(name, seed)
+  const show = (figure: Figure): void => {
     figures.push(figure)
     for (const line of linesOf(figure)) io.out(line)
     io.out('')
+  }
+  for (const name of names) {
+    show(await figureOf(name, seed))
+    if (name === 'local' && live && io.live !== undefined) show(await io.live(io.err))
   }
   if (html !== undefined) await writeFile(html, pageOfFigures(figures, seed))
   if (json !== undefined) await writeFile(json, `${JSON.stringify({ seed, figures }, null, 1)}\n`)
@@ -57,6 +64,7 @@ interface Arguments {
   readonly names: readonly Name[]
   readonly seed: number
   readonly seeds: number
+  readonly live: boolean
   readonly html: string | undefined
   readonly json: string | undefined
 }
@@ -65,7 +73,11 @@ interface Arguments {
 function parse(args: readonly string[]): Arguments {
   const text = { type: 'string' } as const
   const { values, positionals } = parsedOf(() =>
-    parseArgs({ args: [...args], options: { seed: text, seeds: text, html: text, json: text }, allowPositionals: true })
+    parseArgs({
+      args: [...args],
+      options: { seed: text, seeds: text, html: text, json: text, live: { type: 'boolean', default: false } },
+      allowPositionals: true
+    })
   )
   const whole = (name: 'seed' | 'seeds', most: number): number => {
     const value = Number(values[name] ?? 1)
@@ -77,7 +89,14 @@ function parse(args: readonly string[]): Arguments {
     if (name === undefined) throw new UsageError(`no experiment is called ${asked}; there are ${NAMES.join(', ')}`)
     return name
   })
-  return { names: names.length === 0 ? NAMES : names, seed: whole('seed', 1_000_000), seeds: whole('seeds', SEEDS_MAX), html: values.html, json: values.json }
+  return {
+    names: names.length === 0 ? NAMES : names,
+    seed: whole('seed', 1_000_000),
+    seeds: whole('seeds', SEEDS_MAX),
+    live: values.live,
+    html: values.html,
+    json: values.json
+  }
 }
 
 function parsedOf<T>(act: () => T): T {

@@ -90,6 +90,8 @@ describe('experiments', () => {
     assert.equal(await experimentsCommand(['lokal'], io), 2)
     assert.equal(await experimentsCommand(['--seed', '0'], io), 2)
     assert.equal(await experimentsCommand(['--sead', '1'], io), 2)
+    assert.equal(await experimentsCommand(['remote', '--live'], { ...io, live: async () => assert.fail('played') }), 2)
+    assert.equal(await experimentsCommand(['local', '--live'], io), 2)
     assert.match(said[0] ?? '', /no experiment is called lokal; there are local, remote, load, attempts\nusage: /)
     assert.match(said[1] ?? '', /--seed is a whole number from 1 to \d+, not 0/)
   })

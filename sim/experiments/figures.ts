@@ -68,12 +68,15 @@ const FAILS = 0.5
 
 const powers = (from: number, to: number): number[] => Array.from({ length: Math.log2(to / from) + 1 }, (_, index) => from * 2 ** index)
 
+/** `local` again on a real machine: the same tasks, slots and words. */
+export const LOCAL_TASKS = 64
+export const LOCAL_SLOTS: readonly number[] = powers(1, 8)
+export const LOCAL = { name: 'local', title: '64 tasks of 2 s on slots of one machine', taskMs: 2_000, over: 'clients' } as const
+
 export async function figureOf(name: Name, seed: number): Promise<Figure> {
   switch (name) {
     case 'local':
-      return await timeFigure({ name, title: '64 tasks of 2 s on slots of one machine', taskMs: 2_000, over: 'clients', seed, local: true }, [
-        [64, powers(1, 8)]
-      ])
+      return await timeFigure({ ...LOCAL, seed, local: true }, [[LOCAL_TASKS, LOCAL_SLOTS]])
     case 'remote':
       return await timeFigure({ name, title: '128 tasks of 5 s on remote clients', taskMs: 5_000, over: 'clients', seed, local: false }, [[128, powers(4, 64)]])
     case 'load':

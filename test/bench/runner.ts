@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** One figure. `must` is a bound on the ratio (`>= 0.8`) or, when it starts with the word value, on the value itself (`value <= 10`). */
+/** One figure. `must` is a bound on the ratio (`>= 0.8`, or `within 5 %` of 1) or, when it starts with the word value, on the value itself (`value <= 10`). */
 export interface BenchLine {
   readonly name: string
   readonly value: number
@@ -37,7 +37,7 @@ export interface BenchContext {
 
 export type Benchmark = (context: BenchContext) => Promise<BenchLine[]>
 
-const NAMES = ['latency', 'tasks', 'coordinator', 'content', 'docker'] as const
+const NAMES = ['latency', 'tasks', 'coordinator', 'content', 'docker', 'agreement'] as const
 export const ROUNDS_MIN = 3
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -84,9 +84,11 @@ export async function seconds(call: () => Promise<unknown>): Promise<number> {
 
 /** Completes a line with its ratio and whether it keeps its bound. Throws RangeError for a bound that is none. */
 export function benchLine(figures: Omit<BenchLine, 'ratio' | 'met'>): BenchLine {
-  const match = /^(value )?(<=|>=) (\d+(?:\.\d+)?)$/.exec(figures.must)
-  if (match === null) throw new RangeError(`a bound looks like '>= 0.8' or 'value <= 10', not ${JSON.stringify(figures.must)}`)
   const ratio = figures.value / figures.peerValue
+  const within = /^within (\d+(?:\.\d+)?) %$/.exec(figures.must)
+  if (within !== null) return { ...figures, ratio, met: Math.abs(ratio - 1) <= Number(within[1]) / 100 }
+  const match = /^(value )?(<=|>=) (\d+(?:\.\d+)?)$/.exec(figures.must)
+  if (match === null) throw new RangeError(`a bound looks like '>= 0.8', 'within 5 %' or 'value <= 10', not ${JSON.stringify(figures.must)}`)
   const subject = match[1] === undefined ? ratio : figures.value
   const bound = Number(match[3])
   return { ...figures, ratio, met: match[2] === '<=' ? subject <= bound : subject >= bound }
