@@ -1,9 +1,9 @@
 /** CIDs the one way talko makes them: version 1, sha2-256. */
 import { CID } from 'multiformats/cid'
 import * as Digest from 'multiformats/hashes/digest'
-import { sha256, sha256Text } from './hash.ts'
+import { type BlockId, digestText, sha256, sha256Text } from './hash.ts'
 
-export { sha256, sha256Text }
+export { type BlockId, sha256, sha256Text }
 
 export const RAW = 0x55
 export const DAG_PB = 0x70
@@ -12,6 +12,11 @@ export const SHA2_256 = 0x12
 
 export function cidOfBytes(codec: number, bytes: Uint8Array): CID {
   return CID.createV1(codec, Digest.create(SHA2_256, sha256(bytes)))
+}
+
+/** By what its block is found, whatever its codec. */
+export function blockIdOf(cid: CID): BlockId {
+  return digestText(cid.multihash.digest)
 }
 
 const BASE32 = Buffer.from('abcdefghijklmnopqrstuvwxyz234567')

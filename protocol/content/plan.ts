@@ -3,7 +3,7 @@
  * back, that looks past nodes which are still on their way. Memory is one row of links for each node being walked.
  */
 import type { CID } from 'multiformats/cid'
-import { RAW } from './cid.ts'
+import { type BlockId, blockIdOf, RAW } from './cid.ts'
 import { ContentError } from './content.ts'
 import { type DagNode, decodeNode, type FilePart, type NamedLink } from './dag.ts'
 import { BLOCK_BYTES_MAX, NODE_BYTES_GUESS, SHARD_DEPTH_MAX, TREE_DEPTH_MAX, TREE_ENTRIES_MAX, TREE_PATH_BYTES_MAX } from './policy.ts'
@@ -25,6 +25,7 @@ type Place =
 /** One block to be had, and where it belongs. */
 export interface Want {
   readonly cid: CID
+  readonly id: BlockId
   readonly place: Place
   /** What it will weigh, as far as known. */
   readonly bytesGuess: number
@@ -64,7 +65,7 @@ export class TreePlan {
 
   constructor(root: CID, bytesMax = Number.POSITIVE_INFINITY) {
     this.#bytesMax = bytesMax
-    const want: Want = { cid: root, place: { kind: 'entry', path: '', depth: 0 }, bytesGuess: root.code === RAW ? BLOCK_BYTES_MAX : NODE_BYTES_GUESS }
+    const want = wantOf(root, { kind: 'entry', path: '', depth: 0 }, BLOCK_BYTES_MAX)
     const row: Row = { waiting: false, next: 0, count: 1, want: () => want, after: undefined }
     this.#first = { waiting: true, next: 0, count: 0, want: NONE, after: row }
   }
@@ -165,7 +166,7 @@ export class TreePlan {
       if (part === undefined) throw new RangeError('no such part')
       const place: Place = { kind: 'part', file, offset, bytes: part.bytes, depth }
       offset += part.bytes
-      return { cid: part.cid, place, bytesGuess: part.cid.code === RAW ? Math.min(part.bytes, BLOCK_BYTES_MAX) : NODE_BYTES_GUESS }
+      return wantOf(part.cid, place, part.bytes)
     })
   }
 
@@ -180,7 +181,7 @@ export class TreePlan {
     const below: Place = { kind: 'shard', path, names, depth, shardDepth: shardDepth + 1 }
     this.#expand(want, node.entries.length + node.shards.length, (index) => {
       const shard = node.shards[index - node.entries.length]
-      return shard === undefined ? entryWant(index) : { cid: shard.cid, place: below, bytesGuess: NODE_BYTES_GUESS }
+      return shard === undefined ? entryWant(index) : wantOf(shard.cid, below, 0)
     })
   }
 
@@ -194,8 +195,7 @@ export class TreePlan {
       const path = parent === '' ? entry.name : `${parent}/${entry.name}`
       if (path.length > TREE_PATH_BYTES_MAX / 4 && Buffer.byteLength(path) > TREE_PATH_BYTES_MAX)
         throw new ContentError('bad_tree', `a path in the tree is longer than ${TREE_PATH_BYTES_MAX} bytes`)
-      const bytesGuess = entry.cid.code === RAW ? Math.min(Math.max(entry.dagBytes, 64), BLOCK_BYTES_MAX) : NODE_BYTES_GUESS
-      return { cid: entry.cid, place: { kind: 'entry', path, depth: depth + 1 }, bytesGuess }
+      return wantOf(entry.cid, { kind: 'entry', path, depth: depth + 1 }, Math.max(entry.dagBytes, 64))
     }
   }
 
@@ -216,6 +216,11 @@ export class TreePlan {
   #tooLarge(): ContentError {
     return new ContentError('too_large', `the content is larger than ${this.#bytesMax} bytes`)
   }
+}
+
+/** `leafBytes`: what a leaf should weigh, as others say. */
+function wantOf(cid: CID, place: Place, leafBytes: number): Want {
+  return { cid, id: blockIdOf(cid), place, bytesGuess: cid.code === RAW ? Math.min(leafBytes, BLOCK_BYTES_MAX) : NODE_BYTES_GUESS }
 }
 
 function bad(want: Want, what: string): ContentError {

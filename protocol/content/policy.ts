@@ -28,6 +28,8 @@ export const NODE_DEPTH_MAX = 16
 
 /** Bytes of blocks asked for and not yet here: 4 of 1 MiB in flight were enough on loopback, and a slow requester holds no more. */
 export const WINDOW_BYTES = 4 * 1024 * 1024
+/** Room in the window before more is asked for: small blocks are asked for by the hundred, not by the frame. */
+export const REFILL_BYTES = 1024 * 1024
 /** Blocks asked for and not yet here: 4 MiB of 2 KiB files. */
 export const WINDOW_BLOCKS = 2048
 /** What a directory or file node is taken to weigh in the window until it is here. */

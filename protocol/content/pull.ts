@@ -6,9 +6,10 @@ import type { CID } from 'multiformats/cid'
 import type { PeerIdString } from '../ids.ts'
 import type { FrameStream, Host } from '../peer/host.ts'
 import { CONTENT_PROTOCOL, ContentError, type ContentErrorCode } from './content.ts'
-import { digestText, sha256Aside, sha256Text } from './hash.ts'
+import { type BlockId, digestText, sha256Aside, sha256Text } from './hash.ts'
 import {
   LARGE_BLOCK_BYTES,
+  REFILL_BYTES,
   REPLY_FRAME_BYTES_MAX,
   REQUEST_IDS_MAX,
   ROUNDS_MAX,
@@ -32,6 +33,8 @@ export interface Provider {
 
 export interface Asked {
   readonly cid: CID
+  /** Of `cid`. */
+  readonly id: BlockId
   readonly bytesGuess: number
 }
 
@@ -128,7 +131,7 @@ class Turn<Item extends Asked> {
   #askedFrom = 0
   #askedBytes = 0
   /** Asked for and not yet handed on, with the further items that want the same block: it is asked for once. */
-  readonly #followers = new Map<string, Item[]>()
+  readonly #followers = new Map<BlockId, Item[]>()
   #following = 0
   /** Stands for no followers, which most blocks have; never added to. */
   readonly #nobody: Item[] = []
@@ -187,6 +190,7 @@ class Turn<Item extends Asked> {
 
   /** Asks for blocks while the window has room; false when one must be asked for and there is no provider. */
   async #fill(): Promise<boolean> {
+    if (this.#askedBytes > WINDOW_BYTES - REFILL_BYTES) return true
     let batch: Item[] = []
     while (this.#askedBytes < WINDOW_BYTES && this.#asked.length - this.#askedFrom + this.#following < WINDOW_BLOCKS && this.#settlingBytes < SETTLING_BYTES) {
       this.#options.signal.throwIfAborted()
@@ -198,7 +202,7 @@ class Turn<Item extends Asked> {
         this.#unmet.push(item)
         return false
       }
-      const id = idOf(item)
+      const { id } = item
       const followers = this.#followers.get(id)
       if (followers !== undefined) {
         if (followers.length === 0) this.#followers.set(id, [item])
@@ -235,7 +239,7 @@ class Turn<Item extends Asked> {
   async #ask(batch: readonly Item[]): Promise<void> {
     const stream = this.#stream ?? (await this.#open())
     try {
-      await stream.write(encodeRequest(batch.map((item) => item.cid.multihash.digest)))
+      await stream.write(encodeRequest(batch.map(({ id }) => id)))
     } catch (error) {
       throw unreachable(error)
     }
@@ -377,22 +381,18 @@ class Turn<Item extends Asked> {
     }
   }
 
-  #takeFollowers(item: Item): Item[] {
-    const followers = this.#followers.get(idOf(item)) ?? []
-    this.#followers.delete(idOf(item))
+  #takeFollowers({ id }: Item): Item[] {
+    const followers = this.#followers.get(id) ?? this.#nobody
+    this.#followers.delete(id)
     this.#following -= followers.length
     return followers
   }
 
-  #check(item: Item, id: string): void {
-    if (id === idOf(item)) return
+  #check(item: Item, id: BlockId): void {
+    if (id === item.id) return
     this.#unmet.push(item)
     throw new ProviderError('corrupt', `sent a wrong block for ${item.cid}`)
   }
-}
-
-function idOf({ cid }: Asked): string {
-  return digestText(cid.multihash.digest)
 }
 
 function unreachable(error: unknown): Error {

@@ -3,7 +3,7 @@
 import { CID } from 'multiformats/cid'
 import * as Digest from 'multiformats/hashes/digest'
 import type { FrameStream, Host } from '../peer/host.ts'
-import { RAW, SHA2_256 } from './cid.ts'
+import { type BlockId, RAW, SHA2_256 } from './cid.ts'
 import { CONTENT_PROTOCOL, type ContentStore } from './content.ts'
 import { BLOCK_BYTES_MAX, REPLY_FRAME_BYTES_MAX, STREAMS_PER_CONNECTION_MAX } from './policy.ts'
 import { decodeRequest, ReplyFrames } from './wire.ts'
@@ -14,7 +14,7 @@ export type Room = (bytes: number) => Uint8Array
 /** What a store may offer beside the contract: a block read to where it leaves from, not hashed again (the requester checks it). */
 export interface BlockServer {
   /** The block, in what `room` gave for it last; small ones at once; undefined when it is not here or its file has changed. */
-  serveBlock(digest: Uint8Array, room: Room): Uint8Array | undefined | Promise<Uint8Array | undefined>
+  serveBlock(id: BlockId, room: Room): Uint8Array | undefined | Promise<Uint8Array | undefined>
 }
 
 /**
@@ -35,16 +35,16 @@ export async function serveContent(host: Host, store: ContentStore & Partial<Blo
   })
 }
 
-async function answer(stream: FrameStream, digests: readonly Uint8Array[], store: ContentStore & Partial<BlockServer>): Promise<void> {
-  const reply = new ReplyFrames(digests.length, Buffer.allocUnsafeSlow)
+async function answer(stream: FrameStream, ids: readonly BlockId[], store: ContentStore & Partial<BlockServer>): Promise<void> {
+  const reply = new ReplyFrames(ids.length, Buffer.allocUnsafeSlow)
   const room: Room = (bytes) => reply.room(bytes)
   const read = (index: number): Uint8Array | undefined | Promise<Uint8Array | undefined> => {
-    const digest = digests[index]
-    if (digest === undefined) return undefined
-    return store.serveBlock === undefined ? copyBlock(store, digest, room) : store.serveBlock(digest, room)
+    const id = ids[index]
+    if (id === undefined) return undefined
+    return store.serveBlock === undefined ? copyBlock(store, id, room) : store.serveBlock(id, room)
   }
   let ahead = read(0)
-  for (let index = 0; index < digests.length; index++) {
+  for (let index = 0; index < ids.length; index++) {
     const block = ahead instanceof Promise ? await ahead : ahead
     stream.gone.throwIfAborted()
     reply.take(block)
@@ -54,8 +54,8 @@ async function answer(stream: FrameStream, digests: readonly Uint8Array[], store
   }
 }
 
-async function copyBlock(store: ContentStore, digest: Uint8Array, room: Room): Promise<Uint8Array | undefined> {
-  const block = await store.getBlock(CID.createV1(RAW, Digest.create(SHA2_256, digest)))
+async function copyBlock(store: ContentStore, id: BlockId, room: Room): Promise<Uint8Array | undefined> {
+  const block = await store.getBlock(CID.createV1(RAW, Digest.create(SHA2_256, Buffer.from(id, 'latin1'))))
   if (block === undefined || block.length > BLOCK_BYTES_MAX) return undefined
   const copy = room(block.length)
   copy.set(block)

@@ -1,6 +1,5 @@
 /** Turns the blocks of one tree into files: the plan says what a block means, the sink puts it on disk. */
-import type { CID } from 'multiformats/cid'
-import { RAW } from './cid.ts'
+import { type BlockId, RAW } from './cid.ts'
 import type { PlannedFile, TreePlan, Want } from './plan.ts'
 import type { Work } from './pull.ts'
 
@@ -8,15 +7,15 @@ import type { Work } from './pull.ts'
 export interface TreeSink {
   directory(path: string): void
   /** A file of one block. */
-  file(path: string, cid: CID, data: Uint8Array): void
+  file(path: string, id: BlockId, data: Uint8Array): void
   /** A file of many blocks begins. */
   open(file: PlannedFile): void
-  /** `cid` is undefined for bytes that stood within a node. */
-  write(file: PlannedFile, offset: number, cid: CID | undefined, data: Uint8Array): Promise<void>
+  /** `id` is undefined for bytes that stood within a node. */
+  write(file: PlannedFile, offset: number, id: BlockId | undefined, data: Uint8Array): Promise<void>
   /** All of the file is written. */
   finish(file: PlannedFile): void
   /** A node of the DAG, with the path of the file or folder it is the root of. */
-  node(cid: CID, bytes: Uint8Array, path: string | undefined): void
+  node(id: BlockId, bytes: Uint8Array, path: string | undefined): void
   /** How many bytes of exactly this leaf an earlier attempt left in place; undefined when it must be written. */
   kept(want: Want): number | undefined
   /** Checks and writes leaves beside this thread, if it can: says which were right. Their bytes, which stand in `frame`, are gone afterwards. */
@@ -28,11 +27,11 @@ export interface TreeSink {
 export class TreeWork implements Work<Want> {
   readonly #plan: TreePlan
   readonly #sink: TreeSink
-  readonly #local: (cid: CID) => Promise<Uint8Array | undefined> | undefined
+  readonly #local: (want: Want) => Promise<Uint8Array | undefined> | undefined
   readonly #onBlock: (bytes: number) => void
 
   /** `local` finds verified blocks that are here already; `onBlock` counts what was accepted. */
-  constructor(plan: TreePlan, sink: TreeSink, local: (cid: CID) => Promise<Uint8Array | undefined> | undefined, onBlock: (bytes: number) => void) {
+  constructor(plan: TreePlan, sink: TreeSink, local: (want: Want) => Promise<Uint8Array | undefined> | undefined, onBlock: (bytes: number) => void) {
     this.#plan = plan
     this.#sink = sink
     this.#local = local
@@ -62,7 +61,7 @@ export class TreeWork implements Work<Want> {
       return true
     }
     return (
-      this.#local(want.cid)?.then(async (bytes) => {
+      this.#local(want)?.then(async (bytes) => {
         if (bytes === undefined) return false
         await this.accept(want, bytes)
         return true
@@ -89,13 +88,13 @@ export class TreeWork implements Work<Want> {
   }
 
   accept(want: Want, block: Uint8Array): Promise<void> | undefined {
-    const { cid, place } = want
+    const { cid, id, place } = want
     // the ids of a node's links are views into it, and outlive the frame it came in
     const bytes = cid.code === RAW ? block : new Uint8Array(block)
     const step = this.#plan.accept(want, bytes)
     this.#onBlock(bytes.length)
-    const leaf = cid.code === RAW ? cid : undefined
-    if (leaf === undefined) this.#sink.node(cid, bytes, place.kind === 'entry' ? place.path : undefined)
+    const leaf = cid.code === RAW ? id : undefined
+    if (leaf === undefined) this.#sink.node(id, bytes, place.kind === 'entry' ? place.path : undefined)
     switch (step.kind) {
       case 'nothing':
         return undefined
@@ -103,7 +102,7 @@ export class TreeWork implements Work<Want> {
         this.#sink.directory(step.path)
         return undefined
       case 'file':
-        this.#sink.file(step.path, cid, step.data)
+        this.#sink.file(step.path, id, step.data)
         return this.#sink.turn()
       case 'open': {
         const { file, data } = step

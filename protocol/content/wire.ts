@@ -4,6 +4,7 @@
  * 0xffffffff: not here) and its bytes. One reply may span frames, a block never does. No ids come back: the requester knows
  * what it asked for and checks each block against it.
  */
+import type { BlockId } from './hash.ts'
 import { BLOCK_BYTES_MAX, REPLY_JOINED_BYTES, REQUEST_FRAME_BYTES_MAX, REQUEST_IDS_MAX } from './policy.ts'
 
 const REQUEST = 1
@@ -18,20 +19,18 @@ export class WireError extends Error {
   override readonly name = 'WireError'
 }
 
-export function encodeRequest(digests: readonly Uint8Array[]): Uint8Array {
-  const frame = new Uint8Array(1 + digests.length * ID_BYTES)
-  frame[0] = REQUEST
-  for (const [index, digest] of digests.entries()) frame.set(digest, 1 + index * ID_BYTES)
-  return frame
+export function encodeRequest(ids: readonly BlockId[]): Uint8Array {
+  return Buffer.from(String.fromCharCode(REQUEST) + ids.join(''), 'latin1')
 }
 
 /** The ids of a request frame from anybody; throws WireError for anything else. */
-export function decodeRequest(frame: Uint8Array): Uint8Array[] {
-  const count = (frame.length - 1) / ID_BYTES
+export function decodeRequest(frame: Uint8Array): BlockId[] {
+  const count = (frame.length - KIND_BYTES) / ID_BYTES
   if (frame[0] !== REQUEST || frame.length > REQUEST_FRAME_BYTES_MAX || !Number.isInteger(count) || count < 1 || count > REQUEST_IDS_MAX) {
     throw new WireError(`not a request for content (${frame.length} bytes, kind ${frame[0]})`)
   }
-  return Array.from({ length: count }, (_, index) => frame.slice(1 + index * ID_BYTES, 1 + (index + 1) * ID_BYTES))
+  const ids = Buffer.from(frame.buffer, frame.byteOffset + KIND_BYTES, count * ID_BYTES).toString('latin1')
+  return Array.from({ length: count }, (_, index) => ids.slice(index * ID_BYTES, (index + 1) * ID_BYTES))
 }
 
 /** Frames of a reply while their blocks are read straight into them: small ones are joined, a large one has a frame of its own. */

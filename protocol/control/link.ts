@@ -90,9 +90,9 @@ export class Link<Payload> implements LinkNumbers {
     return 'new'
   }
 
-  /** What is not acknowledged, in order, to be sent again after a reconnect. */
-  pending(): readonly Numbered<Payload>[] {
-    return this.#pending.slice(this.#head)
+  /** What is not acknowledged, in order and from the first of it, to be sent again after a reconnect. */
+  pending(max = Number.POSITIVE_INFINITY): readonly Numbered<Payload>[] {
+    return this.#pending.slice(this.#head, this.#head + max)
   }
 
   /** Whether the other side, which says that it holds everything up to `received`, continues this numbering: false when one of the two lost its memory, and both must number anew. */

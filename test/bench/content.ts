@@ -1,31 +1,26 @@
 /**
  * Content: adding and fetching one file of 1 GiB and a tree of 20,000 files of 4 KB, all in the page cache. Adding is beside `cp`
- * and `git add`; fetching, over one libp2p stream between two processes, beside the same stream without content and beside curl
- * from nginx, which encrypts nothing and checks nothing. What is fetched goes to a file system in memory where there is one with
+ * and `git add`; fetching, over one libp2p stream between two processes, beside the same stream without content (from the same
+ * files into the same files, or from memory into nothing) and beside curl from nginx, which encrypts nothing and checks nothing. What is fetched goes to a file system in memory where there is one with
  * room, for all of them: how fast a disk takes a gigabyte says nothing about either.
  */
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, fork, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { closeSync, copyFileSync, mkdirSync, mkdtempSync, openSync, statfsSync, truncateSync, unlinkSync, writeFileSync, writeSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { acceptCid } from '#protocol/content/cid'
 import { openContentStore } from '#protocol/content/live/store'
-import type { Host } from '#protocol/peer/host'
-import { createHost } from '#protocol/peer/live/host'
-import { generateIdentity } from '#protocol/signing/keys'
-import { FRAME_BYTES, pullBare } from './content-bare.ts'
+import { pathInTree, TREE } from './content-bare.ts'
+import type { Answer, Order } from './content-client.ts'
 import { alternate, type BenchContext, type BenchLine, benchLine, seconds } from './runner.ts'
 
 const MB = 1e6
 const FILE_BYTES = 1024 ** 3
 /** git compresses everything at about 30 MB/s: a part of the file tells its rate as well. */
 const GIT_FILE_BYTES = 128 * 1024 ** 2
-const FILES = 20_000
-const FILE_OF_TREE_BYTES = 4096
 
 interface Inputs {
   readonly file: string
@@ -51,10 +46,10 @@ function makeInputs({ workFolder, log }: BenchContext): Inputs {
   closeSync(fd)
   copyFileSync(file, partOfFile)
   truncateSync(partOfFile, GIT_FILE_BYTES)
-  for (let index = 0; index < FILES; index++) {
-    const at = join(tree, `d${index % 200}`)
-    if (index < 200) mkdirSync(at, { recursive: true })
-    writeFileSync(join(at, `f${index}`), randomBytes(FILE_OF_TREE_BYTES))
+  for (let index = 0; index < TREE.files; index++) {
+    const at = join(tree, pathInTree(index))
+    if (index < TREE.folders) mkdirSync(dirname(at), { recursive: true })
+    writeFileSync(at, randomBytes(TREE.fileBytes))
   }
   return { file, partOfFile, tree }
 }
@@ -97,7 +92,7 @@ async function adding(context: BenchContext, { file, partOfFile, tree }: Inputs)
       execFileSync('git', [...repository, 'add', '.'], { cwd: path })
     })
   const large = add(file, FILE_BYTES / MB)
-  const small = add(tree, FILES)
+  const small = add(tree, TREE.files)
   return [
     benchLine({ name: 'content: add 1 GiB', unit: 'MB/s', peer: 'cp', must: '>= 0.2', ...(await alternate(context, large, copy(file, FILE_BYTES / MB))) }),
     benchLine({
@@ -107,8 +102,20 @@ async function adding(context: BenchContext, { file, partOfFile, tree }: Inputs)
       must: '>= 5',
       ...(await alternate(context, large, git(join(partOfFile, '..'), GIT_FILE_BYTES / MB)))
     }),
-    benchLine({ name: 'content: add 20,000 files', unit: 'files/s', peer: 'cp -r', must: '>= 0.5', ...(await alternate(context, small, copy(tree, FILES))) }),
-    benchLine({ name: 'content: add 20,000 files', unit: 'files/s', peer: 'git add', must: '>= 2', ...(await alternate(context, small, git(tree, FILES))) })
+    benchLine({
+      name: 'content: add 20,000 files',
+      unit: 'files/s',
+      peer: 'cp -r',
+      must: '>= 0.5',
+      ...(await alternate(context, small, copy(tree, TREE.files)))
+    }),
+    benchLine({
+      name: 'content: add 20,000 files',
+      unit: 'files/s',
+      peer: 'git add',
+      must: '>= 2',
+      ...(await alternate(context, small, git(tree, TREE.files)))
+    })
   ]
 }
 
@@ -125,7 +132,7 @@ async function withOpenStore<T>(context: Pick<BenchContext, 'workFolder'>, call:
   }
 }
 
-interface Peer {
+interface Server {
   readonly peer: string
   readonly addresses: readonly string[]
   readonly file: string
@@ -134,25 +141,52 @@ interface Peer {
   readonly first: string
 }
 
-async function fetching(context: BenchContext, inputs: Inputs): Promise<BenchLine[]> {
-  const program = fileURLToPath(new URL('./content-peer.ts', import.meta.url))
-  const server = spawn(process.execPath, [program, join(context.workFolder, 'served'), inputs.file, inputs.tree], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const nginx = await startNginx(context, join(inputs.file, '..'))
-  const host = await createHost({ signer: await generateIdentity(), listen: [], role: 'volunteer' })
-  try {
-    const [line] = (await once(server.stdout, 'data')) as [Buffer]
-    const peer = JSON.parse(line.toString()) as Peer
-    await host.connect(peer.peer, peer.addresses)
-    const workFolder = inMemory() ?? context.workFolder
-    try {
-      return await fetchingFrom({ ...context, workFolder }, { host, peer, url: nginx.url })
-    } finally {
-      if (workFolder !== context.workFolder) await rm(workFolder, { recursive: true, force: true })
+/** A serving and a fetching process of one side. */
+interface Side {
+  readonly server: Server
+  /** Seconds. */
+  fetch(order: Order): Promise<number>
+  stop(): void
+}
+
+async function startSide(...serve: readonly string[]): Promise<Side> {
+  const program = (name: string): string => fileURLToPath(new URL(`./${name}.ts`, import.meta.url))
+  const serving = spawn(process.execPath, [program('content-peer'), ...serve], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [line] = (await once(serving.stdout, 'data')) as [Buffer]
+  const server = JSON.parse(line.toString()) as Server
+  const fetching = fork(program('content-client'), [server.peer, ...server.addresses])
+  const answer = async (): Promise<number> => {
+    const [got] = (await once(fetching, 'message')) as [Answer]
+    if ('error' in got) throw new Error(got.error)
+    return got.seconds
+  }
+  await answer()
+  return {
+    server,
+    fetch(order) {
+      fetching.send(order)
+      return answer()
+    },
+    stop() {
+      fetching.kill()
+      serving.kill()
     }
+  }
+}
+
+async function fetching(context: BenchContext, inputs: Inputs): Promise<BenchLine[]> {
+  const nginx = await startNginx(context, join(inputs.file, '..'))
+  const workFolder = inMemory() ?? context.workFolder
+  const sides: Side[] = []
+  try {
+    sides.push(await startSide(join(context.workFolder, 'served'), inputs.file, inputs.tree), await startSide('bare', inputs.tree))
+    const [talko, bare] = sides
+    if (talko === undefined || bare === undefined) throw new Error('no sides')
+    return await compareFetches({ ...context, workFolder }, { talko, bare, url: nginx.url })
   } finally {
-    await host.stop()
-    server.kill()
+    for (const side of sides) side.stop()
     nginx.stop()
+    if (workFolder !== context.workFolder) await rm(workFolder, { recursive: true, force: true })
   }
 }
 
@@ -165,78 +199,40 @@ function inMemory(): string | undefined {
   }
 }
 
-async function fetchingFrom(context: BenchContext, { host, peer, url }: { host: Host; peer: Peer; url: string }): Promise<BenchLine[]> {
-  const first = acceptCid(peer.first)
-  if (first === undefined) throw new Error('no root')
-  const fetch = (root: string, amount: number) => () => {
-    context.log(`fetching ${root}`)
-    const cid = acceptCid(root)
-    if (cid === undefined) throw new Error('no root')
-    return withOpenStore(context, async (store) => {
-      // a store that has been open for longer has its writing thread
-      await store.fetch(first, { host, from: [peer.peer] })
-      warmMemory(context)
-      return amount / (await seconds(() => store.fetch(cid, { host, from: [peer.peer] })))
-    })
-  }
-  const bare = (bytes: number, frameBytes: number, amount: number) => async () => {
+async function compareFetches(context: BenchContext, { talko, bare, url }: { talko: Side; bare: Side; url: string }): Promise<BenchLine[]> {
+  const folder = join(context.workFolder, 'fetched')
+  const { first, file, tree } = talko.server
+  const treeBytes = TREE.files * (TREE.fileBytes + 4)
+  const rateOf = (side: Side, amount: number, order: Order) => async () => {
+    context.log(`${order.kind} ${order.kind === 'talko' ? order.root : ''}`)
     warmMemory(context)
-    return amount / (await seconds(() => pullBare(host, peer.peer, { bytes, frameBytes })))
+    return amount / (await side.fetch(order))
   }
-  const list = Array.from({ length: FILES }, (_, index) => `d${index % 200}/f${index}`)
-  const treeBytes = FILES * (FILE_OF_TREE_BYTES + 4)
-  const bareToFiles = () =>
-    rate(context, FILES, async (folder) => {
-      for (let index = 0; index < 200; index++) mkdirSync(join(folder, `d${index}`))
-      const perFrame = FRAME_BYTES.joined / FILE_OF_TREE_BYTES
-      const onFrame = (frame: Uint8Array, index: number): void => {
-        for (const [at, path] of list.slice(index * perFrame, (index + 1) * perFrame).entries()) {
-          writeFileSync(join(folder, path), frame.subarray(at * FILE_OF_TREE_BYTES, (at + 1) * FILE_OF_TREE_BYTES))
-        }
-      }
-      await pullBare(host, peer.peer, { bytes: treeBytes, frameBytes: FRAME_BYTES.joined, onFrame })
-    })
-  const curlFile = () => rate(context, FILE_BYTES / MB, async (folder) => execFileSync('curl', ['-s', '-o', join(folder, 'file'), `${url}/file`]))
+  const large = rateOf(talko, FILE_BYTES / MB, { kind: 'talko', first, root: file, folder })
+  const small = rateOf(talko, TREE.files, { kind: 'talko', first, root: tree, folder })
+  const bareLarge = rateOf(bare, FILE_BYTES / MB, { kind: 'bare', bytes: FILE_BYTES, frames: 'large' })
+  const bareFiles = rateOf(bare, TREE.files, { kind: 'bare tree', folder })
+  const bareMemory = rateOf(bare, TREE.files, { kind: 'bare', bytes: treeBytes, frames: 'joined' })
+  const curlFile = () => rate(context, FILE_BYTES / MB, async (at) => execFileSync('curl', ['-s', '-o', join(at, 'file'), `${url}/file`]))
   const curlTree = () =>
-    rate(context, FILES, async (folder) => {
-      const config = list.map((path) => `url = "${url}/tree/${path}"\noutput = "${join(folder, path)}"`).join('\n')
+    rate(context, TREE.files, async (at) => {
+      const paths = Array.from({ length: TREE.files }, (_, index) => pathInTree(index))
+      const config = paths.map((path) => `url = "${url}/tree/${path}"\noutput = "${join(at, path)}"`).join('\n')
       execFileSync('curl', ['-s', '--no-progress-meter', '-Z', '--parallel-max', '16', '--create-dirs', '-K', '-'], {
         input: config,
         stdio: ['pipe', 'ignore', 'ignore']
       })
     })
-  const large = fetch(peer.file, FILE_BYTES / MB)
-  const small = fetch(peer.tree, FILES)
+  // once each, so that no side is measured while its code is still being compiled
+  for (const warm of [small, bareFiles]) await warm()
+  const line = async (name: string, unit: string, peer: string, must: string, ours: () => Promise<number>, theirs: () => Promise<number>): Promise<BenchLine> =>
+    benchLine({ name: `content: fetch ${name}`, unit, peer, must, ...(await alternate(context, ours, theirs)) })
   return [
-    benchLine({
-      name: 'content: fetch 1 GiB',
-      unit: 'MB/s',
-      peer: 'bare libp2p stream',
-      must: '>= 0.8',
-      ...(await alternate(context, large, bare(FILE_BYTES, FRAME_BYTES.large, FILE_BYTES / MB)))
-    }),
-    benchLine({ name: 'content: fetch 1 GiB', unit: 'MB/s', peer: 'curl from nginx', must: '>= 0.1', ...(await alternate(context, large, curlFile)) }),
-    benchLine({
-      name: 'content: fetch 20,000 files',
-      unit: 'files/s',
-      peer: 'bare libp2p stream into the same files',
-      must: '>= 0.8',
-      ...(await alternate(context, small, bareToFiles))
-    }),
-    benchLine({
-      name: 'content: fetch 20,000 files',
-      unit: 'files/s',
-      peer: 'bare libp2p stream, no files',
-      must: '>= 0.1',
-      ...(await alternate(context, small, bare(treeBytes, FRAME_BYTES.joined, FILES)))
-    }),
-    benchLine({
-      name: 'content: fetch 20,000 files',
-      unit: 'files/s',
-      peer: 'curl -Z from nginx',
-      must: '>= 1',
-      ...(await alternate(context, small, curlTree))
-    })
+    await line('1 GiB', 'MB/s', 'bare libp2p stream', '>= 0.8', large, bareLarge),
+    await line('1 GiB', 'MB/s', 'curl from nginx', '>= 0.1', large, curlFile),
+    await line('20,000 files', 'files/s', 'bare libp2p stream, from and into the same files', '>= 0.8', small, bareFiles),
+    await line('20,000 files', 'files/s', 'bare libp2p stream, from memory into nothing', '>= 0.1', small, bareMemory),
+    await line('20,000 files', 'files/s', 'curl -Z from nginx', '>= 1', small, curlTree)
   ]
 }
 

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { CID } from 'multiformats/cid'
 import { type Built, type BuiltEntry, buildDirectory, FileBuilder } from '../build.ts'
-import { cidOfBytes, RAW } from '../cid.ts'
+import { blockIdOf, cidOfBytes, RAW } from '../cid.ts'
 import { type AddOptions, ContentError, EMPTY_FILE } from '../content.ts'
 import { nameProblem } from '../names.ts'
 import { LEAF_BYTES, TREE_DEPTH_MAX, TREE_ENTRIES_MAX, TREE_PATH_BYTES_MAX } from '../policy.ts'
@@ -142,7 +142,7 @@ export class Adder {
     const cid = cidOfBytes(RAW, buffer.subarray(0, length))
     this.#files++
     const { size, mtimeMs, ino } = stats
-    if (length > 0) this.#index.putBlock(cid.multihash.digest, { kind: 'whole', tree: this.#tree, file: { size, mtimeMs, ino, path } })
+    if (length > 0) this.#index.putBlock(blockIdOf(cid), { kind: 'whole', tree: this.#tree, file: { size, mtimeMs, ino, path } })
     return { cid, dagBytes: length, contentBytes: length }
   }
 
@@ -168,7 +168,7 @@ export class Adder {
         throw new ContentError('changed', `${path} became shorter while it was being added`)
       }
       const cid = cidOfBytes(RAW, buffer.subarray(0, bytesRead))
-      this.#index.putBlock(cid.multihash.digest, { kind: 'leaf', tree: this.#tree, file, offset, length: bytesRead })
+      this.#index.putBlock(blockIdOf(cid), { kind: 'leaf', tree: this.#tree, file, offset, length: bytesRead })
       builder.leaf(cid, bytesRead)
       this.#bytes += bytesRead
       offset = end
@@ -183,12 +183,12 @@ export class Adder {
     if (after.size !== stats.size || after.mtimeMs !== stats.mtimeMs)
       throw new ContentError('changed', `${path} changed while it was being added; add it again when it is quiet`)
     const built = builder.finish()
-    if (built.cid.code !== RAW) this.#index.markPlace(built.cid.multihash.digest, this.#tree, path)
+    if (built.cid.code !== RAW) this.#index.markPlace(blockIdOf(built.cid), this.#tree, path)
     return built
   }
 
   #node(cid: CID, bytes: Uint8Array, place: string | undefined): void {
-    this.#index.putBlock(cid.multihash.digest, { kind: 'node', tree: this.#tree, place, bytes })
+    this.#index.putBlock(blockIdOf(cid), { kind: 'node', tree: this.#tree, place, bytes })
   }
 
   #account(stats: Stats, path: string, counted = true): void {

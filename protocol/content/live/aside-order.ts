@@ -10,14 +10,14 @@ export interface Order {
   readonly frame: Uint8Array<ArrayBuffer>
   /** For each write: where its bytes begin in `frame` and how many they are; descriptor (-1: a new file) and offset in its file. */
   readonly spans: Float64Array<ArrayBuffer>
-  /** 32 characters for each write, one for each byte. */
-  readonly digests: string
+  /** Of all writes, joined. */
+  readonly ids: string
   /** Of all writes, with NUL between them, which no path contains. */
   readonly paths: string
 }
 
 export const SPAN_FIELDS = 4
-export const DIGEST_CHARACTERS = 32
+export const ID_CHARACTERS = 32
 /** Of each write in an answer: 1 when it was right and is written, then size, time and inode of a new file. */
 export const MARK_FIELDS = 4
 

@@ -1,16 +1,16 @@
 /** The thread of aside.ts: checks and writes, one order after the other. */
 import { parentPort } from 'node:worker_threads'
 import { sha256Text } from '../hash.ts'
-import { type Answer, DIGEST_CHARACTERS, MARK_FIELDS, type Order, SPAN_FIELDS } from './aside-order.ts'
+import { type Answer, ID_CHARACTERS, MARK_FIELDS, type Order, SPAN_FIELDS } from './aside-order.ts'
 import { writeAll, writeFile } from './create.ts'
 
-function carryOut({ frame, spans, digests, paths, mode, resume }: Order, marks: Float64Array, started: (index: number) => void): void {
+function carryOut({ frame, spans, ids, paths, mode, resume }: Order, marks: Float64Array, started: (index: number) => void): void {
   for (const [index, path] of paths.split('\0').entries()) {
     started(index)
     const from = index * SPAN_FIELDS
     const [begin = 0, length = 0, fd = -1, offset = 0] = [spans[from], spans[from + 1], spans[from + 2], spans[from + 3]]
     const data = frame.subarray(begin, begin + length)
-    if (sha256Text(data) !== digests.slice(index * DIGEST_CHARACTERS, (index + 1) * DIGEST_CHARACTERS)) continue
+    if (sha256Text(data) !== ids.slice(index * ID_CHARACTERS, (index + 1) * ID_CHARACTERS)) continue
     const at = index * MARK_FIELDS
     if (fd >= 0) writeAll(fd, data, offset)
     else {

@@ -3,17 +3,17 @@
  * without a copy where they stand alone in their memory. It is started at the first use.
  */
 import { Worker } from 'node:worker_threads'
-import { digestText } from '../hash.ts'
+import type { BlockId } from '../hash.ts'
 import { type Answer, MARK_FIELDS, type Order, SPAN_FIELDS } from './aside-order.ts'
 import { asContentError } from './index.ts'
 
-/** Bytes to be written if they are what the digest says: a new file, or a leaf of one that is open. */
-export type Write = { readonly digest: Uint8Array; readonly data: Uint8Array; readonly path: string } & (
+/** Bytes to be written if they are what the id says: a new file, or a leaf of one that is open. */
+export type Write = { readonly id: BlockId; readonly data: Uint8Array; readonly path: string } & (
   | { readonly kind: 'file' }
   | { readonly kind: 'leaf'; readonly fd: number; readonly offset: number }
 )
 
-/** `false` for bytes that are not what their digest says: nothing was written of them. */
+/** `false` for bytes that are not what their id says: nothing was written of them. */
 export type Written = false | { readonly size: number; readonly mtimeMs: number; readonly ino: number }
 
 interface Waiting {
@@ -44,7 +44,7 @@ export class Aside {
   /** Writes what is right, in order, and says which was; the bytes, which stand in `frame`, must not be used afterwards. */
   write({ mode, resume, writes }: { mode: number; resume: boolean; writes: readonly Write[] }, frame: Uint8Array): Promise<readonly Written[]> {
     const spans = new Float64Array(writes.length * SPAN_FIELDS)
-    let digests = ''
+    let ids = ''
     for (const [index, write] of writes.entries()) {
       const { data } = write
       const at = index * SPAN_FIELDS
@@ -52,11 +52,11 @@ export class Aside {
       spans[at + 1] = data.length
       spans[at + 2] = write.kind === 'leaf' ? write.fd : -1
       spans[at + 3] = write.kind === 'leaf' ? write.offset : 0
-      digests += digestText(write.digest)
+      ids += write.id
     }
     const own = ownMemory(frame)
     const paths = writes.map(({ path }) => path)
-    const order: Order = { number: this.#next++, mode, resume, frame: own, spans, digests, paths: paths.join('\0') }
+    const order: Order = { number: this.#next++, mode, resume, frame: own, spans, ids, paths: paths.join('\0') }
     const worker = this.#start()
     return new Promise((resolve, reject) => {
       this.#waiting.set(order.number, { resolve, reject, paths })

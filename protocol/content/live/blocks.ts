@@ -2,7 +2,7 @@
 import { closeSync, constants, fstatSync, openSync, read, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { digestText, sha256Text } from '../hash.ts'
+import { type BlockId, sha256Text } from '../hash.ts'
 import { LARGE_BLOCK_BYTES } from '../policy.ts'
 import type { Room } from '../serve.ts'
 import type { BlockIndex } from './index.ts'
@@ -33,24 +33,24 @@ export class Blocks {
   }
 
   /** A block from any of its places; small ones at once, without a promise. With `verify` it is hashed, and a place that lies counts as changed. `room` says where it comes to stand, and may be asked again when it must be read from elsewhere. */
-  read(digest: Uint8Array, verify: boolean, room?: Room): Found | Promise<Found> {
-    const row = this.#index.block(digest)
+  read(id: BlockId, verify: boolean, room?: Room): Found | Promise<Found> {
+    const row = this.#index.block(id)
     if (row === undefined) return MISSING
-    const first = this.#readFrom(row, digest, verify, room)
-    if (first instanceof Promise) return first.then((found) => (found.kind === 'found' ? found : this.#elsewhere(found, digest, verify, room)))
-    return first.kind === 'found' ? first : this.#elsewhere(first, digest, verify, room)
+    const first = this.#readFrom(row, id, verify, room)
+    if (first instanceof Promise) return first.then((found) => (found.kind === 'found' ? found : this.#elsewhere(found, id, verify, room)))
+    return first.kind === 'found' ? first : this.#elsewhere(first, id, verify, room)
   }
 
-  async #elsewhere(first: Found, digest: Uint8Array, verify: boolean, room: Room | undefined): Promise<Found> {
-    for (const other of this.#index.alternates(digest)) {
+  async #elsewhere(first: Found, id: BlockId, verify: boolean, room: Room | undefined): Promise<Found> {
+    for (const other of this.#index.alternates(id)) {
       if (other.kind === 'node') continue
-      const found = await this.#readFrom(other, digest, verify, room)
+      const found = await this.#readFrom(other, id, verify, room)
       if (found.kind === 'found') return found
     }
     return first
   }
 
-  #readFrom(row: BlockRow, digest: Uint8Array, verify: boolean, room: Room | undefined): Found | Promise<Found> {
+  #readFrom(row: BlockRow, id: BlockId, verify: boolean, room: Room | undefined): Found | Promise<Found> {
     if (row.kind === 'node') {
       if (room === undefined) return { kind: 'found', block: row.bytes }
       const block = room(row.bytes.length)
@@ -66,7 +66,7 @@ export class Blocks {
     if (fd === undefined) return changed
     const offset = row.kind === 'whole' ? 0 : row.offset
     const block = (room ?? Buffer.allocUnsafe)(row.kind === 'whole' ? file.size : row.length)
-    const judge = (whole: boolean): Found => (whole && (!verify || sha256Text(block) === digestText(digest)) ? { kind: 'found', block } : changed)
+    const judge = (whole: boolean): Found => (whole && (!verify || sha256Text(block) === id) ? { kind: 'found', block } : changed)
     if (block.length >= LARGE_BLOCK_BYTES && this.#asideLeft > 0) {
       this.#asideLeft--
       return readAside(fd, block, offset)

@@ -2,7 +2,7 @@
 import { chmodSync, lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CID } from 'multiformats/cid'
-import { DAG_CBOR } from '../cid.ts'
+import { blockIdOf, DAG_CBOR } from '../cid.ts'
 import { ContentError, type FetchOptions, type TransferProgress } from '../content.ts'
 import { decodeNode } from '../dag.ts'
 import { below, splitPath } from '../names.ts'
@@ -210,7 +210,7 @@ export class Downloads {
   /** One block that is no part of a tree on disk. */
   async #fetchNode(cid: CID, shared: Shared, tree: TreeNumber): Promise<void> {
     const { index } = this.#ports
-    const waiting: Asked[] = [{ cid, bytesGuess: NODE_BYTES_GUESS }]
+    const waiting: Asked[] = [{ cid, id: blockIdOf(cid), bytesGuess: NODE_BYTES_GUESS }]
     const work = {
       next: () => waiting.pop(),
       again: (item: Asked) => void waiting.push(item),
@@ -218,7 +218,7 @@ export class Downloads {
       accept: (_item: Asked, bytes: Uint8Array) => {
         decodeNode(cid, bytes)
         count(shared, bytes.length)
-        index.putBlock(cid.multihash.digest, { kind: 'node', tree, place: undefined, bytes: new Uint8Array(bytes) })
+        index.putBlock(blockIdOf(cid), { kind: 'node', tree, place: undefined, bytes: new Uint8Array(bytes) })
         return undefined
       }
     }
@@ -236,11 +236,10 @@ export class Downloads {
     trees.attach(root, number, {})
     const writer = new TreeWriter({ path, resume, mode: 0o444, aside, index: { rows: index, tree: number } })
     const plan = new TreePlan(root, boundOf(shared))
-    const local = (cid: CID): Promise<Uint8Array | undefined> | undefined => {
-      const { digest } = cid.multihash
+    const local = ({ id }: Asked): Promise<Uint8Array | undefined> | undefined => {
       // most are not here, and need no promise to say so
-      if (index.block(digest) === undefined) return undefined
-      return Promise.resolve(blocks.read(digest, true)).then((found) => (found.kind === 'found' ? found.block : undefined))
+      if (index.block(id) === undefined) return undefined
+      return Promise.resolve(blocks.read(id, true)).then((found) => (found.kind === 'found' ? found.block : undefined))
     }
     const work = new TreeWork(plan, writer, local, (bytes) => count(shared, bytes, plan.totalBytes))
     try {

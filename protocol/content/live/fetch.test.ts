@@ -7,7 +7,7 @@ import * as dagCbor from '@ipld/dag-cbor'
 import fc from 'fast-check'
 import { exporter, recursive } from 'ipfs-unixfs-exporter'
 import { exportCar } from '../car.ts'
-import { DAG_CBOR, RAW } from '../cid.ts'
+import { type BlockId, blockIdOf, DAG_CBOR, RAW } from '../cid.ts'
 import { CONTENT_PROTOCOL, ContentError, type ContentErrorCode } from '../content.ts'
 import { WINDOW_BYTES } from '../policy.ts'
 import { allBlocks } from '../reader.ts'
@@ -314,21 +314,21 @@ describe('fetching a tree', { timeout: 120_000 }, () => {
       const { root } = await provider.addTree(writeFiles(join(folder, 'tree'), { big: pattern(40 * MIB) }))
       const file = (await provider.list(root))[0]?.cid
       assert.ok(file !== undefined)
-      const digests: Uint8Array[] = []
-      for await (const { cid } of allBlocks(file, async (cid) => (await provider.getBlock(cid)) ?? new Uint8Array())) digests.push(cid.multihash.digest)
+      const ids: BlockId[] = []
+      for await (const { cid } of allBlocks(file, async (cid) => (await provider.getBlock(cid)) ?? new Uint8Array())) ids.push(blockIdOf(cid))
       let served = 0
       const counting = {
         ...provider,
-        serveBlock: (digest: Uint8Array, room: Room) => {
+        serveBlock: (id: BlockId, room: Room) => {
           served++
-          return provider.serveBlock(digest, room)
+          return provider.serveBlock(id, room)
         },
         getBlock: provider.getBlock.bind(provider)
       }
       const slow = host
       await serveContent(slow, counting as typeof provider)
       const stream = await slow.open(slow.peerId, CONTENT_PROTOCOL, { frameBytesMax: 4 * MIB })
-      await stream.write(encodeRequest(digests))
+      await stream.write(encodeRequest(ids))
       for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve))
       assert.ok(served <= 5 + WINDOW_BYTES / MIB, `${served} blocks were read for a peer that reads none`)
       stream.abort(new Error('done'))

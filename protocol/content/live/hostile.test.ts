@@ -8,7 +8,7 @@ import { UnixFS } from 'ipfs-unixfs'
 import type { CID } from 'multiformats/cid'
 import { cidOfBytes, DAG_PB, RAW } from '../cid.ts'
 import { ContentError } from '../content.ts'
-import { TreePlan } from '../plan.ts'
+import { TreePlan, type Want } from '../plan.ts'
 import { pull } from '../pull.ts'
 import { type TreeSink, TreeWork } from '../tree-work.ts'
 import { inTemporaryFolder } from './testing.ts'
@@ -153,7 +153,7 @@ function hostileTree(seed: number, count: number): { root: CID; blocks: Blocks; 
 
 /** Walks the tree into `sink` as a fetch does; false when it was refused. */
 async function walk(root: CID, blocks: Blocks, sink: TreeSink): Promise<boolean> {
-  const local = async (cid: CID): Promise<Uint8Array | undefined> => blocks.get(cid.toString())
+  const local = async ({ cid }: Want): Promise<Uint8Array | undefined> => blocks.get(cid.toString())
   const work = new TreeWork(new TreePlan(root), sink, local, () => undefined)
   const clock = { after: () => () => undefined }
   try {

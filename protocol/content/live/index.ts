@@ -5,6 +5,7 @@
 import { type BatchOperation, Level } from 'level'
 import type { CID } from 'multiformats/cid'
 import { ContentError } from '../content.ts'
+import type { BlockId } from '../hash.ts'
 import type { BlockRow, FileRow, RootRow, TreeNumber, TreeRow } from './rows.ts'
 import * as rows from './rows.ts'
 
@@ -20,20 +21,19 @@ const ALTERNATES_TRIED_MAX = 16
 const ABSENT_MAX = 8192
 const FORMAT = '1'
 const NO_BYTES = new Uint8Array(0)
+const DELETED = Buffer.alloc(0)
 
 type Database = Level<Buffer, Buffer>
-interface Write {
-  readonly key: Buffer
-  readonly value: Buffer | undefined
-}
+/** What is to be written, by key; DELETED: nothing any more. */
+type Writes = Map<rows.Key, Buffer>
 
 export class BlockIndex {
   readonly #db: Database
-  #gathered = new Map<string, Write>()
+  #gathered: Writes = new Map()
   #gatheredBytes = 0
   /** Keys that were looked up and are not there: whoever asks for a block first is the one who puts it next. */
-  readonly #absent = new Set<string>()
-  #leaving: ReadonlyMap<string, Write> = new Map()
+  readonly #absent = new Set<rows.Key>()
+  #leaving: Readonly<Writes> = new Map()
   #flushing: Promise<void> = Promise.resolve()
   /** The batch that has not begun. */
   #next: { sync: boolean; turn: Promise<void> } | undefined
@@ -63,11 +63,11 @@ export class BlockIndex {
       }
       throw error
     }
-    const version = db.getSync(rows.VERSION_KEY)?.toString()
+    const version = db.getSync(rows.keyBytes(rows.VERSION_KEY))?.toString()
     if (version !== undefined && version !== FORMAT)
       throw new ContentError('bad_tree', `${folder} was made by another version of talko (format ${version}); move it away and fetch again`)
-    if (version === undefined) await db.put(rows.VERSION_KEY, Buffer.from(FORMAT))
-    return new BlockIndex(db, Number(db.getSync(rows.NEXT_TREE_KEY)?.toString() ?? '1'))
+    if (version === undefined) await db.put(rows.keyBytes(rows.VERSION_KEY), Buffer.from(FORMAT))
+    return new BlockIndex(db, Number(db.getSync(rows.keyBytes(rows.NEXT_TREE_KEY))?.toString() ?? '1'))
   }
 
   async close(): Promise<void> {
@@ -106,39 +106,39 @@ export class BlockIndex {
     this.#write(rows.rootKey(cid), row === undefined ? undefined : rows.encodeRecord(row))
   }
 
-  block(digest: Uint8Array): BlockRow | undefined {
-    const value = this.#read(rows.blockKey(digest))
+  block(id: BlockId): BlockRow | undefined {
+    const value = this.#read(rows.blockKey(id))
     return value === undefined ? undefined : rows.decodeBlock(value)
   }
 
   /** Notes a place of a block; a block that already has one in another living tree gets this as a further one. */
-  putBlock(digest: Uint8Array, row: BlockRow): void {
-    const present = this.block(digest)
+  putBlock(id: BlockId, row: BlockRow): void {
+    const present = this.block(id)
     if (present === undefined || present.tree === row.tree || !this.#lives(present.tree)) {
       if (present?.kind === 'node' && present.tree === row.tree && (row.kind !== 'node' || row.place === undefined || present.place !== undefined)) return
-      this.#write(rows.blockKey(digest), rows.encodeBlock(row))
+      this.#write(rows.blockKey(id), rows.encodeBlock(row))
       return
     }
-    const key = rows.alternateKey(digest, row.tree)
+    const key = rows.alternateKey(id, row.tree)
     if (this.#read(key) !== undefined) return
-    const head = rows.headKey(digest)
+    const head = rows.headKey(id)
     this.#write(key, rows.encodeAlternate({ next: this.#head(head), row: row.kind === 'node' ? { ...row, bytes: NO_BYTES } : row }))
     this.#write(head, rows.encodeTreeNumber(row.tree))
   }
 
   /** Says where the file or folder with this root node lies, when the node was put without a place. */
-  markPlace(digest: Uint8Array, tree: TreeNumber, place: string): void {
-    const present = this.block(digest)
+  markPlace(id: BlockId, tree: TreeNumber, place: string): void {
+    const present = this.block(id)
     if (present?.kind === 'node' && present.tree === tree && present.place === undefined)
-      this.#write(rows.blockKey(digest), rows.encodeBlock({ ...present, place }))
+      this.#write(rows.blockKey(id), rows.encodeBlock({ ...present, place }))
   }
 
   /** Further places of a block in living trees, the newest first, nodes without their bytes. */
-  alternates(digest: Uint8Array): BlockRow[] {
+  alternates(id: BlockId): BlockRow[] {
     const found: BlockRow[] = []
-    let tree = this.#head(rows.headKey(digest))
+    let tree = this.#head(rows.headKey(id))
     for (let looked = 0; tree !== rows.LOOSE && looked < ALTERNATES_TRIED_MAX; looked++) {
-      const value = this.#read(rows.alternateKey(digest, tree))
+      const value = this.#read(rows.alternateKey(id, tree))
       if (value === undefined) break
       const { next, row } = rows.decodeAlternate(value)
       if (this.#lives(row.tree)) found.push(row)
@@ -148,19 +148,19 @@ export class BlockIndex {
   }
 
   /** Forgets the place a block has in `tree`, which no longer lives; the newest other place, when there is one, takes over. */
-  dropBlock(digest: Uint8Array, tree: TreeNumber): void {
-    const present = this.block(digest)
+  dropBlock(id: BlockId, tree: TreeNumber): void {
+    const present = this.block(id)
     if (present === undefined) return
-    const key = rows.blockKey(digest)
-    const head = rows.headKey(digest)
+    const key = rows.blockKey(id)
+    const head = rows.headKey(id)
     const stays = present.tree !== tree && this.#lives(present.tree)
     for (let next = this.#head(head); next !== rows.LOOSE; next = this.#head(head)) {
-      const value = this.#read(rows.alternateKey(digest, next))
+      const value = this.#read(rows.alternateKey(id, next))
       const other = value === undefined ? { next: rows.LOOSE, row: undefined } : rows.decodeAlternate(value)
       const lives = other.row !== undefined && next !== tree && this.#lives(next)
       // dead places further down go when they come up
       if (stays && lives) return
-      this.#write(rows.alternateKey(digest, next), undefined)
+      this.#write(rows.alternateKey(id, next), undefined)
       this.#write(head, other.next === rows.LOOSE ? undefined : rows.encodeTreeNumber(other.next))
       if (!lives || other.row === undefined) continue
       this.#write(key, rows.encodeBlock(other.row.kind === 'node' ? { ...other.row, bytes: present.kind === 'node' ? present.bytes : NO_BYTES } : other.row))
@@ -170,7 +170,7 @@ export class BlockIndex {
   }
 
   /** The tree at the head of a block's further places; LOOSE when there is none. */
-  #head(key: Buffer): TreeNumber {
+  #head(key: rows.Key): TreeNumber {
     const value = this.#read(key)
     return value === undefined ? rows.LOOSE : rows.decodeTreeNumber(value)
   }
@@ -188,16 +188,16 @@ export class BlockIndex {
   async clearFiles(tree: TreeNumber): Promise<void> {
     await this.flush()
     this.#unsynced = true
-    await this.#db.clear({ gte: rows.fileKey(tree, 0), lte: rows.fileKey(tree, 2 ** 32 - 1) })
+    await this.#db.clear({ gte: rows.keyBytes(rows.fileKey(tree, 0)), lte: rows.keyBytes(rows.fileKey(tree, 2 ** 32 - 1)) })
   }
 
   /** All trees whose row has this status. */
   async treesThatAre(status: TreeRow['status']): Promise<{ number: TreeNumber; row: TreeRow }[]> {
     await this.flush()
     const found: { number: TreeNumber; row: TreeRow }[] = []
-    for await (const [key, value] of this.#db.iterator({ gte: rows.treeKey(0), lte: rows.treeKey(2 ** 48 - 1) })) {
+    for await (const [key, value] of this.#db.iterator({ gte: rows.keyBytes(rows.treeKey(0)), lte: rows.keyBytes(rows.treeKey(2 ** 48 - 1)) })) {
       const row = rows.decodeTree(value)
-      if (row.status === status) found.push({ number: key.readUIntBE(1, 6), row })
+      if (row.status === status) found.push({ number: rows.treeOfKey(key), row })
     }
     return found
   }
@@ -241,7 +241,10 @@ export class BlockIndex {
     this.#gathered = new Map()
     this.#gatheredBytes = 0
     const operations: BatchOperation<Database, Buffer, Buffer>[] = []
-    for (const { key, value } of leaving.values()) operations.push(value === undefined ? { type: 'del', key } : { type: 'put', key, value })
+    for (const [text, value] of leaving) {
+      const key = rows.keyBytes(text)
+      operations.push(value === DELETED ? { type: 'del', key } : { type: 'put', key, value })
+    }
     try {
       await this.#db.batch(operations, { sync })
       if (sync) this.#unsynced = false
@@ -260,29 +263,23 @@ export class BlockIndex {
     return row !== undefined && row.status !== 'removing'
   }
 
-  #write(key: Buffer, value: Buffer | undefined): void {
-    const id = latin(key)
-    this.#absent.delete(id)
-    this.#gathered.set(id, { key, value })
+  #write(key: rows.Key, value: Buffer | undefined): void {
+    this.#absent.delete(key)
+    this.#gathered.set(key, value ?? DELETED)
     this.#gatheredBytes += value?.length ?? 0
   }
 
-  #read(key: Buffer): Buffer | undefined {
-    const id = latin(key)
-    const waiting = this.#gathered.get(id) ?? this.#leaving.get(id)
-    if (waiting !== undefined) return waiting.value
-    if (this.#absent.has(id)) return undefined
-    const value = this.#db.getSync(key)
+  #read(key: rows.Key): Buffer | undefined {
+    const waiting = this.#gathered.get(key) ?? this.#leaving.get(key)
+    if (waiting !== undefined) return waiting === DELETED ? undefined : waiting
+    if (this.#absent.has(key)) return undefined
+    const value = this.#db.getSync(rows.keyBytes(key))
     if (value === undefined) {
       if (this.#absent.size >= ABSENT_MAX) this.#absent.clear()
-      this.#absent.add(id)
+      this.#absent.add(key)
     }
     return value
   }
-}
-
-function latin(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
 }
 
 /** Operating failures as the store reports them. */

@@ -4,6 +4,7 @@
  * `t <tree>` one tree on disk; `r <codec> <digest>` what is known of a root; `m <name>` the store's own.
  */
 import type { CID } from 'multiformats/cid'
+import { type BlockId, blockIdOf } from '../cid.ts'
 
 /** Counts up from 1; 0 holds the blocks that belong to no tree on disk. */
 export type TreeNumber = number
@@ -51,6 +52,7 @@ export interface RootRow {
 
 export const NO_ROOT: RootRow = { trees: [], pinned: false, direct: false, parents: [] }
 
+const TREE_BYTES = 6
 const NODE = 1
 const NODE_WITHOUT_PLACE = 2
 const LEAF = 3
@@ -59,53 +61,50 @@ const WHOLE_HEAD_BYTES = 7
 const LEAF_BYTES = 21
 const NODE_HEAD_BYTES = 9
 
-export function blockKey(digest: Uint8Array): Buffer {
-  const key = Buffer.allocUnsafe(1 + digest.length)
-  key[0] = 0x64
-  key.set(digest, 1)
-  return key
+/** A key as text of one character a byte. */
+export type Key = string
+
+export function keyBytes(key: Key): Buffer {
+  return Buffer.from(key, 'latin1')
 }
 
-export function headKey(digest: Uint8Array): Buffer {
-  const key = Buffer.allocUnsafe(1 + digest.length)
-  key[0] = 0x68
-  key.set(digest, 1)
-  return key
+export function blockKey(id: BlockId): Key {
+  return `d${id}`
 }
 
-export function alternateKey(digest: Uint8Array, tree: TreeNumber): Buffer {
-  const key = Buffer.allocUnsafe(39)
-  key[0] = 0x61
-  key.set(digest, 1)
-  key.writeUIntBE(tree, 33, 6)
-  return key
+export function headKey(id: BlockId): Key {
+  return `h${id}`
 }
 
-export function fileKey(tree: TreeNumber, file: number): Buffer {
-  const key = Buffer.allocUnsafe(11)
-  key[0] = 0x66
-  key.writeUIntBE(tree, 1, 6)
-  key.writeUInt32BE(file, 7)
-  return key
+export function alternateKey(id: BlockId, tree: TreeNumber): Key {
+  return `a${id}${bigEndian(tree, TREE_BYTES)}`
 }
 
-export function treeKey(tree: TreeNumber): Buffer {
-  const key = Buffer.allocUnsafe(7)
-  key[0] = 0x74
-  key.writeUIntBE(tree, 1, 6)
-  return key
+export function fileKey(tree: TreeNumber, file: number): Key {
+  return `f${bigEndian(tree, TREE_BYTES)}${bigEndian(file, 4)}`
 }
 
-export function rootKey(cid: CID): Buffer {
-  const key = Buffer.allocUnsafe(34)
-  key[0] = 0x72
-  key[1] = cid.code
-  key.set(cid.multihash.digest, 2)
-  return key
+export function treeKey(tree: TreeNumber): Key {
+  return `t${bigEndian(tree, TREE_BYTES)}`
 }
 
-export const NEXT_TREE_KEY = Buffer.from('mnext-tree')
-export const VERSION_KEY = Buffer.from('mversion')
+/** The tree that a `treeKey` is of. */
+export function treeOfKey(key: Buffer): TreeNumber {
+  return key.readUIntBE(1, TREE_BYTES)
+}
+
+export function rootKey(cid: CID): Key {
+  return `r${String.fromCharCode(cid.code)}${blockIdOf(cid)}`
+}
+
+function bigEndian(value: number, bytes: number): string {
+  let text = ''
+  for (let rest = value, left = bytes; left > 0; left--, rest = Math.floor(rest / 256)) text = String.fromCharCode(rest % 256) + text
+  return text
+}
+
+export const NEXT_TREE_KEY: Key = 'mnext-tree'
+export const VERSION_KEY: Key = 'mversion'
 
 export function encodeBlock(row: BlockRow): Buffer {
   if (row.kind === 'leaf') {

@@ -4,7 +4,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CID } from 'multiformats/cid'
 import { buildDirectory } from '../build.ts'
-import { acceptCid, cidOfBytes, DAG_CBOR, DAG_PB, RAW } from '../cid.ts'
+import { acceptCid, type BlockId, blockIdOf, cidOfBytes, DAG_CBOR, DAG_PB, RAW } from '../cid.ts'
 import {
   type AddedTree,
   type AddOptions,
@@ -114,23 +114,23 @@ class DiskStore implements ContentStore, BlockServer {
     if (codec !== RAW && codec !== DAG_PB && codec !== DAG_CBOR) throw new ContentError('bad_tree', `no codec has the number ${codec}`)
     const cid = cidOfBytes(codec, bytes)
     decodeNode(cid, bytes)
-    this.#index.putBlock(cid.multihash.digest, { kind: 'node', tree: LOOSE, place: undefined, bytes: new Uint8Array(bytes) })
+    this.#index.putBlock(blockIdOf(cid), { kind: 'node', tree: LOOSE, place: undefined, bytes: new Uint8Array(bytes) })
     await this.#index.flush(true)
     return cid
   }
 
   async getBlock(cid: CID): Promise<Uint8Array | undefined> {
-    const found = await this.#blocks.read(cid.multihash.digest, true)
+    const found = await this.#blocks.read(blockIdOf(cid), true)
     return found.kind === 'found' ? found.block : undefined
   }
 
-  serveBlock(digest: Uint8Array, room: Room): Uint8Array | undefined | Promise<Uint8Array | undefined> {
+  serveBlock(id: BlockId, room: Room): Uint8Array | undefined | Promise<Uint8Array | undefined> {
     const blockOf = (found: Found): Uint8Array | undefined => {
       if (found.kind !== 'found') return undefined
       blockPassed(found.block.length, 'sent')
       return found.block
     }
-    const found = this.#blocks.read(digest, false, room)
+    const found = this.#blocks.read(id, false, room)
     return found instanceof Promise ? found.then(blockOf) : blockOf(found)
   }
 
@@ -179,7 +179,12 @@ class DiskStore implements ContentStore, BlockServer {
     }
     const signal = options.signal ?? new AbortController().signal
     try {
-      await pull(new TreeWork(plan, writer, this.#need, onBlock), { providers: () => [], clock: this.#clock, signal, onReceived: () => undefined })
+      await pull(new TreeWork(plan, writer, ({ cid }) => this.#need(cid), onBlock), {
+        providers: () => [],
+        clock: this.#clock,
+        signal,
+        onReceived: () => undefined
+      })
     } catch (error) {
       writer.close()
       await rm(destination, { recursive: true, force: true })
@@ -214,7 +219,7 @@ class DiskStore implements ContentStore, BlockServer {
 
   /** A verified block; throws when it is not to be had. */
   readonly #need = async (cid: CID): Promise<Uint8Array> => {
-    const found = await this.#blocks.read(cid.multihash.digest, true)
+    const found = await this.#blocks.read(blockIdOf(cid), true)
     if (found.kind === 'found') return found.block
     if (found.kind === 'changed') throw new ContentError('changed', `${found.path} is not what it was when it was added; add it again`)
     throw new ContentError('not_found', `${cid} is not here; fetch it first`)
@@ -242,7 +247,7 @@ class DiskStore implements ContentStore, BlockServer {
       })
     }
     const number = this.#index.newTree()
-    this.#index.putBlock(cid.multihash.digest, { kind: 'node', tree: LOOSE, place: undefined, bytes })
+    this.#index.putBlock(blockIdOf(cid), { kind: 'node', tree: LOOSE, place: undefined, bytes })
     this.#index.putTree(number, { root: text, status: 'complete', path: null, bytes: 0 })
     this.#trees.attach(cid, number, { direct: true, pinned: true })
   }

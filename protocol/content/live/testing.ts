@@ -89,7 +89,7 @@ export async function withPair(folder: string, call: (pair: Pair) => Promise<voi
 /** Notes what is asked for on its way. */
 export function countAsked(asked: string[]): MemoryNetwork['passing'] {
   return (frame, from) => {
-    if (from === 'requester') for (const digest of decodeRequest(frame)) asked.push(Buffer.from(digest).toString('hex'))
+    if (from === 'requester') for (const id of decodeRequest(frame)) asked.push(Buffer.from(id, 'latin1').toString('hex'))
     return frame
   }
 }

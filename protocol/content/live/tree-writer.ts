@@ -5,9 +5,8 @@
 import { closeSync, constants, fchmodSync, fstatSync, ftruncateSync, lstatSync, mkdirSync, openSync, readSync, statfsSync, write } from 'node:fs'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
-import type { CID } from 'multiformats/cid'
 import { ContentError } from '../content.ts'
-import { digestText, sha256Text } from '../hash.ts'
+import { type BlockId, sha256Text } from '../hash.ts'
 import type { PlannedFile, Want } from '../plan.ts'
 import { DISK_CHECK_BYTES, DISK_RESERVE_BYTES, LEAF_BYTES } from '../policy.ts'
 import type { TreeSink } from '../tree-work.ts'
@@ -101,10 +100,10 @@ export class TreeWriter implements TreeSink {
     })
   }
 
-  file(path: string, cid: CID, data: Uint8Array): void {
+  file(path: string, id: BlockId, data: Uint8Array): void {
     this.#guard(path, () => {
       this.#roomFor(data.length)
-      this.#noteWhole(path, writeFile(this.#at(path), data, this.#options), cid)
+      this.#noteWhole(path, writeFile(this.#at(path), data, this.#options), id)
     })
   }
 
@@ -117,12 +116,11 @@ export class TreeWriter implements TreeSink {
   async #writeAside(aside: Aside, wants: readonly Want[], blocks: readonly Uint8Array[], frame: Uint8Array): Promise<boolean[]> {
     const { mode, resume } = this.#options
     const lengths = blocks.map((block) => block.length)
-    const writes = wants.map(({ cid, place }, index): Write => {
+    const writes = wants.map(({ id, place }, index): Write => {
       const data = blocks[index] ?? NO_BYTES
       this.#roomFor(data.length)
-      const { digest } = cid.multihash
-      if (place.kind === 'part') return { kind: 'leaf', path: place.file.path, fd: this.#opened(place.file).fd, offset: place.offset, digest, data }
-      return { kind: 'file', path: this.#at(place.path), digest, data }
+      if (place.kind === 'part') return { kind: 'leaf', path: place.file.path, fd: this.#opened(place.file).fd, offset: place.offset, id, data }
+      return { kind: 'file', path: this.#at(place.path), id, data }
     })
     const bytes = lengths.reduce((total, length) => total + length, 0)
     let written: readonly Written[]
@@ -134,12 +132,12 @@ export class TreeWriter implements TreeSink {
     } finally {
       this.#beingWritten -= bytes
     }
-    for (const [index, { cid, place }] of wants.entries()) {
+    for (const [index, { id, place }] of wants.entries()) {
       const marks = written[index]
       const length = lengths[index]
       if (marks === undefined || marks === false || length === undefined) continue
-      if (place.kind === 'part') this.#noteLeaf(cid, this.#opened(place.file).number, place.offset, length)
-      else this.#noteWhole(place.path, marks, cid)
+      if (place.kind === 'part') this.#noteLeaf(id, this.#opened(place.file).number, place.offset, length)
+      else this.#noteWhole(place.path, marks, id)
     }
     const rows = this.#options.index?.rows
     if (rows?.full === true) await rows.room()
@@ -155,7 +153,7 @@ export class TreeWriter implements TreeSink {
     })
   }
 
-  async write(file: PlannedFile, offset: number, cid: CID | undefined, data: Uint8Array): Promise<void> {
+  async write(file: PlannedFile, offset: number, id: BlockId | undefined, data: Uint8Array): Promise<void> {
     const open = this.#opened(file)
     try {
       this.#roomFor(data.length)
@@ -163,7 +161,7 @@ export class TreeWriter implements TreeSink {
     } catch (error) {
       throw asContentError(error, this.#options.path)
     }
-    if (cid !== undefined) this.#noteLeaf(cid, open.number, offset, data.length)
+    if (id !== undefined) this.#noteLeaf(id, open.number, offset, data.length)
     const rows = this.#options.index?.rows
     if (rows?.full === true) await rows.room()
   }
@@ -185,26 +183,26 @@ export class TreeWriter implements TreeSink {
     })
   }
 
-  node(cid: CID, bytes: Uint8Array, path: string | undefined): void {
+  node(id: BlockId, bytes: Uint8Array, path: string | undefined): void {
     const { index } = this.#options
-    index?.rows.putBlock(cid.multihash.digest, { kind: 'node', tree: index.tree, place: path, bytes })
+    index?.rows.putBlock(id, { kind: 'node', tree: index.tree, place: path, bytes })
   }
 
   kept(want: Want): number | undefined {
     if (!this.#options.resume) return undefined
-    const { cid, place } = want
-    if (place.kind === 'entry') return this.#keptFile(place.path, cid)
+    const { id, place } = want
+    if (place.kind === 'entry') return this.#keptFile(place.path, id)
     if (place.kind !== 'part' || place.bytes > LEAF_BYTES * 2) return undefined
     const open = this.#opened(place.file)
     if (place.offset + place.bytes > open.before) return undefined
     const data = Buffer.allocUnsafe(place.bytes)
-    if (!readAll(open.fd, data, place.offset) || !matches(cid, data)) return undefined
+    if (!readAll(open.fd, data, place.offset) || sha256Text(data) !== id) return undefined
     this.#steps += STEPS_OF_A_LEAF
-    this.#noteLeaf(cid, open.number, place.offset, place.bytes)
+    this.#noteLeaf(id, open.number, place.offset, place.bytes)
     return place.bytes
   }
 
-  #keptFile(path: string, cid: CID): number | undefined {
+  #keptFile(path: string, id: BlockId): number | undefined {
     let fd: number
     try {
       fd = openSync(this.#at(path), O_RDONLY | O_NOFOLLOW)
@@ -215,8 +213,8 @@ export class TreeWriter implements TreeSink {
       const stats = fstatSync(fd)
       if (!stats.isFile() || stats.size > LEAF_BYTES * 2) return undefined
       const data = Buffer.allocUnsafe(stats.size)
-      if (!readAll(fd, data, 0) || !matches(cid, data)) return undefined
-      this.#noteWhole(path, settleMode(fd, this.#options.mode), cid)
+      if (!readAll(fd, data, 0) || sha256Text(data) !== id) return undefined
+      this.#noteWhole(path, settleMode(fd, this.#options.mode), id)
       return stats.size
     } finally {
       closeSync(fd)
@@ -247,15 +245,15 @@ export class TreeWriter implements TreeSink {
   }
 
   /** A file of one leaf. */
-  #noteWhole(path: string, { size, mtimeMs, ino }: Marks, cid: CID): void {
+  #noteWhole(path: string, { size, mtimeMs, ino }: Marks, id: BlockId): void {
     const { index } = this.#options
     this.contentBytes += size
-    if (size > 0) index?.rows.putBlock(cid.multihash.digest, { kind: 'whole', tree: index.tree, file: { size, mtimeMs, ino, path } })
+    if (size > 0) index?.rows.putBlock(id, { kind: 'whole', tree: index.tree, file: { size, mtimeMs, ino, path } })
   }
 
-  #noteLeaf(cid: CID, file: number, offset: number, length: number): void {
+  #noteLeaf(id: BlockId, file: number, offset: number, length: number): void {
     const { index } = this.#options
-    index?.rows.putBlock(cid.multihash.digest, { kind: 'leaf', tree: index.tree, file, offset, length })
+    index?.rows.putBlock(id, { kind: 'leaf', tree: index.tree, file, offset, length })
   }
 
   #opened(file: PlannedFile): OpenFile {
@@ -294,8 +292,4 @@ function readAll(fd: number, data: Buffer, position: number): boolean {
     got += count
   }
   return true
-}
-
-function matches(cid: CID, data: Uint8Array): boolean {
-  return sha256Text(data) === digestText(cid.multihash.digest)
 }

@@ -3,7 +3,7 @@ import { lstatSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CID } from 'multiformats/cid'
-import { acceptCid, DAG_CBOR, RAW } from '../cid.ts'
+import { acceptCid, blockIdOf, DAG_CBOR, RAW } from '../cid.ts'
 import { ContentError } from '../content.ts'
 import { decodeNode } from '../dag.ts'
 import { NODE_DEPTH_MAX, TREE_ENTRIES_MAX } from '../policy.ts'
@@ -53,7 +53,7 @@ export class Trees {
       seen.add(id)
       if (seen.size > TREE_ENTRIES_MAX || item.depth > NODE_DEPTH_MAX * 2) return false
       if (this.treeOf(item.cid) !== undefined) continue
-      const row = this.#index.block(item.cid.multihash.digest)
+      const row = this.#index.block(blockIdOf(item.cid))
       if (row === undefined) return false
       if (row.tree !== LOOSE) {
         if (this.#index.tree(row.tree)?.status === 'complete') continue
@@ -86,7 +86,7 @@ export class Trees {
 
   /** Where a file or folder within a tree lies, by its own id. */
   #place(cid: CID): string | undefined {
-    const row = this.#index.block(cid.multihash.digest)
+    const row = this.#index.block(blockIdOf(cid))
     const tree = row === undefined ? undefined : this.#index.tree(row.tree)
     if (row === undefined || tree?.status !== 'complete') return undefined
     let place: string | undefined
@@ -113,7 +113,7 @@ export class Trees {
 
   /** A node (not a leaf) that is in the index. */
   nodeBytes(cid: CID): Uint8Array | undefined {
-    const row = this.#index.block(cid.multihash.digest)
+    const row = this.#index.block(blockIdOf(cid))
     return row?.kind === 'node' ? row.bytes : undefined
   }
 
@@ -122,7 +122,7 @@ export class Trees {
     const tree = this.treeOf(cid)
     if (tree !== undefined) return tree.bytes
     if (!this.has(cid)) return undefined
-    const row = this.#index.block(cid.multihash.digest)
+    const row = this.#index.block(blockIdOf(cid))
     if (row === undefined) return undefined
     if (row.kind === 'leaf') return row.length
     if (row.kind === 'whole') return row.file.size
@@ -168,7 +168,7 @@ export class Trees {
     const own = this.#hasOwn(row?.trees ?? [])
     this.#index.putRoot(cid, undefined)
     for (const number of row?.trees ?? []) await this.#forgetAside(number)
-    for (const loose of [LOOSE, PASSING]) if (this.#index.block(cid.multihash.digest)?.tree === loose) this.#index.dropBlock(cid.multihash.digest, loose)
+    for (const loose of [LOOSE, PASSING]) if (this.#index.block(blockIdOf(cid))?.tree === loose) this.#index.dropBlock(blockIdOf(cid), loose)
     for (const link of links) {
       const part = this.#index.root(link)
       if (part === undefined) continue
@@ -237,7 +237,7 @@ export class Trees {
       const bytes = item.cid.code === RAW || item.entered ? undefined : this.nodeBytes(item.cid)
       if (bytes === undefined) {
         stack.pop()
-        this.#index.dropBlock(item.cid.multihash.digest, number)
+        this.#index.dropBlock(blockIdOf(item.cid), number)
         if (this.#index.full || ++steps % STEPS_PER_TURN === 0) await this.#index.room()
         continue
       }
