@@ -17,7 +17,11 @@ const WARM_UP = 12
 type Name = readonly [number, number, number, number]
 
 export class Random {
-  #name: Name
+  // The name: four words beside the state, for a list of them would be larger than both.
+  #first = 0
+  #second = 0
+  #third = 0
+  #fourth = 0
   #a = 0
   #b = 0
   #c = 0
@@ -25,8 +29,7 @@ export class Random {
 
   /** The stream of a seed and a path below it; equal arguments give equal streams. */
   constructor(seed: number | string, ...names: readonly (number | string)[]) {
-    this.#name = [seed, ...names].reduce<Name>(below, [0x9e3779b9, 0x243f6a88, 0xb7e15162, 0x8aed2a6b])
-    this.#seat()
+    this.#seat([seed, ...names].reduce<Name>(below, [0x9e3779b9, 0x243f6a88, 0xb7e15162, 0x8aed2a6b]))
   }
 
   /** A stream of its own under this one's name; it does not depend on what was drawn from this one. */
@@ -36,8 +39,7 @@ export class Random {
 
   /** As `fork`, seated in a stream that is there already: no object is made for each of a million hosts. Gives `into`. */
   forkInto(into: Random, ...names: readonly (number | string)[]): Random {
-    into.#name = names.reduce<Name>(below, this.#name)
-    into.#seat()
+    into.#seat(names.reduce<Name>(below, [this.#first, this.#second, this.#third, this.#fourth]))
     return into
   }
 
@@ -137,12 +139,11 @@ export class Random {
     return 1 - this.float()
   }
 
-  #seat(): void {
-    const [a, b, c, counter] = this.#name
-    this.#a = a
-    this.#b = b
-    this.#c = c
-    this.#counter = counter
+  #seat([first, second, third, fourth]: Name): void {
+    this.#a = this.#first = first | 0
+    this.#b = this.#second = second | 0
+    this.#c = this.#third = third | 0
+    this.#counter = this.#fourth = fourth | 0
     for (let turn = 0; turn < WARM_UP; turn++) this.word()
   }
 }

@@ -1,5 +1,6 @@
 /** All that looks at a run, in one: see the files beside it. */
 
+import { REPLICA_PREFIX } from '#node/agent/records'
 import type { Ended } from '#node/ports'
 import type { Coordinator } from '#project-server/coordinator/coordinator'
 import type { Effect } from '#project-server/coordinator/events'
@@ -106,7 +107,7 @@ class Bench implements Judge {
 
   started(node: PeerIdString, replica: ReplicaId): void {
     const machine = this.#world.nodeOf(node)?.machine
-    this.#all.runs.started(node, replica, machine?.records ?? new Map())
+    this.#all.runs.started(node, replica, machine?.recordOf(REPLICA_PREFIX + replica))
     this.#world.tell(`${machine?.name} runs ${replica}`)
   }
 
@@ -170,6 +171,6 @@ class Bench implements Judge {
   }
 }
 
-function onlyInput(content: ReadonlySet<string>): boolean {
+function onlyInput(content: { readonly size: number }): boolean {
   return content.size <= 1
 }

@@ -1,7 +1,7 @@
 /** Runs on volunteers' machines: which began, by what right, and what they left. */
 
 import { CID } from 'multiformats/cid'
-import { decodeReplica, REPLICA_PREFIX } from '#node/agent/records'
+import { decodeReplica } from '#node/agent/records'
 import type { Ended } from '#node/ports'
 import { decodeTaskRecord, taskKey } from '#project-server/coordinator/records'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
@@ -30,7 +30,7 @@ export class Runs {
   }
 
   /** [7, 14] Once, by the node that it is leased to, granted on the server's disk, and said so on its own. */
-  started(node: PeerIdString, replica: ReplicaId, records: ReadonlyMap<string, Uint8Array>): void {
+  started(node: PeerIdString, replica: ReplicaId, own: Uint8Array | undefined): void {
     const { task = '', attempt = 0 } = parseReplicaId(replica) ?? {}
     const bytes = this.#records.peek(taskKey(task))
     const leased = bytes === undefined ? undefined : decodeTaskRecord(bytes).replicas[attempt - 1]
@@ -40,7 +40,6 @@ export class Runs {
       leased?.node === node && leased.granted,
       () => `${replica} was started by ${node}, which has no right to on the server's disk: ${JSON.stringify(leased)}`
     )
-    const own = records.get(REPLICA_PREFIX + replica)
     const phase = own === undefined ? 'not there' : decodeReplica(replica, own).phase
     this.#complaints.expect(phase === 'running' || phase === 'killing', () => `${replica} was started while on its node's disk it is ${phase}`)
     this.#started.set(replica, node)

@@ -5,8 +5,43 @@
 import { setImmediate } from 'node:timers'
 import { drainPromises } from './checkpoint.ts'
 
-interface Planned {
-  call: (() => void) | undefined
+/** Something that will happen. There are several for every node of a world: small, and in lists without arrays. */
+export abstract class Planned {
+  /** Planned after it for the same time. */
+  next: Planned | undefined
+
+  /** False when it was cancelled: then it does not count as an event either. */
+  abstract readonly wanted: boolean
+  /** It happens. */
+  abstract fire(): void
+}
+
+/** Calls back, unless it is cancelled before. */
+export class Call extends Planned {
+  #call: (() => void) | undefined
+
+  constructor(call: () => void) {
+    super()
+    this.#call = call
+  }
+
+  get wanted(): boolean {
+    return this.#call !== undefined
+  }
+
+  fire(): void {
+    this.#call?.()
+  }
+
+  cancel(): void {
+    this.#call = undefined
+  }
+}
+
+/** What happens at one time, in the order in which it was planned. */
+interface Moment {
+  readonly first: Planned
+  last: Planned
 }
 
 /** Events in one turn of the real event loop: signals and progress get their chance between. */
@@ -19,12 +54,12 @@ export class Engine {
   events = 0
   #first = 0x811c9dc5
   #second = 0x9e3779b9
-  /** What happens at one time, in the order in which it was planned. */
-  readonly #at = new Map<number, Planned[]>()
+  readonly #at = new Map<number, Moment>()
   /** The times in `#at` as a binary heap. */
   readonly #times: number[] = []
-  #present: Planned[] = []
-  #next = 0
+  #present: Moment | undefined
+  /** What happened last in the present; undefined before its first. */
+  #done: Planned | undefined
   #halted = false
   readonly #settle: () => void
 
@@ -35,16 +70,21 @@ export class Engine {
 
   /** Calls back after so many milliseconds, 0 being after all that is planned for now. The answer cancels. */
   after(ms: number, call: () => void): () => void {
-    const planned: Planned = { call }
+    const planned = new Call(call)
+    this.plan(ms, planned)
+    return () => planned.cancel()
+  }
+
+  /** As `after`, for who keeps what is planned, or never cancels it. Each is planned once. */
+  plan(ms: number, planned: Planned): void {
     const atMs = this.nowMs + Math.max(0, Math.round(ms))
     const same = this.#at.get(atMs)
-    if (same !== undefined) same.push(planned)
-    else {
-      this.#at.set(atMs, [planned])
+    if (same !== undefined) {
+      same.last.next = planned
+      same.last = planned
+    } else {
+      this.#at.set(atMs, { first: planned, last: planned })
       push(this.#times, atMs)
-    }
-    return () => {
-      planned.call = undefined
     }
   }
 
@@ -87,17 +127,16 @@ export class Engine {
   #turn(untilMs: number, over: () => boolean): boolean {
     for (const endAt = this.events + EVENTS_PER_TURN; this.events < endAt; ) {
       if (this.#halted) return true
-      const planned = this.#present[this.#next]
+      const planned = this.#done === undefined ? this.#present?.first : this.#done.next
       if (planned === undefined) {
         if (!this.#forward(untilMs, over)) return true
         continue
       }
-      this.#next++
-      const { call } = planned
-      if (call === undefined) continue
+      this.#done = planned
+      if (!planned.wanted) continue
       this.events++
       this.fold(this.nowMs)
-      call()
+      planned.fire()
       this.#settle()
     }
     return false
@@ -107,12 +146,12 @@ export class Engine {
   #forward(untilMs: number, over: () => boolean): boolean {
     if (this.#at.get(this.nowMs) === this.#present) this.#at.delete(this.nowMs)
     const atMs = this.#times[0]
-    this.#present = []
-    this.#next = 0
+    this.#present = undefined
+    this.#done = undefined
     if (over() || atMs === undefined || atMs > untilMs) return false
     pop(this.#times)
     this.nowMs = atMs
-    this.#present = this.#at.get(atMs) ?? []
+    this.#present = this.#at.get(atMs)
     return true
   }
 }

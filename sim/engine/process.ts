@@ -2,7 +2,7 @@
  * A process of the simulated world: everything that reaches it comes through `enter`. It can be stopped (SIGSTOP) and
  * continued, and it can be killed; then nothing reaches it any more, and promises it waits for are never settled.
  */
-import type { Engine } from './engine.ts'
+import { Call, type Engine } from './engine.ts'
 
 /** When the world began, by a clock that is right. */
 export const BEGAN_MS = 1_750_000_000_000
@@ -19,7 +19,8 @@ export class Process {
   readonly #skew: Skew
   #alive = true
   #stopped = false
-  #waiting: (() => void)[] = []
+  /** What reached it while it was stopped. */
+  #waiting: (() => void)[] | undefined
 
   constructor(engine: Engine, skew: Skew = { offsetMs: 0, perMille: 1000 }) {
     this.engine = engine
@@ -38,8 +39,12 @@ export class Process {
   /** Now, or when it goes on; never when it is dead. */
   enter(call: () => void): void {
     if (!this.#alive) return
-    if (this.#stopped || this.#waiting.length > 0) this.#waiting.push(call)
-    else call()
+    if (!this.#stopped && this.#waiting === undefined) {
+      call()
+      return
+    }
+    this.#waiting ??= []
+    this.#waiting.push(call)
   }
 
   /** Resolves after a delay, through `enter`: what the machine below the process does for it. */
@@ -69,18 +74,20 @@ export class Process {
 
   /** What came meanwhile, in order and one event each; what comes now waits behind it. */
   #catchUp(): void {
-    if (this.#waiting.length === 0) return
+    if (this.#waiting === undefined) return
     this.engine.after(0, () => {
-      if (this.#stopped) return
-      this.#waiting[0]?.()
-      this.#waiting.shift()
+      const [first] = this.#waiting ?? []
+      if (this.#stopped || first === undefined) return
+      first()
+      this.#waiting?.shift()
+      if (this.#waiting?.length === 0) this.#waiting = undefined
       this.#catchUp()
     })
   }
 
   kill(): void {
     this.#alive = false
-    this.#waiting = []
+    this.#waiting = undefined
   }
 
   // The Clock port.
@@ -89,15 +96,22 @@ export class Process {
   }
 
   after(ms: number, call: () => void): () => void {
-    let wanted = true
-    const cancel = this.engine.after(ms, () =>
-      this.enter(() => {
-        if (wanted) call()
-      })
-    )
-    return () => {
-      wanted = false
-      cancel()
-    }
+    const timer = new Timer(this, call)
+    this.engine.plan(ms, timer)
+    return () => timer.cancel()
+  }
+}
+
+/** It may be cancelled after it has rung, while its process is stopped. */
+class Timer extends Call {
+  readonly #process: Process
+
+  constructor(process: Process, call: () => void) {
+    super(call)
+    this.#process = process
+  }
+
+  override fire(): void {
+    this.#process.enter(() => super.fire())
   }
 }

@@ -14,6 +14,9 @@ export interface NodeCase {
   readonly loss: number
   /** After how long of silence its connections, and the server's to it, count as broken. */
   readonly patienceMs: number
+  /** What its access line carries; without them as much as comes. */
+  readonly upBytesPerMs?: number
+  readonly downBytesPerMs?: number
   readonly clockOffsetMs: number
   readonly clockPerMille: number
   /** When it is there first; never when it is negative. */

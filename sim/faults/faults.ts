@@ -35,7 +35,7 @@ export class Faults {
 
   #atNode({ kind, forMs, amount }: Fault, node: SimNode): void {
     const { machine } = node
-    const { faults, path } = machine
+    const { path } = machine
     const block = (...directions: readonly Direction[]): void => {
       if (!(path instanceof NodePath)) return
       path.block(directions, true)
@@ -62,9 +62,9 @@ export class Faults {
         return
       case 'slow_path':
         if (!(path instanceof NodePath)) return
-        path.extraMs += amount % 5_000
+        path.trouble.extraMs += amount % 5_000
         this.#until(forMs, () => {
-          path.extraMs -= amount % 5_000
+          path.trouble.extraMs -= amount % 5_000
         })
         return
       case 'crash':
@@ -81,64 +81,64 @@ export class Faults {
         machine.skew.offsetMs += (amount % 172_800_000) - 86_400_000
         return
       case 'disk_slow':
-        faults.diskSlowMs += amount % 2_000
+        machine.trouble.diskSlowMs += amount % 2_000
         this.#until(forMs, () => {
-          faults.diskSlowMs -= amount % 2_000
+          machine.trouble.diskSlowMs -= amount % 2_000
         })
         return
       case 'disk_full':
-        faults.diskFull = true
+        machine.trouble.diskFull = true
         this.#until(forMs, () => {
-          faults.diskFull = false
+          machine.trouble.diskFull = false
         })
         return
       case 'disk_error':
-        faults.diskErrors++
+        machine.trouble.diskErrors++
         return
       case 'engine_hung':
-        faults.engineHung = true
+        machine.trouble.engineHung = true
         this.#until(forMs, () => {
-          faults.engineHung = false
+          machine.trouble.engineHung = false
         })
         return
       case 'engine_down':
-        faults.engineDown = true
+        machine.trouble.engineDown = true
         this.#until(forMs, () => {
-          faults.engineDown = false
+          machine.trouble.engineDown = false
         })
         return
       case 'runs_break':
-        faults.runsBreak = (amount % 100) / 100
+        machine.trouble.runsBreak = (amount % 100) / 100
         this.#until(forMs, () => {
-          faults.runsBreak = 0
+          machine.trouble.runsBreak = 0
         })
         return
       case 'withhold':
-        faults.withholds = true
+        machine.trouble.withholds = true
         this.#until(forMs, () => {
-          faults.withholds = false
+          machine.trouble.withholds = false
         })
         return
       case 'no_input':
         // Half of the time it is the server's content that nobody gets.
         for (const { machine: one } of amount % 2 === 0 ? this.#world.nodes : [node]) {
-          one.faults.noInput = true
+          one.trouble.noInput = true
           this.#until(forMs, () => {
-            one.faults.noInput = false
+            one.trouble.noInput = false
           })
         }
         return
       case 'content_full':
-        faults.contentFull = true
+        machine.trouble.contentFull = true
         this.#until(forMs, () => {
-          faults.contentFull = false
+          machine.trouble.contentFull = false
         })
         return
       case 'engine_restart':
-        faults.engineDown = true
+        machine.trouble.engineDown = true
         for (const container of machine.containers.values()) container.forgetWaiting()
         this.#until(forMs, () => {
-          faults.engineDown = false
+          machine.trouble.engineDown = false
         })
         return
       case 'pause':

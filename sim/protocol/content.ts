@@ -1,111 +1,162 @@
 /** Content stores without blocks: a tree is its root, and fetching it takes a while over the connection to who holds it. */
 import type { CID } from 'multiformats/cid'
 import { cidOfBytes } from '#protocol/content/cid'
-import { ContentError, type ContentStore, EMPTY_DIRECTORY, EMPTY_FILE, type FetchOptions } from '#protocol/content/content'
+import { type AddedTree, ContentError, type ContentStore, EMPTY_DIRECTORY, EMPTY_FILE, type FetchOptions } from '#protocol/content/content'
 import type { PeerIdString } from '#protocol/ids'
-import type { Machine } from './machine.ts'
-import type { SimHost } from './network.ts'
+import type { Process } from '../engine/process.ts'
+import type { Connection, SimHost } from './network.ts'
 import { idOf } from './truth.ts'
+
+/** What a peer gives that is asked for a root: it, something else instead, or nothing. */
+export type Given = boolean | 'corrupt'
 
 export interface ContentWorld {
   /** Roots that this store holds; outlives the process. */
-  readonly roots: Set<string>
-  /** Asks a peer for a root; true when it gave it, false when it has none or cannot be asked. Rejects with the signal's reason. */
-  readonly ask: (peer: PeerIdString, root: string, signal: AbortSignal | undefined) => Promise<boolean>
+  readonly roots: { has(root: string): boolean; add(root: string): unknown; delete(root: string): boolean }
+  /** Asks a peer for a root; false when it has none or cannot be asked. Rejects with the signal's reason. */
+  readonly ask: (peer: PeerIdString, root: string, signal: AbortSignal | undefined) => Promise<Given>
   /** Text of a folder's tree or file; only nodes publish. */
   readonly textAt?: (path: string) => string
   /** Nothing can be added. */
   readonly full?: () => boolean
 }
 
-/** Beyond the round trip. */
+/** Beyond the round trip, of each piece. */
 const TRANSFER_MS = 5
+const PIECES = 3
+const PIECE_BYTES = 32 * 1024
 
-/** Asks over the simulated network. `has`: whether that peer would hand the root over now. */
-export function askOver(host: SimHost, has: (peer: PeerIdString, root: string) => boolean): ContentWorld['ask'] {
-  const { process } = host
-  return async (peer, root, signal) => {
+/** Asks over the simulated network, piece by piece, each when the last has come. `gives`: what that peer would hand over now. */
+export function askOver(host: SimHost, gives: (peer: PeerIdString, root: string) => Given): ContentWorld['ask'] {
+  return (peer, root, signal) => {
     const connection = host.connectionTo(peer)
-    if (connection === undefined) return false
-    let leave = (): void => {}
-    return await new Promise<boolean>((resolve, reject) => {
-      leave = host.onAbort(signal, () => reject(signal?.reason))
-      if (signal?.aborted === true) reject(signal.reason)
-      const here = connection.endOf(host)
-      const there = connection.otherThan(here)
-      connection.watch(here)
-      here.lane.send(() =>
-        there.host.process.enter(() => {
-          const found = has(peer, root)
-          there.host.process.after(TRANSFER_MS, () => there.lane.send(() => process.enter(() => resolve(found && here.open))))
-          connection.watch(there)
-        })
-      )
-      host.onLost(connection, () => resolve(false))
-    }).finally(() => leave())
+    return connection === undefined ? Promise.resolve(false) : transfer({ host, process: host.process, connection, gives: () => gives(peer, root) }, signal)
   }
 }
 
-export function contentStore({ roots, ask, textAt, full }: ContentWorld): ContentStore {
-  const holds = (root: CID): boolean => {
+interface Transfer {
+  readonly host: SimHost
+  readonly process: Process
+  readonly connection: Connection
+  readonly gives: () => Given
+}
+
+async function transfer({ host, process, connection, gives }: Transfer, signal: AbortSignal | undefined): Promise<Given> {
+  let leave = (): void => {}
+  const here = connection.endOf(host)
+  const there = here.other
+  try {
+    return await new Promise((resolve, reject) => {
+      leave = host.onAbort(signal, () => reject(signal?.reason))
+      if (signal?.aborted === true) reject(signal.reason)
+      host.onLost(connection, () => resolve(false))
+      const ask = (pieces: number): void => {
+        here.send(() =>
+          there.process.enter(() => {
+            const given = gives()
+            const last = given !== true || pieces === 1
+            const arrive = (): void => (last ? resolve(here.open && given) : ask(pieces - 1))
+            there.process.after(TRANSFER_MS, () => there.send(() => process.enter(arrive), given === false ? 0 : PIECE_BYTES))
+            there.watch()
+          })
+        )
+        here.watch()
+      }
+      ask(PIECES)
+    })
+  } finally {
+    leave()
+  }
+}
+
+export function contentStore(world: ContentWorld): ContentStore {
+  return new SimContent(world)
+}
+
+class SimContent implements ContentStore {
+  readonly #world: ContentWorld
+
+  constructor(world: ContentWorld) {
+    this.#world = world
+  }
+
+  async addTree(path: string): Promise<AddedTree & { readonly skipped: number }> {
+    const text = this.#world.textAt?.(path) ?? ''
+    const root = idOf(text)
+    this.#add(root)
+    return { root, bytes: text.length, files: 1, executables: [], skipped: 0 }
+  }
+
+  async putBlock(codec: number, bytes: Uint8Array): Promise<CID> {
+    const cid = cidOfBytes(codec, bytes)
+    this.#add(cid)
+    return cid
+  }
+
+  has(root: CID): boolean {
     const text = root.toString()
-    return text === EMPTY_DIRECTORY || text === EMPTY_FILE || roots.has(text)
+    return text === EMPTY_DIRECTORY || text === EMPTY_FILE || this.#world.roots.has(text)
   }
-  const room = (): void => {
-    if (full?.() === true) throw new ContentError('disk_full', 'no space is left')
+
+  locate(root: CID): string | undefined {
+    return this.has(root) ? `/content/${root}` : undefined
   }
-  const fetch = async (root: CID, { from, signal, onProgress }: FetchOptions): Promise<{ bytes: number }> => {
-    if (holds(root)) return { bytes: 0 }
+
+  sizeOf(root: CID): number | undefined {
+    return this.has(root) ? 1 : undefined
+  }
+
+  /** From the first of these peers that gives it. What comes is looked at as it comes: what is corrupt is never kept. */
+  async fetch(root: CID, { from, signal, onProgress }: FetchOptions): Promise<{ bytes: number }> {
+    if (this.has(root)) return { bytes: 0 }
+    let corrupt = false
     for (const peer of from) {
-      const got = await ask(peer, root.toString(), signal)
-      if (!got) continue
-      roots.add(root.toString())
+      const given = await this.#world.ask(peer, root.toString(), signal)
+      corrupt ||= given === 'corrupt'
+      if (given !== true) continue
+      this.#world.roots.add(root.toString())
       onProgress?.({ bytes: 1, totalBytes: 1, blocks: 1 })
       return { bytes: 1 }
     }
-    throw new ContentError('unreachable', `nobody gives ${root}`)
+    throw corrupt ? new ContentError('corrupt', `what came for ${root} is something else`) : new ContentError('unreachable', `nobody gives ${root}`)
   }
-  return {
-    addTree: async (path) => {
-      room()
-      const text = textAt?.(path) ?? ''
-      const root = idOf(text)
-      roots.add(root.toString())
-      return { root, bytes: text.length, files: 1, executables: [], skipped: 0 }
-    },
-    putBlock: async (codec, bytes) => {
-      room()
-      const cid = cidOfBytes(codec, bytes)
-      roots.add(cid.toString())
-      return cid
-    },
-    has: holds,
-    locate: (root) => (holds(root) ? `/content/${root}` : undefined),
-    sizeOf: (root) => (holds(root) ? 1 : undefined),
-    fetch,
-    pin: async () => undefined,
-    unpin: async () => undefined,
-    remove: async (root) => {
-      roots.delete(root.toString())
-    },
-    close: async () => undefined,
-    addFileCut: missing,
-    getBlock: missing,
-    list: missing,
-    restore: missing,
-    read: () => {
-      throw new Error('the simulated content store has no blocks')
-    }
+
+  async remove(root: CID): Promise<void> {
+    this.#world.roots.delete(root.toString())
+  }
+
+  async pin(): Promise<void> {}
+
+  async unpin(): Promise<void> {}
+
+  async close(): Promise<void> {}
+
+  addFileCut(): Promise<never> {
+    return missing()
+  }
+
+  getBlock(): Promise<never> {
+    return missing()
+  }
+
+  list(): Promise<never> {
+    return missing()
+  }
+
+  restore(): Promise<never> {
+    return missing()
+  }
+
+  read(): never {
+    throw new Error('the simulated content store has no blocks')
+  }
+
+  #add(root: CID): void {
+    if (this.#world.full?.() === true) throw new ContentError('disk_full', 'no space is left')
+    this.#world.roots.add(root.toString())
   }
 }
 
 async function missing(): Promise<never> {
   throw new Error('the simulated content store has no blocks')
-}
-
-/** What a machine's folders hold at a path. */
-export function textAt({ folders }: Machine, path: string): string {
-  const [, , replica = '', file = ''] = path.split('/')
-  const folder = folders.get(replica)
-  return (file === 'stdout' ? folder?.stdout : file === 'stderr' ? folder?.stderr : folder?.out) ?? ''
 }

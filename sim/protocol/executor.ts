@@ -1,10 +1,12 @@
 /** Containers of a volunteer's machine: they outlive the node's process, run for as long as their task says, and may misbehave. */
 import type { Ended, Execution, Executor, Running } from '#node/ports'
 import { ExecutorError } from '#node/ports'
+import type { RunManifest } from '#protocol/bundle/manifest'
 import type { ReplicaId } from '#protocol/ids'
 import type { Process } from '../engine/process.ts'
 import type { Machine } from './machine.ts'
 import { type Outcome, readCommand } from './truth.ts'
+import { replicaIn } from './workspace.ts'
 
 export interface ExecutorWorld {
   readonly machine: Machine
@@ -98,9 +100,21 @@ export class Container {
 }
 
 export function executor(world: ExecutorWorld): Executor {
-  const { machine, process } = world
-  const answering = (): Promise<void> =>
-    new Promise((resolve, reject) => {
+  return new SimExecutor(world)
+}
+
+class SimExecutor implements Executor {
+  readonly engine = 'process'
+  readonly #world: ExecutorWorld
+
+  constructor(world: ExecutorWorld) {
+    this.#world = world
+  }
+
+  /** Resolves when the engine answers. */
+  probe(): Promise<void> {
+    const { machine, process } = this.#world
+    return new Promise((resolve, reject) => {
       const look = (): void => {
         if (machine.faults.engineHung) process.after(HUNG_LOOK_MS, look)
         else if (machine.faults.engineDown) reject(new ExecutorError('engine_down', 'the engine does not answer'))
@@ -108,49 +122,55 @@ export function executor(world: ExecutorWorld): Executor {
       }
       process.after(machine.pace.engineMs(machine.random), look)
     })
-  return {
-    engine: 'process',
-    probe: answering,
-    prepare: async (_manifest, signal) => {
-      await answering()
-      signal.throwIfAborted()
-    },
-    start: async (execution) => {
-      await answering()
-      await process.later(machine.pace.runMs(machine.random), () => undefined)
-      if (machine.containers.has(execution.replica)) throw new ExecutorError('failed', 'there is a container of that name')
-      world.onStart(execution.replica)
-      const container = new Container(world, execution)
-      machine.containers.set(execution.replica, container)
-      if (machine.random.chance(machine.faults.runsBreak)) machine.engine.after(machine.random.below(1_000), () => container.break())
-      return container.attach(process)
-    },
-    recover: async (executions) => {
-      await answering()
-      const found = new Map<ReplicaId, Running>()
-      for (const execution of executions) {
-        const { replica } = execution
-        const container = machine.containers.get(replica)
-        if (container !== undefined && machine.folders.has(folderOf(execution))) found.set(replica, container.attach(process))
-      }
-      if (found.size > 0) world.onFound()
-      return found
-    },
-    sweep: async (keep) => {
-      await answering()
-      for (const replica of [...machine.containers.keys()]) if (!keep.has(replica)) remove(machine, replica)
-    },
-    remove: async (replica) => {
-      await answering()
-      remove(machine, replica)
-    },
-    stop: async () => undefined
   }
+
+  async prepare(_manifest: RunManifest, signal: AbortSignal): Promise<void> {
+    await this.probe()
+    signal.throwIfAborted()
+  }
+
+  async start(execution: Execution): Promise<Running> {
+    const { machine, process } = this.#world
+    await this.probe()
+    await process.later(machine.pace.runMs(machine.random), () => undefined)
+    if (machine.containers.has(execution.replica)) throw new ExecutorError('failed', 'there is a container of that name')
+    this.#world.onStart(execution.replica)
+    const container = new Container(this.#world, execution)
+    machine.containers.set(execution.replica, container)
+    if (machine.random.chance(machine.faults.runsBreak)) machine.engine.after(machine.random.below(1_000), () => container.break())
+    return container.attach(process)
+  }
+
+  async recover(executions: readonly Execution[]): Promise<ReadonlyMap<ReplicaId, Running>> {
+    const { machine, process } = this.#world
+    await this.probe()
+    const found = new Map<ReplicaId, Running>()
+    for (const execution of executions) {
+      const { replica } = execution
+      const container = machine.containers.get(replica)
+      if (container !== undefined && machine.folders.has(folderOf(execution))) found.set(replica, container.attach(process))
+    }
+    if (found.size > 0) this.#world.onFound()
+    return found
+  }
+
+  async sweep(keep: ReadonlySet<ReplicaId>): Promise<void> {
+    const { machine } = this.#world
+    await this.probe()
+    for (const replica of machine.containers.keys()) if (!keep.has(replica)) remove(machine, replica)
+  }
+
+  async remove(replica: ReplicaId): Promise<void> {
+    await this.probe()
+    remove(this.#world.machine, replica)
+  }
+
+  async stop(): Promise<void> {}
 }
 
 /** The node looks for a folder only when its executor has asked where it is. */
 function folderOf({ folder }: Execution): string {
-  return folder.split('/')[2] ?? ''
+  return replicaIn(folder)
 }
 
 function remove(machine: Machine, replica: ReplicaId): void {

@@ -3,15 +3,47 @@ import { createPrivateKey, createPublicKey, hash } from 'node:crypto'
 import { identityFrom, type Signer } from '#protocol/signing/keys'
 
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
-const made = new Map<string, Signer>()
+/** Whole identities that are kept; the others are made again when they sign. */
+const KEYS_MAX = 4_096
+
+const known = new Map<string, NamedSigner>()
+const keys = new Map<string, Signer>()
 
 export function identityOf(name: string): Signer {
-  const known = made.get(name)
-  if (known !== undefined) return known
+  const made = known.get(name)
+  if (made !== undefined) return made
+  const signer = new NamedSigner(name)
+  known.set(name, signer)
+  return signer
+}
+
+/** A name and the id that follows from it: of ten thousand nodes few sign at a time. */
+class NamedSigner implements Signer {
+  readonly #name: string
+  readonly peerId: string
+
+  constructor(name: string) {
+    this.#name = name
+    this.peerId = keyOf(name).peerId
+  }
+
+  get privateKey(): Signer['privateKey'] {
+    return keyOf(this.#name).privateKey
+  }
+
+  sign(domain: string, bytes: Uint8Array): Uint8Array {
+    return keyOf(this.#name).sign(domain, bytes)
+  }
+}
+
+function keyOf(name: string): Signer {
+  const made = keys.get(name)
+  if (made !== undefined) return made
   const seed = hash('sha256', `talko sim ${name}`, 'buffer')
   const key = createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: 'der', type: 'pkcs8' })
   const { x = '' } = createPublicKey(key).export({ format: 'jwk' })
   const signer = identityFrom(Buffer.concat([seed, Buffer.from(x, 'base64url')]))
-  made.set(name, signer)
+  if (keys.size >= KEYS_MAX) keys.clear()
+  keys.set(name, signer)
   return signer
 }

@@ -1,16 +1,17 @@
 /** One direction of a connection: in order, each message late by the path's delay, held back while the path is blocked. */
-import type { Engine } from '../engine/engine.ts'
+import { type Engine, Planned } from '../engine/engine.ts'
 
 export type Direction = 'up' | 'down'
 
 /** The way between a volunteer's machine and the project server; `up` is towards the server. */
 export interface Path {
-  readonly blocked: Record<Direction, boolean>
-  /** One way, in milliseconds. */
-  delayMs(direction: Direction): number
+  readonly blocked: Readonly<Record<Direction, boolean>>
+  /** One way for a message of so many bytes that is sent now, in milliseconds. */
+  delayMs(direction: Direction, bytes: number, nowMs: number): number
+  /** Those that hold messages back: they are armed again when the path is free. */
   readonly lanes: Set<Lane>
   /** How long a sender repeats itself before it takes the connection for broken. */
-  patienceMs: number
+  readonly patienceMs: number
 }
 
 export function blockedAtAll({ blocked }: Path): boolean {
@@ -20,64 +21,97 @@ export function blockedAtAll({ blocked }: Path): boolean {
 interface Message {
   atMs: number
   readonly deliver: () => void
+  next: Message | undefined
 }
 
 export class Lane {
+  readonly path: Path
   readonly #engine: Engine
-  readonly #path: Path
   readonly #direction: Direction
-  readonly #queue: Message[] = []
+  #first: Message | undefined
+  #last: Message | undefined
   #lastMs = 0
-  #armed = false
+  #state: 'idle' | 'armed' | 'held' = 'idle'
   #closed = false
 
   constructor(engine: Engine, path: Path, direction: Direction) {
     this.#engine = engine
-    this.#path = path
+    this.path = path
     this.#direction = direction
-    path.lanes.add(this)
   }
 
-  send(deliver: () => void): void {
+  /** `bytes` matter where the line is thin. */
+  send(deliver: () => void, bytes = 0): void {
     if (this.#closed) return
-    const atMs = Math.max(this.#lastMs, this.#engine.nowMs + Math.round(this.#path.delayMs(this.#direction)))
+    const { nowMs } = this.#engine
+    const atMs = Math.max(this.#lastMs, nowMs + Math.round(this.path.delayMs(this.#direction, bytes, nowMs)))
     this.#lastMs = atMs
-    this.#queue.push({ atMs, deliver })
+    const message: Message = { atMs, deliver, next: undefined }
+    if (this.#last === undefined) this.#first = message
+    else this.#last.next = message
+    this.#last = message
     this.arm()
   }
 
   /** What is on its way comes so much later than it would. */
   delay(ms: number): void {
-    for (const message of this.#queue) message.atMs += ms
+    for (let message = this.#first; message !== undefined; message = message.next) message.atMs += ms
     this.#lastMs += ms
   }
 
   /** Nothing more is sent; what is on its way still arrives. */
   close(): void {
     this.#closed = true
-    if (this.#queue.length === 0) this.#path.lanes.delete(this)
   }
 
   /** What is on its way is lost. */
   drop(): void {
-    this.#queue.length = 0
+    this.#first = undefined
+    this.#last = undefined
+    if (this.#state === 'held') this.#hold(false)
     this.close()
   }
 
   /** Delivers what is due; called again when the path is free again. */
   arm(): void {
-    const [head] = this.#queue
-    if (this.#armed || head === undefined || this.#path.blocked[this.#direction]) return
-    this.#armed = true
-    this.#engine.after(Math.max(0, head.atMs - this.#engine.nowMs), () => {
-      this.#armed = false
-      const [first] = this.#queue
-      if (first !== undefined && first.atMs <= this.#engine.nowMs && !this.#path.blocked[this.#direction]) {
-        this.#queue.shift()
-        first.deliver()
-      }
-      this.arm()
-      if (this.#closed && this.#queue.length === 0) this.#path.lanes.delete(this)
-    })
+    const head = this.#first
+    if (this.#state === 'armed' || head === undefined) return
+    const held = this.path.blocked[this.#direction]
+    if (held !== (this.#state === 'held')) this.#hold(held)
+    if (held) return
+    this.#state = 'armed'
+    this.#engine.plan(Math.max(0, head.atMs - this.#engine.nowMs), new Arrival(this))
+  }
+
+  /** The time of its first message has come. */
+  arrive(): void {
+    this.#state = 'idle'
+    const first = this.#first
+    if (first !== undefined && first.atMs <= this.#engine.nowMs && !this.path.blocked[this.#direction]) {
+      this.#first = first.next
+      if (first.next === undefined) this.#last = undefined
+      first.deliver()
+    }
+    this.arm()
+  }
+
+  #hold(held: boolean): void {
+    this.#state = held ? 'held' : 'idle'
+    if (held) this.path.lanes.add(this)
+    else this.path.lanes.delete(this)
+  }
+}
+
+class Arrival extends Planned {
+  readonly #lane: Lane
+  readonly wanted = true
+
+  constructor(lane: Lane) {
+    super()
+    this.#lane = lane
+  }
+
+  fire(): void {
+    this.#lane.arrive()
   }
 }

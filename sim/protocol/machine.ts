@@ -6,17 +6,27 @@
 import type { CID } from 'multiformats/cid'
 import type { Change } from '#node/agent/events'
 import { decodeReplica, REPLICA_PREFIX } from '#node/agent/records'
-import { openPages } from '#node/pages'
 import type { NodeStore, Workspace } from '#node/ports'
 import { manifestCid } from '#protocol/bundle/manifest'
 import type { ReplicaId } from '#protocol/ids'
 import type { Engine } from '../engine/engine.ts'
 import type { Process, Skew } from '../engine/process.ts'
 import type { Random } from '../random.ts'
+import { SmallMap, SmallSet } from '../small-map.ts'
+import { openDisk } from './disk.ts'
 import type { Container } from './executor.ts'
 import type { Path } from './lane.ts'
 import { type Pace, USUAL_PACE } from './pace.ts'
 import type { Outcome } from './truth.ts'
+import { SimWorkspace } from './workspace.ts'
+
+export interface PageWrite {
+  readonly put: { readonly key: string; readonly value: Uint8Array } | undefined
+  readonly deleted: readonly string[]
+  /** What the page stands for. */
+  readonly changes: readonly Change[]
+  readonly onApplied: (changes: readonly Change[]) => void
+}
 
 /** What faults change while they last. */
 export interface MachineFaults {
@@ -38,6 +48,29 @@ export interface MachineFaults {
   contentFull: boolean
 }
 
+const NO_FAULTS: Readonly<MachineFaults> = {
+  diskSlowMs: 0,
+  diskFull: false,
+  diskErrors: 0,
+  engineHung: false,
+  engineDown: false,
+  runsBreak: 0,
+  withholds: false,
+  noInput: false,
+  contentFull: false
+}
+
+interface Write {
+  apply(): void
+}
+
+export interface MachinePorts {
+  readonly engine: Engine
+  readonly random: Random
+  readonly path: Path
+  readonly pace?: Pace
+}
+
 export class Machine {
   readonly name: string
   readonly engine: Engine
@@ -45,150 +78,135 @@ export class Machine {
   readonly path: Path
   readonly pace: Pace
   readonly skew: Skew = { offsetMs: 0, perMille: 1000 }
-  readonly faults: MachineFaults = {
-    diskSlowMs: 0,
-    diskFull: false,
-    diskErrors: 0,
-    engineHung: false,
-    engineDown: false,
-    runsBreak: 0,
-    withholds: false,
-    noInput: false,
-    contentFull: false
-  }
-  /** The node's records as they are on disk. */
-  records = new Map<string, Uint8Array>()
-  /** What holds them there. */
-  #entries = new Map<string, Uint8Array>()
-  readonly containers = new Map<ReplicaId, Container>()
-  readonly folders = new Map<ReplicaId, Outcome>()
+  #faults: MachineFaults | undefined
+  /** The node's records as they were written last, and the pages on its disk that hold them: bytes as text, which takes half the room. */
+  readonly #records = new SmallMap<string, string>()
+  readonly #entries = new SmallMap<string, string>()
+  readonly containers = new SmallMap<ReplicaId, Container>()
+  readonly folders = new SmallMap<ReplicaId, Outcome>()
   /** Roots that the content store holds. */
-  readonly content = new Set<string>()
+  readonly content = new SmallSet<string>()
   /** Writes that are on their way to the disk. */
-  readonly #writes = new Set<{ apply(): void }>()
+  #writes: Set<Write> | undefined
 
-  constructor(name: string, ports: { readonly engine: Engine; readonly random: Random; readonly path: Path; readonly pace?: Pace }) {
+  constructor(name: string, { engine, random, path, pace = USUAL_PACE }: MachinePorts) {
     this.name = name
-    this.engine = ports.engine
-    this.random = ports.random
-    this.path = ports.path
-    this.pace = ports.pace ?? USUAL_PACE
+    this.engine = engine
+    this.random = random
+    this.path = path
+    this.pace = pace
+  }
+
+  /** What is the matter with it. */
+  get faults(): Readonly<MachineFaults> {
+    return this.#faults ?? NO_FAULTS
+  }
+
+  /** The same, to be changed. */
+  get trouble(): MachineFaults {
+    this.#faults ??= { ...NO_FAULTS }
+    return this.#faults
+  }
+
+  /** The node's dice. */
+  bytes(count: number): Uint8Array {
+    return Uint8Array.from({ length: count }, () => this.random.below(256))
+  }
+
+  /** One of the node's records as it is on disk. */
+  recordOf(key: string): Uint8Array | undefined {
+    const text = this.#records.get(key)
+    return text === undefined ? undefined : bytesOf(text)
   }
 
   /** Its process ends: a write that is on its way is on disk as a whole, or not at all. */
   crash(): void {
-    for (const write of this.#writes) if (this.random.chance(0.5)) write.apply()
-    this.#writes.clear()
+    for (const write of this.#writes ?? []) if (this.random.chance(0.5)) write.apply()
+    this.#writes = undefined
   }
 
   /** A new disk: nothing is left. */
   wipe(): void {
-    this.records = new Map()
-    this.#entries = new Map()
+    this.#records.clear()
+    this.#entries.clear()
     for (const container of this.containers.values()) container.vanish()
     this.containers.clear()
     this.folders.clear()
     this.content.clear()
   }
 
-  /** The node's store, whose entries are on this disk. `onWritten` is told of each batch once it is, `onDamage` when what is found is not what was written. */
-  async store(process: Process, onWritten: (changes: readonly Change[]) => void, onDamage: (what: string) => void): Promise<NodeStore> {
-    /** Batches that were asked for and are not written yet: one entry each, in order. */
-    const asked: (readonly Change[])[] = []
-    const written = (): void => {
-      const changes = asked.shift() ?? []
-      for (const { key, value } of changes) {
-        if (value === null) this.records.delete(key)
-        else this.records.set(key, value)
-      }
-      onWritten(changes)
-    }
-    const pages = await openPages({
-      write: (put, deleted) =>
-        this.#write(process, () => {
-          if (put !== undefined) this.#entries.set(put.key, put.value)
-          for (const key of deleted) this.#entries.delete(key)
-          written()
-        }),
-      all: () => this.#all(),
-      get: async (key) => this.#entries.get(key),
-      close: async () => undefined
-    })
-    const found = new Map<string, Uint8Array>()
-    for await (const [key, value] of pages.range('')) found.set(key, value)
-    const key = [...found.keys(), ...this.records.keys()].find((one) => !isSame(found.get(one), this.records.get(one)))
-    if (key !== undefined) onDamage(`${key} of ${this.name} is not on its disk as it was written`)
-    return {
-      batch: (changes) => {
-        asked.push(changes)
-        return pages.batch(changes)
-      },
-      range: (prefix) => pages.range(prefix),
-      close: () => pages.close()
-    }
-  }
-
-  #write(process: Process, apply: () => void): Promise<void> {
+  /** Resolves when the page is on disk, and so are the changes that it stands for. */
+  write(process: Process, page: PageWrite): Promise<void> {
     if (!process.alive) return new Promise(() => undefined)
     const { faults } = this
     if (faults.diskErrors > 0 || faults.diskFull) {
-      if (faults.diskErrors > 0) faults.diskErrors--
+      if (faults.diskErrors > 0) this.trouble.diskErrors--
       return process.later(1, () => {
         throw new Error(faults.diskFull ? 'no space left on device' : 'input/output error')
       })
     }
-    const write = { apply }
+    const write: Write = { apply: () => this.#apply(page) }
+    this.#writes ??= new Set()
     this.#writes.add(write)
     return new Promise((resolve) => {
       this.engine.after(this.pace.nodeWriteMs(this.random) + faults.diskSlowMs, () => {
-        if (!this.#writes.delete(write)) return
+        if (this.#writes?.delete(write) !== true) return
+        if (this.#writes.size === 0) this.#writes = undefined
         write.apply()
         process.enter(resolve)
       })
     })
   }
 
-  async *#all(): AsyncGenerator<readonly [string, Uint8Array]> {
-    for (const key of [...this.#entries.keys()].sort()) {
-      const value = this.#entries.get(key)
-      if (value !== undefined) yield [key, value]
+  /** The node's store on this disk. `onWritten` is told of each batch once it is there, `onDamage` when what is found is not what was written. */
+  store(process: Process, onWritten: (changes: readonly Change[]) => void, onDamage: (what: string) => void): Promise<NodeStore> {
+    return openDisk({ machine: this, process, onWritten, onDamage })
+  }
+
+  workspace(): Workspace {
+    return new SimWorkspace(this)
+  }
+
+  /** A page on its disk. */
+  pageOf(key: string): Uint8Array | undefined {
+    const text = this.#entries.get(key)
+    return text === undefined ? undefined : bytesOf(text)
+  }
+
+  get pages(): readonly string[] {
+    return this.#entries.keys().sort()
+  }
+
+  get recordKeys(): readonly string[] {
+    return this.#records.keys()
+  }
+
+  #apply({ put, deleted, changes, onApplied }: PageWrite): void {
+    if (put !== undefined) this.#entries.set(put.key, textOf(put.value))
+    for (const key of deleted) this.#entries.delete(key)
+    for (const { key, value } of changes) {
+      if (value === null) this.#records.delete(key)
+      else this.#records.set(key, textOf(value))
     }
+    onApplied(changes)
   }
 
   /** What its disk says that it holds and has not reported. */
   leases(): { readonly replica: ReplicaId; readonly bundle: CID }[] {
     const leases: { readonly replica: ReplicaId; readonly bundle: CID }[] = []
-    for (const [key, value] of this.records) {
+    for (const [key, value] of this.#records) {
       if (!key.startsWith(REPLICA_PREFIX)) continue
-      const replica = decodeReplica(key.slice(REPLICA_PREFIX.length), value)
+      const replica = decodeReplica(key.slice(REPLICA_PREFIX.length), bytesOf(value))
       if (replica.phase !== 'reported') leases.push({ replica: replica.lease.replica, bundle: manifestCid(replica.lease.bytes) })
     }
     return leases
   }
-
-  workspace(): Workspace {
-    const folderOf = (path: string): Outcome | undefined => this.folders.get(path.split('/')[2] ?? '')
-    const textOf = (path: string): string => {
-      const folder = folderOf(path)
-      const file = path.split('/')[3]
-      return (file === 'stdout' ? folder?.stdout : file === 'stderr' ? folder?.stderr : folder?.out) ?? ''
-    }
-    return {
-      pathOf: (replica) => `/run/${replica}`,
-      remove: async (replica) => {
-        this.folders.delete(replica)
-      },
-      sweep: async (keep) => {
-        for (const replica of [...this.folders.keys()]) if (!keep.has(replica)) this.folders.delete(replica)
-      },
-      names: async (replica) => new Set(this.folders.has(replica) ? ['out', 'stdout', 'stderr'] : []),
-      fileBytes: async (path) => (folderOf(path) === undefined ? undefined : textOf(path).length),
-      isEmpty: async (path) => textOf(path) === '',
-      read: async (path) => new TextEncoder().encode(textOf(path))
-    }
-  }
 }
 
-function isSame(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
-  return a !== undefined && b !== undefined && Buffer.compare(a, b) === 0
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+}
+
+function bytesOf(text: string): Uint8Array {
+  return Buffer.from(text, 'latin1')
 }

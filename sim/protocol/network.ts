@@ -2,19 +2,24 @@
 import type { PeerIdString } from '#protocol/ids'
 import { type FrameStream, type Host, HostError, StreamError, type StreamOptions } from '#protocol/peer/host'
 import type { Process } from '../engine/process.ts'
+import { SmallMap } from '../small-map.ts'
 import { blockedAtAll, type Direction, Lane, type Path } from './lane.ts'
-import { SimStream } from './stream.ts'
+import { SimStream, type StreamEnd } from './stream.ts'
 
 /** As the real host's. */
 const DIAL_MS_MAX = 6_000
 const OPEN_MS_MAX = 10_000
 const LINGER_MS_MAX = 330_000
 const STREAMS_PER_PROTOCOL = 64
+const NO_STREAMS: readonly SimStream[] = []
+const NO_CONNECTIONS: readonly Connection[] = []
 
 export interface Watchers {
   /** Somebody tries to reach the server. */
   readonly onDial: (from: SimHost) => void
   readonly onFrame: (from: SimHost, to: PeerIdString, frame: Uint8Array) => void
+  /** A frame of a connection came when there was a newer one. */
+  readonly onOvertaken?: () => void
 }
 
 interface Handler {
@@ -33,17 +38,68 @@ export class Network {
   }
 }
 
-/** One end of a connection. */
-class End {
-  readonly host: SimHost
-  readonly lane: Lane
-  readonly streams = new Set<SimStream>()
-  open = true
-  waiting = false
+/** How long a kernel repeats itself on a connection that a router between has forgotten. */
+const FORGOTTEN_MS = 15 * 60_000
 
-  constructor(host: SimHost, lane: Lane) {
+/** One end of a connection, and the lane away from it. */
+export class End extends Lane implements StreamEnd {
+  readonly host: SimHost
+  readonly connection: Connection
+  streams: readonly SimStream[] = NO_STREAMS
+  open = true
+  #waiting = false
+
+  constructor(connection: Connection, host: SimHost, direction: Direction) {
+    super(host.process.engine, connection.path, direction)
+    this.connection = connection
     this.host = host
-    this.lane = lane
+  }
+
+  get process(): Process {
+    return this.host.process
+  }
+
+  get other(): End {
+    return this.connection.otherThan(this)
+  }
+
+  get remotePeer(): PeerIdString {
+    return this.other.host.peerId
+  }
+
+  override send(deliver: () => void, bytes?: number): void {
+    if (!this.connection.forgotten) super.send(deliver, bytes)
+  }
+
+  wrote(frame: Uint8Array): void {
+    this.host.network.watchers.onFrame(this.host, this.remotePeer, frame)
+    this.watch()
+  }
+
+  arrived(): void {
+    if (this.host.newestTo(this.remotePeer) !== this.connection) this.host.network.watchers.onOvertaken?.()
+  }
+
+  gone(stream: SimStream): void {
+    this.streams = this.streams.filter((one) => one !== stream)
+  }
+
+  stream({ frameBytesMax }: StreamOptions): SimStream {
+    const stream = new SimStream(this, frameBytesMax)
+    this.streams = [...this.streams, stream]
+    return stream
+  }
+
+  /** What is sent over a path that is blocked, or to an end that is gone without a word, is repeated for a while; then the connection is broken for its sender. */
+  watch(): void {
+    const { forgotten, path } = this.connection
+    const unheard = (): boolean => forgotten || blockedAtAll(path) || !this.other.open
+    if (this.#waiting || !unheard()) return
+    this.#waiting = true
+    this.process.engine.after(forgotten ? FORGOTTEN_MS : path.patienceMs, () => {
+      this.#waiting = false
+      if (this.open && unheard()) this.connection.break(this.host, { tell: true })
+    })
   }
 }
 
@@ -51,12 +107,13 @@ export class Connection {
   readonly path: Path
   readonly dialler: End
   readonly listener: End
+  /** A router on the way has forgotten it: nothing passes any more, and nobody is told. */
+  forgotten = false
 
   constructor(path: Path, dialler: SimHost, listener: SimHost) {
-    const { engine } = dialler.process
     this.path = path
-    this.dialler = new End(dialler, new Lane(engine, path, 'up'))
-    this.listener = new End(listener, new Lane(engine, path, 'down'))
+    this.dialler = new End(this, dialler, 'up')
+    this.listener = new End(this, listener, 'down')
   }
 
   endOf(host: SimHost): End {
@@ -67,6 +124,12 @@ export class Connection {
     return end === this.dialler ? this.listener : this.dialler
   }
 
+  forget(): void {
+    this.forgotten = true
+    this.dialler.drop()
+    this.listener.drop()
+  }
+
   /** Broken as this end sees it; `tell` lets the other end know, after what is on its way. `lateMs`: what was on its way comes later still. */
   break(host: SimHost, { tell, lateMs = 0 }: { readonly tell: boolean; readonly lateMs?: number }): void {
     const end = this.endOf(host)
@@ -74,25 +137,13 @@ export class Connection {
     end.open = false
     const other = this.otherThan(end)
     // A sender that gives up repeats nothing any more.
-    if (this.path.blocked[end === this.dialler ? 'up' : 'down']) end.lane.drop()
-    else if (lateMs > 0) end.lane.delay(lateMs)
-    if (tell) end.lane.send(() => this.break(other.host, { tell: false }))
-    end.lane.close()
+    if (this.path.blocked[end === this.dialler ? 'up' : 'down']) end.drop()
+    else if (lateMs > 0) end.delay(lateMs)
+    if (tell) end.send(() => this.break(other.host, { tell: false }))
+    end.close()
     host.forget(this)
     host.process.enter(() => {
-      for (const stream of [...end.streams]) stream.fail(new StreamError('reset', 'the connection is lost'))
-    })
-  }
-
-  /** What is sent over a path that is blocked, or to an end that is gone without a word, is repeated for a while; then the connection is broken for its sender. */
-  watch(end: End): void {
-    const other = this.otherThan(end)
-    const unheard = (): boolean => blockedAtAll(this.path) || !other.open
-    if (end.waiting || !unheard()) return
-    end.waiting = true
-    end.host.process.engine.after(this.path.patienceMs, () => {
-      end.waiting = false
-      if (end.open && unheard()) this.break(end.host, { tell: true })
+      for (const stream of end.streams) stream.fail(new StreamError('reset', 'the connection is lost'))
     })
   }
 
@@ -101,50 +152,32 @@ export class Connection {
     const here = this.endOf(from)
     const there = this.otherThan(here)
     return new Promise((resolve, reject) => {
-      here.lane.send(() =>
-        there.host.process.enter(() => {
-          const handler = there.host.handlers.get(protocol)
-          const answer = (act: () => void): void => there.lane.send(() => from.process.enter(act))
-          const count = [...there.streams].filter(({ isGone }) => !isGone).length
-          if (!there.open || handler === undefined || count >= (handler.options.streamsMax ?? STREAMS_PER_PROTOCOL)) {
+      here.send(() =>
+        there.process.enter(() => {
+          const handler = there.host.handlerOf(protocol)
+          const answer = (act: () => void): void => there.send(() => from.process.enter(act))
+          if (!there.open || handler === undefined || there.streams.length >= (handler.options.streamsMax ?? STREAMS_PER_PROTOCOL)) {
             const why = handler === undefined ? new HostError('protocol_unsupported', `${protocol} is not spoken`) : new StreamError('reset', 'no stream')
             answer(() => reject(why))
             return
           }
-          const far = this.#end(there, here.host.peerId, handler.options)
+          const far = there.stream(handler.options)
           answer(() => {
             if (!here.open) {
               reject(new HostError('not_connected', 'the connection was lost'))
               return
             }
-            const near = this.#end(here, there.host.peerId, options)
+            const near = here.stream(options)
             near.peer = far
             far.peer = near
             if (far.isGone) near.receiveReset()
             resolve(near)
           })
-          serve(there.host.process, far, handler.serve)
+          serve(there.process, far, handler.serve)
         })
       )
-      this.watch(here)
+      here.watch()
     })
-  }
-
-  #end(end: End, remotePeer: PeerIdString, { frameBytesMax }: StreamOptions): SimStream {
-    const { host } = end
-    const stream: SimStream = new SimStream({
-      process: host.process,
-      lane: end.lane,
-      remotePeer,
-      frameBytesMax,
-      onWrite: (frame) => {
-        host.network.watchers.onFrame(host, remotePeer, frame)
-        this.watch(end)
-      },
-      onGone: () => end.streams.delete(stream)
-    })
-    end.streams.add(stream)
-    return stream
   }
 }
 
@@ -152,12 +185,13 @@ export class SimHost implements Host {
   readonly peerId: PeerIdString
   readonly process: Process
   readonly network: Network
-  readonly handlers = new Map<string, Handler>()
-  readonly connections = new Set<Connection>()
+  #handlers: Map<string, Handler> | undefined
+  /** By peer; the newest last. */
+  readonly #connections = new SmallMap<PeerIdString, readonly Connection[]>()
   readonly #path: Path | undefined
   /** Listeners to signals that outlive this host: Node keeps a combined signal, and all behind it, for as long as one listens. */
-  readonly #listening = new Set<() => void>()
-  readonly #lost = new Map<Connection, (() => void)[]>()
+  #listening: Set<() => void> | undefined
+  #lost: Map<Connection, (() => void)[]> | undefined
   #stopped = false
 
   /** `path` leads to the project server; the server itself has none. */
@@ -173,7 +207,16 @@ export class SimHost implements Host {
   }
 
   async handle(protocol: string, options: StreamOptions, serve: (stream: FrameStream) => Promise<void>): Promise<void> {
-    this.handlers.set(protocol, { options, serve })
+    this.#handlers ??= new Map()
+    this.#handlers.set(protocol, { options, serve })
+  }
+
+  handlerOf(protocol: string): Handler | undefined {
+    return this.#handlers?.get(protocol)
+  }
+
+  get connections(): Connection[] {
+    return this.#connections.values().flat()
   }
 
   isConnected(peer: PeerIdString): boolean {
@@ -181,11 +224,11 @@ export class SimHost implements Host {
   }
 
   connectionTo(peer: PeerIdString): Connection | undefined {
-    for (const connection of this.connections) {
-      const end = connection.endOf(this)
-      if (end.open && connection.otherThan(end).host.peerId === peer) return connection
-    }
-    return undefined
+    return this.#connections.get(peer)?.find((connection) => connection.endOf(this).open)
+  }
+
+  newestTo(peer: PeerIdString): Connection | undefined {
+    return this.#connections.get(peer)?.at(-1)
   }
 
   /** One and a half round trips when the server listens; nothing at all while the path is blocked or the server does not run. */
@@ -206,8 +249,8 @@ export class SimHost implements Host {
             if (!this.process.alive || !server.process.alive || this.network.server !== server) return
             // The kernels have it, whether or not the process runs.
             const connection = new Connection(path, this, server)
-            this.connections.add(connection)
-            server.connections.add(connection)
+            this.#hold(connection)
+            server.#hold(connection)
             settle(() => undefined)
           })
         )
@@ -234,8 +277,7 @@ export class SimHost implements Host {
   }
 
   async disconnect(peer: PeerIdString): Promise<void> {
-    for (const connection of [...this.connections])
-      if (connection.otherThan(connection.endOf(this)).host.peerId === peer) connection.break(this, { tell: true })
+    for (const connection of this.#connections.get(peer) ?? []) connection.break(this, { tell: true })
   }
 
   async publishRecord(): Promise<void> {
@@ -255,18 +297,19 @@ export class SimHost implements Host {
   end(tell: boolean): void {
     this.#stopped = true
     if (this.network.server === this) this.network.server = undefined
-    for (const connection of [...this.connections]) connection.break(this, { tell })
-    for (const leave of this.#listening) leave()
-    this.#listening.clear()
+    for (const connection of this.connections) connection.break(this, { tell })
+    for (const leave of this.#listening ?? []) leave()
+    this.#listening = undefined
   }
 
   /** Calls back when the signal is aborted, for as long as this host lives; the answer ends it sooner. */
   onAbort(signal: AbortSignal | undefined, call: () => void): () => void {
     if (signal === undefined) return () => undefined
     const leave = (): void => {
-      this.#listening.delete(leave)
+      this.#listening?.delete(leave)
       signal.removeEventListener('abort', call)
     }
+    this.#listening ??= new Set()
     this.#listening.add(leave)
     signal.addEventListener('abort', call, { once: true })
     return leave
@@ -274,16 +317,25 @@ export class SimHost implements Host {
 
   /** Calls back when the connection is lost here. */
   onLost(connection: Connection, call: () => void): void {
+    this.#lost ??= new Map()
     const calls = this.#lost.get(connection)
     if (calls === undefined) this.#lost.set(connection, [call])
     else calls.push(call)
   }
 
   forget(connection: Connection): void {
-    this.connections.delete(connection)
-    const calls = this.#lost.get(connection)
-    this.#lost.delete(connection)
+    const peer = connection.endOf(this).remotePeer
+    const left = this.#connections.get(peer)?.filter((one) => one !== connection) ?? NO_CONNECTIONS
+    if (left.length === 0) this.#connections.delete(peer)
+    else this.#connections.set(peer, left)
+    const calls = this.#lost?.get(connection)
+    this.#lost?.delete(connection)
     for (const call of calls ?? []) this.process.enter(call)
+  }
+
+  #hold(connection: Connection): void {
+    const peer = connection.endOf(this).remotePeer
+    this.#connections.set(peer, [...(this.#connections.get(peer) ?? NO_CONNECTIONS), connection])
   }
 
   #refused(peer: PeerIdString): never {

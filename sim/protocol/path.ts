@@ -1,46 +1,89 @@
 import type { NodeCase } from '../faults/case.ts'
 import type { Random } from '../random.ts'
 import type { Direction, Lane, Path } from './lane.ts'
-import { USUAL_PACE } from './pace.ts'
+import { type Pace, USUAL_PACE } from './pace.ts'
 
 /** A lost packet is sent again after this, and after twice this, and so on. */
 const RESEND_MS = 200
 
+type Way = Pick<NodeCase, 'delayMs' | 'jitterMs' | 'loss' | 'patienceMs' | 'upBytesPerMs' | 'downBytesPerMs'>
+
 /** The way of one volunteer to the project server, as it is drawn and as faults change it. */
 export class NodePath implements Path {
-  readonly blocked: Record<Direction, boolean> = { up: false, down: false }
-  readonly lanes = new Set<Lane>()
-  readonly patienceMs: number
-  /** Added to every message while a fault lasts. */
-  extraMs = 0
-  readonly #blockers: Record<Direction, number> = { up: 0, down: 0 }
   readonly #random: Random
-  readonly #delayMs: number
-  readonly #jitterMs: number
-  readonly #loss: number
-  readonly #wayMs: (random: Random) => number
+  readonly #way: Way
+  readonly #pace: Pick<Pace, 'wayMs'>
+  #lanes: Set<Lane> | undefined
+  /** Made by the first fault. */
+  #trouble: Trouble | undefined
 
-  constructor({ delayMs, jitterMs, loss, patienceMs }: Pick<NodeCase, 'delayMs' | 'jitterMs' | 'loss' | 'patienceMs'>, random: Random, { wayMs } = USUAL_PACE) {
-    this.patienceMs = patienceMs
+  constructor(way: Way, random: Random, pace: Pick<Pace, 'wayMs'> = USUAL_PACE) {
+    this.#way = way
     this.#random = random
-    this.#delayMs = delayMs
-    this.#jitterMs = jitterMs
-    this.#loss = loss
-    this.#wayMs = wayMs
+    this.#pace = pace
   }
 
-  delayMs(): number {
-    let ms = this.#delayMs + this.extraMs + this.#random.below(this.#jitterMs + 1) + this.#wayMs(this.#random)
-    for (let resendMs = RESEND_MS; resendMs < 10_000 && this.#random.chance(this.#loss); resendMs *= 2) ms += resendMs
-    return ms
+  get patienceMs(): number {
+    return this.#way.patienceMs
+  }
+
+  get blocked(): Readonly<Record<Direction, boolean>> {
+    return this.#trouble?.blocked ?? FREE
+  }
+
+  get lanes(): Set<Lane> {
+    this.#lanes ??= new Set()
+    return this.#lanes
+  }
+
+  /** What faults change. */
+  get trouble(): Trouble {
+    this.#trouble ??= new Trouble()
+    return this.#trouble
+  }
+
+  delayMs(direction: Direction = 'up', bytes = 0, nowMs = 0): number {
+    const { delayMs, jitterMs, loss } = this.#way
+    let ms = delayMs + (this.#trouble?.extraMs ?? 0) + this.#random.below(jitterMs + 1) + this.#pace.wayMs(this.#random)
+    for (let resendMs = RESEND_MS; resendMs < 10_000 && this.#random.chance(loss); resendMs *= 2) ms += resendMs
+    return ms + this.#lineMs(direction, bytes, nowMs)
   }
 
   /** Several faults may block it at once. */
   block(directions: readonly Direction[], blocked: boolean): void {
+    const { trouble } = this
     for (const direction of directions) {
-      this.#blockers[direction] += blocked ? 1 : -1
-      this.blocked[direction] = this.#blockers[direction] > 0
+      trouble.blockers[direction] += blocked ? 1 : -1
+      trouble.blocked[direction] = trouble.blockers[direction] > 0
     }
     if (!blocked) for (const lane of [...this.lanes]) lane.arm()
   }
+
+  /** Until the last byte is on the access line: whoever sends over it waits for its turn. */
+  #lineMs(direction: Direction, bytes: number, nowMs: number): number {
+    const rate = this.#rate(direction)
+    if (rate === undefined || bytes === 0) return 0
+    const { freeAtMs } = this.trouble
+    freeAtMs[direction] = Math.max(freeAtMs[direction], nowMs) + bytes / rate
+    return freeAtMs[direction] - nowMs
+  }
+
+  #rate(direction: Direction): number | undefined {
+    const own = direction === 'up' ? this.#way.upBytesPerMs : this.#way.downBytesPerMs
+    const thin = this.#trouble?.bytesPerMs
+    return own === undefined || thin === undefined ? (own ?? thin) : Math.min(own, thin)
+  }
+}
+
+const FREE: Readonly<Record<Direction, boolean>> = { up: false, down: false }
+
+class Trouble {
+  readonly blocked: Record<Direction, boolean> = { up: false, down: false }
+  readonly blockers: Record<Direction, number> = { up: 0, down: 0 }
+  /** When the line is free for the next byte. */
+  readonly freeAtMs: Record<Direction, number> = { up: 0, down: 0 }
+  /** Added to every message. */
+  extraMs = 0
+  /** The line carries no more, either way. */
+  bytesPerMs: number | undefined
 }

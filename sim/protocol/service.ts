@@ -8,11 +8,12 @@ import type { Host } from '#protocol/peer/host'
 import type { Signer } from '#protocol/signing/keys'
 import type { Process } from '../engine/process.ts'
 import type { Random } from '../random.ts'
-import { type ContentWorld, contentStore, textAt } from './content.ts'
+import { type ContentWorld, contentStore } from './content.ts'
 import { executor } from './executor.ts'
 import type { Machine } from './machine.ts'
 import { honest, type Outcome } from './truth.ts'
 import type { Witness } from './witness.ts'
+import { textAt } from './workspace.ts'
 
 /** How a volunteer's runs come out. `wrong`: by chance, its own way. `colluding`: always, alike. `copying`: as the first that was reported. */
 export type Role = 'honest' | 'wrong' | 'colluding' | 'copying'

@@ -3,7 +3,7 @@
 import type { PeerIdString } from '#protocol/ids'
 import { type FrameStream, StreamError } from '#protocol/peer/host'
 import type { Process } from '../engine/process.ts'
-import type { Lane } from './lane.ts'
+import { Gone } from './gone.ts'
 
 /** As the real streams': more queued bytes make `write` wait, and still more reset the stream. */
 const WRITE_WAIT_BYTES = 1024 * 1024
@@ -11,113 +11,126 @@ const WRITE_QUEUE_BYTES_MAX = 64 * 1024 * 1024
 
 type Read = IteratorResult<Uint8Array, void>
 
-export interface StreamWorld {
+/** The end of a connection that a stream belongs to. */
+export interface StreamEnd {
   readonly process: Process
-  readonly lane: Lane
   readonly remotePeer: PeerIdString
-  readonly frameBytesMax: number
-  /** Every frame as it is written: for those who watch. */
-  readonly onWrite: (frame: Uint8Array) => void
-  /** It is gone at this end. */
-  readonly onGone: () => void
+  send(deliver: () => void, bytes?: number): void
+  /** Every frame as it is written. */
+  wrote(frame: Uint8Array): void
+  /** A frame has arrived at it. */
+  arrived(frame: Uint8Array): void
+  /** The stream is gone at this end. */
+  gone(stream: SimStream): void
 }
 
 export class SimStream implements FrameStream {
-  readonly remotePeer: PeerIdString
-  readonly remoteAddress: string
   /** The other end, once it is there. */
   peer: SimStream | undefined
-  readonly #world: StreamWorld
-  readonly #gone = new AbortController()
-  readonly #frames: Uint8Array[] = []
-  #reader: { resolve(read: Read): void; reject(error: unknown): void } | undefined
+  readonly #end: StreamEnd
+  readonly #frameBytesMax: number
+  #gone: Gone | undefined
+  /** Came, and were not read yet. */
+  #frames: Uint8Array[] | undefined
+  #reader: PromiseWithResolvers<Read> | undefined
   #onWay = 0
-  #waiting: (() => void)[] = []
+  /** Writers that wait. */
+  #waiting: (() => void)[] | undefined
   #error: StreamError | undefined
   #closedHere = false
   #closedThere = false
   #abandoned = false
 
-  constructor(world: StreamWorld) {
-    this.#world = world
-    this.remotePeer = world.remotePeer
-    this.remoteAddress = `/sim/${world.remotePeer}`
+  constructor(end: StreamEnd, frameBytesMax: number) {
+    this.#end = end
+    this.#frameBytesMax = frameBytesMax
+  }
+
+  get remotePeer(): PeerIdString {
+    return this.#end.remotePeer
+  }
+
+  get remoteAddress(): string {
+    return `/sim/${this.remotePeer}`
   }
 
   get gone(): AbortSignal {
-    return this.#gone.signal
+    if (this.#gone === undefined) {
+      this.#gone = new Gone()
+      if (this.#error !== undefined) this.#gone.abort(this.#error)
+    }
+    return this.#gone
   }
 
   get isGone(): boolean {
-    return this.#gone.signal.aborted
+    return this.#error !== undefined
   }
 
   frames(): AsyncGenerator<Uint8Array, void, undefined> {
-    return new Frames(
-      () => this.#read(),
-      () => {
-        this.#abandoned = true
-        this.#frames.length = 0
-      }
-    )
+    return new Frames(this)
   }
 
   write(frame: Uint8Array): Promise<void> {
-    if (!this.#world.process.alive) return new Promise(() => undefined)
+    if (!this.#end.process.alive) return new Promise(() => undefined)
     if (this.#error !== undefined || this.#closedHere) return Promise.reject(this.#error ?? new StreamError('closed', 'this side of the stream is closed'))
-    if (frame.length > this.#world.frameBytesMax) return Promise.reject(new StreamError('frame_too_large', `a frame of ${frame.length} bytes`))
-    this.#world.onWrite(frame)
+    if (frame.length > this.#frameBytesMax) return Promise.reject(new StreamError('frame_too_large', `a frame of ${frame.length} bytes`))
+    this.#end.wrote(frame)
     this.#onWay += frame.length
     if (this.#onWay > WRITE_QUEUE_BYTES_MAX) {
       this.abort(new StreamError('reset', 'the peer does not read'))
       return Promise.reject(this.#error)
     }
-    this.#world.lane.send(() => {
+    this.#end.send(() => {
       this.peer?.receive(frame)
       this.#onWay -= frame.length
-      if (this.#onWay < WRITE_WAIT_BYTES && this.#waiting.length > 0) this.#wake()
-    })
+      if (this.#onWay < WRITE_WAIT_BYTES) this.#wake()
+    }, frame.length)
     if (this.#onWay < WRITE_WAIT_BYTES) return Promise.resolve()
-    return new Promise((resolve) => this.#waiting.push(resolve))
+    return new Promise((resolve) => {
+      this.#waiting ??= []
+      this.#waiting.push(resolve)
+    })
   }
 
   close(): Promise<void> {
-    if (!this.#closedHere && this.#error === undefined && this.#world.process.alive) {
+    if (!this.#closedHere && this.#error === undefined && this.#end.process.alive) {
       this.#closedHere = true
-      this.#world.lane.send(() => this.peer?.receiveEnd())
+      this.#end.send(() => this.peer?.receiveEnd())
       if (this.#closedThere) this.fail(new StreamError('closed', 'both sides are closed'))
     }
     return Promise.resolve()
   }
 
   abort(error: Error): void {
-    if (this.#error !== undefined || !this.#world.process.alive) return
-    this.#world.lane.send(() => this.peer?.receiveReset())
+    if (this.#error !== undefined || !this.#end.process.alive) return
+    this.#end.send(() => this.peer?.receiveReset())
     this.fail(error instanceof StreamError ? error : new StreamError('reset', error.message, { cause: error }))
   }
 
   /** From the other end. */
   receive(frame: Uint8Array): void {
-    const { process } = this.#world
+    const { process } = this.#end
     process.engine.foldBytes(frame)
+    this.#end.arrived(frame)
     process.enter(() => {
       if (this.#error !== undefined || this.#abandoned) return
-      if (frame.length > this.#world.frameBytesMax) this.abort(new StreamError('frame_too_large', `a frame of ${frame.length} bytes`))
-      else if (this.#reader === undefined) this.#frames.push(frame)
-      else this.#answer({ done: false, value: frame })
+      if (frame.length > this.#frameBytesMax) this.abort(new StreamError('frame_too_large', `a frame of ${frame.length} bytes`))
+      else if (this.#reader !== undefined) this.#answer({ done: false, value: frame })
+      else if (this.#frames === undefined) this.#frames = [frame]
+      else this.#frames.push(frame)
     })
   }
 
   receiveEnd(): void {
-    this.#world.process.enter(() => {
+    this.#end.process.enter(() => {
       this.#closedThere = true
-      if (this.#frames.length === 0) this.#answer({ done: true, value: undefined })
+      if (this.#frames === undefined) this.#answer({ done: true, value: undefined })
       if (this.#closedHere) this.fail(new StreamError('closed', 'both sides are closed'))
     })
   }
 
   receiveReset(): void {
-    this.#world.process.enter(() => this.fail(new StreamError('reset', 'the other side reset the stream')))
+    this.#end.process.enter(() => this.fail(new StreamError('reset', 'the other side reset the stream')))
   }
 
   /** It is over at this end, whatever the other knows. */
@@ -127,18 +140,25 @@ export class SimStream implements FrameStream {
     this.#reader?.reject(error)
     this.#reader = undefined
     this.#wake()
-    this.#gone.abort(error)
-    this.#world.onGone()
+    this.#gone?.abort(error)
+    this.#end.gone(this)
   }
 
-  #read(): Promise<Read> {
-    const frame = this.#frames.shift()
+  /** The next frame; asked for one at a time. */
+  read(): Promise<Read> {
+    const frame = this.#frames?.shift()
+    if (this.#frames?.length === 0) this.#frames = undefined
     if (frame !== undefined) return Promise.resolve({ done: false, value: frame })
     if (this.#closedThere) return Promise.resolve({ done: true, value: undefined })
     if (this.#error !== undefined) return Promise.reject(this.#error)
-    return new Promise((resolve, reject) => {
-      this.#reader = { resolve, reject }
-    })
+    this.#reader = Promise.withResolvers()
+    return this.#reader.promise
+  }
+
+  /** Nobody reads any more. */
+  abandon(): void {
+    this.#abandoned = true
+    this.#frames = undefined
   }
 
   #answer(read: Read): void {
@@ -148,31 +168,31 @@ export class SimStream implements FrameStream {
   }
 
   #wake(): void {
-    for (const resolve of this.#waiting.splice(0)) this.#world.process.enter(resolve)
+    const waiting = this.#waiting ?? []
+    this.#waiting = undefined
+    for (const resolve of waiting) this.#end.process.enter(resolve)
   }
 }
 
 /** What an async generator function would give, at a fifth of its promises. */
 class Frames implements AsyncGenerator<Uint8Array, void, undefined> {
-  readonly #read: () => Promise<Read>
-  readonly #left: () => void
+  readonly #stream: SimStream
 
-  constructor(read: () => Promise<Read>, left: () => void) {
-    this.#read = read
-    this.#left = left
+  constructor(stream: SimStream) {
+    this.#stream = stream
   }
 
   next(): Promise<Read> {
-    return this.#read()
+    return this.#stream.read()
   }
 
   return(): Promise<Read> {
-    this.#left()
+    this.#stream.abandon()
     return Promise.resolve({ done: true, value: undefined })
   }
 
   throw(error: unknown): Promise<Read> {
-    this.#left()
+    this.#stream.abandon()
     return Promise.reject(error)
   }
 
@@ -181,6 +201,6 @@ class Frames implements AsyncGenerator<Uint8Array, void, undefined> {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#left()
+    this.#stream.abandon()
   }
 }

@@ -1,0 +1,85 @@
+/** A node's store on its machine's disk, page by page as in production; what is found there at its start is compared with what was written. */
+import type { Change } from '#node/agent/events'
+import { openPages, type PageStore } from '#node/pages'
+import type { NodeStore } from '#node/ports'
+import type { Process } from '../engine/process.ts'
+import type { Machine } from './machine.ts'
+
+export interface DiskPorts {
+  readonly machine: Machine
+  readonly process: Process
+  readonly onWritten: (changes: readonly Change[]) => void
+  readonly onDamage: (what: string) => void
+}
+
+export async function openDisk(ports: DiskPorts): Promise<NodeStore> {
+  const disk = new Disk(ports)
+  disk.pages = await openPages(disk)
+  await disk.check()
+  return disk
+}
+
+class Disk implements NodeStore, PageStore {
+  pages: NodeStore | undefined
+  readonly #ports: DiskPorts
+  /** What the next pages stand for, in order. */
+  #asked: readonly (readonly Change[])[] = NOTHING
+
+  constructor(ports: DiskPorts) {
+    this.#ports = ports
+  }
+
+  batch(changes: readonly Change[]): Promise<void> {
+    this.#asked = [...this.#asked, changes]
+    return this.#open.batch(changes)
+  }
+
+  range(prefix: string): AsyncIterable<readonly [string, Uint8Array]> {
+    return this.#open.range(prefix)
+  }
+
+  close(): Promise<void> {
+    return this.#open.close()
+  }
+
+  // What the pages ask of the disk.
+
+  write(put: { readonly key: string; readonly value: Uint8Array } | undefined, deleted: readonly string[]): Promise<void> {
+    const [changes = [], ...later] = this.#asked
+    this.#asked = later.length === 0 ? NOTHING : later
+    const { machine, process, onWritten } = this.#ports
+    return machine.write(process, { put, deleted, changes, onApplied: onWritten })
+  }
+
+  async *all(): AsyncGenerator<readonly [string, Uint8Array]> {
+    const { machine } = this.#ports
+    for (const key of machine.pages) {
+      const value = machine.pageOf(key)
+      if (value !== undefined) yield [key, value]
+    }
+  }
+
+  async get(key: string): Promise<Uint8Array | undefined> {
+    return this.#ports.machine.pageOf(key)
+  }
+
+  /** [11] */
+  async check(): Promise<void> {
+    const { machine, onDamage } = this.#ports
+    const found = new Map<string, Uint8Array>()
+    for await (const [key, value] of this.range('')) found.set(key, value)
+    const key = [...found.keys(), ...machine.recordKeys].find((one) => !isSame(found.get(one), machine.recordOf(one)))
+    if (key !== undefined) onDamage(`${key} of ${machine.name} is not on its disk as it was written`)
+  }
+
+  get #open(): NodeStore {
+    if (this.pages === undefined) throw new Error('the store is not open yet')
+    return this.pages
+  }
+}
+
+const NOTHING: readonly (readonly Change[])[] = []
+
+function isSame(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
+  return a !== undefined && b !== undefined && Buffer.compare(a, b) === 0
+}
