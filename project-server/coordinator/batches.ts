@@ -128,7 +128,7 @@ export function orderOf(batch: Batch, index: number): number {
 function open(state: State, { batch: id, name, by, policy, seed }: Submit, nowMs: number): Batch {
   const order = state.nextOrder++
   const counts = { created: 0, running: 0, validating: 0, ready: 0, failed: 0, killed: 0 }
-  const batch: Batch = { id, name, by, createdAtMs: nowMs, order, seed: seed >>> 0, policy, open: true, tasks: [], stored: new Set(), counts }
+  const batch: Batch = { id, name, by, createdAtMs: nowMs, order, seed: seed >>> 0, policy, open: true, marks: 0, tasks: [], stored: new Set(), counts }
   state.known.add(id)
   state.batches.set(id, batch)
   state.out.put(recentKey(order), TEXT.encode(id))
@@ -163,7 +163,8 @@ function create(state: State, batch: Batch, accepted: AcceptedBundle, nowMs: num
     replicas: [],
     queue: null,
     wanted: 0,
-    pull: null
+    pull: null,
+    marks: 0
   }
   bundle.users++
   group.users++

@@ -2,7 +2,7 @@
 import { signBundles } from '#protocol/bundle/sign'
 import { Frame, type Lease } from '#protocol/control/messages'
 import type { ReplicaId } from '#protocol/ids'
-import { type Node, outgoingOf, type Replica } from './model.ts'
+import type { Node, Replica } from './model.ts'
 import type { LeaseSigner } from './output.ts'
 import { ASSIGN_BYTES_MAX, ASSIGN_LEASES_MAX } from './policy.ts'
 import type { CancelReason, Outgoing } from './records.ts'
@@ -10,37 +10,46 @@ import { isLive } from './states.ts'
 
 const NO_SIGNATURE = new Uint8Array(0)
 
-export interface Built {
+export interface Said {
   readonly outgoing: Outgoing
-  /** Encodes it under its number. */
-  readonly frame: (seq: number) => Uint8Array
+  /** Of an assign. */
+  readonly leases: readonly Replica[]
 }
 
+const NO_LEASES: readonly Replica[] = []
+
 /** Drains what is gathered for a node: leases first, cancellations after what they cancel. */
-export function buildFrames(node: Node, signer: LeaseSigner): readonly Built[] {
-  const { assign, granted, refused, cancel, release } = outgoingOf(node)
-  const built: Built[] = []
-  const next = (node.link?.sent ?? 0) + 1
-  for (const part of assignments(assign)) {
-    const seq = next + built.length
-    for (const replica of part) replica.assignSeq = seq
-    built.push({ outgoing: { kind: 'assign', replicas: part.map(({ id }) => id) }, frame: (at) => encodeAssign(at, part, signer) })
-  }
-  const say = (outgoing: Exclude<Outgoing, { kind: 'assign' }>): void => {
-    built.push({ outgoing, frame: (seq) => encodePlain(seq, outgoing) })
-  }
-  // Granted and taken back before it was sent: never started.
-  const may = granted.filter((replica) => isLive(replica.state)).map(({ id }) => id)
-  const not = [...refused, ...granted.filter((replica) => !isLive(replica.state)).map(({ id }) => id)]
-  for (let at = 0; at < Math.max(may.length, not.length); at += ASSIGN_LEASES_MAX)
-    say({ kind: 'grant', granted: may.slice(at, at + ASSIGN_LEASES_MAX), refused: not.slice(at, at + ASSIGN_LEASES_MAX) })
-  for (const reason of ['killed', 'decided', 'lost'] satisfies CancelReason[]) {
-    const replicas = cancel.filter((one) => one.reason === reason).map((one) => one.replica)
-    for (const part of parts(replicas)) say({ kind: 'cancel', replicas: part, reason })
-  }
-  for (const part of parts(release)) say({ kind: 'release', replicas: part })
+export function drain(node: Node): readonly Said[] {
+  const { outgoing } = node
   node.outgoing = null
-  return built
+  if (outgoing === null) return []
+  const { assign, granted, refused, cancel, release } = outgoing
+  const said: Said[] = assignments(assign).map((leases) => ({ outgoing: { kind: 'assign', replicas: leases.map(({ id }) => id) }, leases }))
+  const say = (one: Outgoing): void => {
+    said.push({ outgoing: one, leases: NO_LEASES })
+  }
+  if (granted.length + refused.length > 0) for (const grant of grants(granted, refused)) say(grant)
+  if (cancel.length > 0)
+    for (const reason of ['killed', 'decided', 'lost'] satisfies CancelReason[]) {
+      const replicas = cancel.filter((one) => one.reason === reason).map((one) => one.replica)
+      for (const part of parts(replicas)) say({ kind: 'cancel', replicas: part, reason })
+    }
+  for (const part of parts(release)) say({ kind: 'release', replicas: part })
+  return said
+}
+
+export function encodeFrame(seq: number, { outgoing, leases }: Said, signer: LeaseSigner): Uint8Array {
+  return outgoing.kind === 'assign' ? encodeAssign(seq, leases, signer) : encodePlain(seq, outgoing)
+}
+
+/** What was granted and taken back before it was sent is never started. */
+function grants(asked: readonly Replica[], refused: readonly ReplicaId[]): Outgoing[] {
+  const may = asked.filter((replica) => isLive(replica.state)).map(({ id }) => id)
+  const not = [...refused, ...asked.filter((replica) => !isLive(replica.state)).map(({ id }) => id)]
+  const found: Outgoing[] = []
+  for (let at = 0; at < Math.max(may.length, not.length); at += ASSIGN_LEASES_MAX)
+    found.push({ kind: 'grant', granted: may.slice(at, at + ASSIGN_LEASES_MAX), refused: not.slice(at, at + ASSIGN_LEASES_MAX) })
+  return found
 }
 
 /** The frame of a numbered message once more: leases that are over are left out of it or refused, so that a node never starts them. */
@@ -80,7 +89,8 @@ function assignments(assign: readonly Replica[]): Replica[][] {
   return found
 }
 
-function parts<T>(items: readonly T[]): T[][] {
+function parts<T>(items: readonly T[]): readonly (readonly T[])[] {
+  if (items.length <= ASSIGN_LEASES_MAX) return items.length === 0 ? [] : [items]
   const found: T[][] = []
   for (let at = 0; at < items.length; at += ASSIGN_LEASES_MAX) found.push(items.slice(at, at + ASSIGN_LEASES_MAX))
   return found

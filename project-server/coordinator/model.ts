@@ -6,7 +6,7 @@ import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
 import type { NodeOffer, TaskFailure } from './events.ts'
 import type { OrderedQueue } from './queue.ts'
 import type { StoredResult } from './receipt-records.ts'
-import type { CancelReason, Decision, Outgoing } from './records.ts'
+import type { CancelReason, Decision, Waiting } from './records.ts'
 import type { ReplicaState, TaskState, Verdict } from './states.ts'
 
 /** A manifest that live tasks share; decoded no further than the coordinator needs. */
@@ -39,6 +39,8 @@ export interface Batch {
   readonly seed: number
   readonly policy: TaskPolicy
   open: boolean
+  /** What is to be done about it with the next take: see output.ts. */
+  marks: number
   /** Live tasks by index; a terminal one is undefined. */
   readonly tasks: (Task | undefined)[]
   /** Manifests that are stored already, while more may come. */
@@ -88,6 +90,8 @@ export interface Task {
   /** Replicas that it still wants issued. */
   wanted: number
   pull: Pull | null
+  /** See output.ts. */
+  marks: number
 }
 
 /** The fetching of a decided task's output. */
@@ -162,6 +166,8 @@ export interface Report {
   readonly stderr: string
   readonly bytes: number
   readonly signed: StoredResult
+  /** It has a record. */
+  stored: boolean
 }
 
 export interface Node {
@@ -186,7 +192,7 @@ export interface Node {
   errors: number
   lost: number
   /** The numbering of its control stream. What is said is kept as data: after a reconnect a frame is made anew from what still holds. */
-  link: Link<Outgoing> | null
+  link: Link<Waiting> | null
   outgoing: Outbound | null
   /** Leases that it did not list in its last hello. */
   forgotten: { readonly replicas: readonly Replica[]; readonly atMs: number } | null
@@ -195,6 +201,8 @@ export interface Node {
   place: number
   /** When it is to be looked at, infinity for never: see watch.ts. */
   watchMs: number
+  /** See output.ts. */
+  marks: number
 }
 
 /** What goes to a node with the next `take`, one frame of each kind. */

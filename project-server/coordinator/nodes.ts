@@ -5,7 +5,7 @@ import type { Event, NodeOffer } from './events.ts'
 import type { Node } from './model.ts'
 import { FORGOTTEN_MS, NODES_MAX, OUTBOX_FRAMES_MAX } from './policy.ts'
 import { retryPull } from './pulls.ts'
-import { type Outgoing, outKey } from './records.ts'
+import { outKey, type Waiting } from './records.ts'
 import { askAgain, forgetRemains, sweepRemains } from './remains.ts'
 import { close, deadlineMs, giveBack, lose, refile, revive } from './replicas.ts'
 import type { State } from './state.ts'
@@ -63,7 +63,7 @@ export function bye(state: State, node: Node, nowMs: number): void {
 export function acknowledge(state: State, node: Node, seq: number): boolean {
   const { link } = node
   if (link === null || seq > link.sent) return false
-  for (const { seq: number } of link.acknowledge(seq)) state.out.delete(outKey(node.id, number))
+  for (const { seq: number, payload } of link.acknowledge(seq)) if (payload.filed) state.out.delete(outKey(node.id, number))
   return true
 }
 
@@ -113,7 +113,8 @@ export function newNode(id: PeerIdString, offer: NodeOffer, nowMs: number): Node
     forgotten: null,
     free: 0,
     place: 0,
-    watchMs: Number.POSITIVE_INFINITY
+    watchMs: Number.POSITIVE_INFINITY,
+    marks: 0
   }
 }
 
@@ -122,12 +123,12 @@ function startLink(state: State, node: Node, id: string, nowMs: number): void {
   for (const replica of [...node.held]) lose(state, replica, { message: 'the node started anew without it' }, nowMs)
   forgetRemains(state, node)
   dropLink(state, node)
-  node.link = new Link<Outgoing>({ id, sent: 0, received: 0 })
+  node.link = new Link<Waiting>({ id, sent: 0, received: 0 })
   state.out.link(node)
 }
 
 function dropLink(state: State, node: Node): void {
-  for (const { seq } of node.link?.pending() ?? []) state.out.delete(outKey(node.id, seq))
+  for (const { seq, payload } of node.link?.pending() ?? []) if (payload.filed) state.out.delete(outKey(node.id, seq))
   node.link = null
   node.closing = null
   node.forgotten = null
@@ -157,8 +158,9 @@ function reconcile(state: State, node: Node, { replicas: listed }: Hello, nowMs:
 function toldToDrop({ link, outgoing }: Node): ReadonlySet<ReplicaId> {
   const dropped = new Set([...(outgoing?.refused ?? []), ...(outgoing?.cancel.map(({ replica }) => replica) ?? [])])
   for (const { payload } of link?.pending() ?? []) {
-    if (payload.kind === 'cancel') for (const id of payload.replicas) dropped.add(id)
-    if (payload.kind === 'grant') for (const id of payload.refused) dropped.add(id)
+    const { said } = payload
+    if (said.kind === 'cancel') for (const id of said.replicas) dropped.add(id)
+    if (said.kind === 'grant') for (const id of said.refused) dropped.add(id)
   }
   return dropped
 }

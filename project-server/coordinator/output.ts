@@ -6,11 +6,24 @@ import type { ReplicaId } from '#protocol/ids'
 import type { Signer } from '#protocol/signing/keys'
 import type { Change } from '../ports.ts'
 import type { Effect, Unsigned } from './events.ts'
-import { buildFrames, rebuildFrame } from './frames.ts'
+import { drain, encodeFrame, rebuildFrame } from './frames.ts'
 import type { Batch, Node, Replica, Task } from './model.ts'
-import { OUTBOX_FRAMES_MAX } from './policy.ts'
-import { batchKey, encodeBatchRecord, encodeLinkRecord, encodeNodeRecord, encodeOutgoing, encodeTaskRecord, linkKey, nodeKey, outKey } from './records.ts'
+import { LINK_MESSAGE_REPLICAS_MAX, LINK_MESSAGES_MAX, OUTBOX_FRAMES_MAX } from './policy.ts'
+import { encodeStoredResult, resultKey } from './receipt-records.ts'
+import {
+  batchKey,
+  encodeBatchRecord,
+  encodeLinkRecord,
+  encodeNodeRecord,
+  encodeOutgoing,
+  encodeTaskRecord,
+  linkKey,
+  nodeKey,
+  type Outgoing,
+  outKey
+} from './records.ts'
 import { batchRecord, nodeRecord, taskRecord } from './snapshots.ts'
+import { isTerminal } from './states.ts'
 
 /** Signs what a node is to run. Must be a function of its arguments, as Ed25519 is. */
 export type LeaseSigner = Pick<Signer, 'sign'>
@@ -21,20 +34,30 @@ export interface Taken {
   readonly unsigned: readonly Unsigned[]
 }
 
+/** What is to be done about a node, a task or a batch with the next take, as bits of its `marks`: cheaper than to look it up in a set for every event. */
+const RECORD = 1
+const LINK = 2
+const SPEAK = 4
+const REPLAY = 8
+const ACK = 16
+const WATCHED = 32
+
 export class Output {
   /** Nodes that let more frames wait for their acknowledgement than they may: the sweep cuts them off. */
   readonly overrun = new Set<Node>()
-  readonly #changes = new Map<string, Uint8Array | (() => Uint8Array) | null>()
+  readonly #changes = new Map<string, Uint8Array | null>()
   /** Keys that did not exist at the last take. */
   readonly #created = new Set<string>()
-  readonly #tasks = new Set<Task>()
-  readonly #batches = new Set<Batch>()
-  readonly #nodes = new Set<Node>()
-  readonly #links = new Set<Node>()
-  readonly #speaking = new Set<Node>()
-  readonly #replaying = new Set<Node>()
-  readonly #acks = new Set<Node>()
-  readonly #watched = new Set<Task>()
+  #tasks: Task[] = []
+  #watched: Task[] = []
+  #batches: Batch[] = []
+  #nodes: Node[] = []
+  #links: Node[] = []
+  #speaking: Node[] = []
+  #replaying: Node[] = []
+  #acks: Node[] = []
+  /** Those that reported since the last take. */
+  #reported: Replica[] = []
   readonly #find: (id: ReplicaId) => Replica | undefined
   readonly #signer: LeaseSigner
   #effects: Effect[] = []
@@ -56,46 +79,45 @@ export class Output {
     this.#changes.set(key, value)
   }
 
-  /** The same, encoded only if it is still there when it is taken. */
-  createLater(key: string, encode: () => Uint8Array): void {
-    this.#created.add(key)
-    this.#changes.set(key, encode)
-  }
-
   delete(key: string): void {
     if (this.#created.delete(key)) this.#changes.delete(key)
     else this.#changes.set(key, null)
   }
 
   task(task: Task): void {
-    this.#tasks.add(task)
-    this.#watched.add(task)
+    if (mark(task, RECORD)) this.#tasks.push(task)
+    this.watched(task)
   }
 
   /** Something of it to look at changed that need not be written. */
   watched(task: Task): void {
-    this.#watched.add(task)
+    if (mark(task, WATCHED)) this.#watched.push(task)
   }
 
   batch(batch: Batch): void {
-    this.#batches.add(batch)
+    if (mark(batch, RECORD)) this.#batches.push(batch)
   }
 
   node(node: Node): void {
-    this.#nodes.add(node)
+    if (mark(node, RECORD)) this.#nodes.push(node)
   }
 
   link(node: Node): void {
-    this.#links.add(node)
+    if (mark(node, LINK)) this.#links.push(node)
+  }
+
+  /** Its result is kept until its task is terminal: never written when it is so by the next take. */
+  result(replica: Replica): void {
+    this.#reported.push(replica)
   }
 
   /** Something was put into the node's `outgoing`. */
   speak(node: Node): void {
-    this.#speaking.add(node)
+    if (mark(node, SPEAK)) this.#speaking.push(node)
   }
 
   ack(node: Node): void {
-    this.#acks.add(node)
+    if (mark(node, ACK)) this.#acks.push(node)
   }
 
   effect(effect: Effect): void {
@@ -108,55 +130,87 @@ export class Output {
 
   /** A new stream was welcomed: what the node does not have yet is sent again on it, as it is when it leaves. */
   replay(node: Node): void {
-    this.#replaying.add(node)
+    if (mark(node, REPLAY)) this.#replaying.push(node)
     // What was wrong with the old stream does not end this one.
     if (this.#effects.some((effect) => effect.kind === 'disconnect'))
       this.#effects = this.#effects.filter((effect) => effect.kind !== 'disconnect' || effect.node !== node.id)
   }
 
   take(): Taken {
-    for (const node of this.#replaying) this.#replay(node)
-    this.#replaying.clear()
-    for (const node of this.#speaking) this.#number(node)
-    this.#speaking.clear()
-    for (const node of this.#acks) if (node.connected && node.link !== null) this.#effects.push({ kind: 'ack', node: node.id, seq: node.link.received })
-    this.#acks.clear()
+    this.#takeFrames()
     for (const task of this.#watched) this.#effects.push({ kind: 'changed', batch: task.batch.id, task: task.id })
-    this.#watched.clear()
-    for (const task of this.#tasks) this.#changes.set(task.key, encodeTaskRecord(taskRecord(task)))
-    this.#tasks.clear()
-    for (const batch of this.#batches) this.#changes.set(batchKey(batch.id), encodeBatchRecord(batchRecord(batch)))
-    this.#batches.clear()
-    for (const node of this.#nodes) this.#changes.set(nodeKey(node.id), encodeNodeRecord(nodeRecord(node)))
-    this.#nodes.clear()
-    for (const node of this.#links) if (node.link !== null) this.#changes.set(linkKey(node.id), encodeLinkRecord(node.link))
-    this.#links.clear()
-    const changes: Change[] = []
-    for (const [key, value] of this.#changes) changes.push({ key, value: typeof value === 'function' ? value() : value })
-    this.#changes.clear()
-    this.#created.clear()
+    const changes = this.#takeChanges()
+    for (const task of this.#watched) task.marks = 0
+    this.#watched = []
     const taken = { changes, effects: this.#effects, unsigned: this.#unsigned }
     this.#effects = []
     this.#unsigned = []
     return taken
   }
 
+  #takeFrames(): void {
+    for (const node of this.#replaying) this.#replay(node)
+    for (const node of this.#speaking) this.#number(node)
+    for (const node of this.#acks) if (node.connected && node.link !== null) this.#effects.push({ kind: 'ack', node: node.id, seq: node.link.received })
+    for (const nodes of [this.#replaying, this.#speaking, this.#acks]) for (const node of nodes) node.marks &= ~(REPLAY | SPEAK | ACK)
+    this.#replaying = []
+    this.#speaking = []
+    this.#acks = []
+  }
+
+  #takeChanges(): Change[] {
+    const changes: Change[] = []
+    for (const task of this.#tasks) changes.push({ key: task.key, value: encodeTaskRecord(taskRecord(task)) })
+    for (const batch of this.#batches) changes.push({ key: batchKey(batch.id), value: encodeBatchRecord(batchRecord(batch)) })
+    for (const node of this.#nodes) changes.push({ key: nodeKey(node.id), value: encodeNodeRecord(nodeRecord(node)) })
+    for (const { id, link } of this.#links) if (link !== null) changes.push({ key: linkKey(id), value: encodeLinkRecord(link) })
+    for (const { task, attempt, report } of this.#reported) {
+      if (report === null || isTerminal(task.state)) continue
+      report.stored = true
+      changes.push({ key: resultKey(task.key, attempt), value: encodeStoredResult(report.signed) })
+    }
+    for (const [key, value] of this.#changes) changes.push({ key, value })
+    for (const batch of this.#batches) batch.marks = 0
+    for (const nodes of [this.#nodes, this.#links]) for (const node of nodes) node.marks &= ~(RECORD | LINK)
+    this.#tasks = []
+    this.#batches = []
+    this.#nodes = []
+    this.#links = []
+    this.#reported = []
+    this.#changes.clear()
+    this.#created.clear()
+    return changes
+  }
+
   #replay(node: Node): void {
     if (!node.connected || node.link === null) return
     for (const { seq, payload } of node.link.pending())
-      this.#effects.push({ kind: 'send', node: node.id, seq, frame: rebuildFrame(seq, payload, this.#find, this.#signer) })
+      this.#effects.push({ kind: 'send', node: node.id, seq, frame: rebuildFrame(seq, payload.said, this.#find, this.#signer) })
   }
 
   #number(node: Node): void {
     const { link } = node
     // Without a link there is nobody to tell: the next hello starts from nothing.
-    for (const { outgoing, frame } of buildFrames(node, this.#signer)) {
+    for (const said of drain(node)) {
       if (link === null) continue
-      const seq = link.push(outgoing)
+      const filed = link.waiting >= LINK_MESSAGES_MAX || replicasIn(said.outgoing) > LINK_MESSAGE_REPLICAS_MAX
+      const seq = link.push({ said: said.outgoing, filed })
+      for (const replica of said.leases) replica.assignSeq = seq
       if (link.waiting > OUTBOX_FRAMES_MAX) this.overrun.add(node)
-      this.#changes.set(outKey(node.id, seq), encodeOutgoing(outgoing))
-      this.#links.add(node)
-      if (node.connected) this.#effects.push({ kind: 'send', node: node.id, seq, frame: frame(seq) })
+      if (filed) this.#changes.set(outKey(node.id, seq), encodeOutgoing(said.outgoing))
+      this.link(node)
+      if (node.connected) this.#effects.push({ kind: 'send', node: node.id, seq, frame: encodeFrame(seq, said, this.#signer) })
     }
   }
+}
+
+/** True when the mark is new. */
+function mark(of: { marks: number }, bit: number): boolean {
+  if ((of.marks & bit) !== 0) return false
+  of.marks |= bit
+  return true
+}
+
+function replicasIn(outgoing: Outgoing): number {
+  return outgoing.kind === 'grant' ? outgoing.granted.length + outgoing.refused.length : outgoing.replicas.length
 }

@@ -27,6 +27,10 @@ export const ASSIGN_BYTES_MAX = 1024 * 1024
 /** Frames that wait for a node's acknowledgement. A node that lets more pile up is cut off and starts a new link. */
 export const OUTBOX_FRAMES_MAX = 8192
 
+/** Messages that wait in the link's own record are so many and so short; others have records of their own, so that the link's stays small. */
+export const LINK_MESSAGES_MAX = 8
+export const LINK_MESSAGE_REPLICAS_MAX = 32
+
 /** Entries of one queue that are looked at for one placement before something else is tried. */
 export const LOOK_AHEAD_MAX = 64
 

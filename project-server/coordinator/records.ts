@@ -13,18 +13,19 @@
  * | `bundle/<batch>/<cid>` | a manifest, stored once however many tasks of the batch share it |
  * | `seal/`, `result/`, `receipt/` | what was signed: receipt-records.ts |
  * | `node/<peer>` | NodeRecord |
- * | `link/<peer>` | LinkNumbers of its control stream; the id is hex |
- * | `out/<peer>/<seq, 16 digits>` | what a numbered frame said, until the node has it |
+ * | `link/<peer>` | LinkRecord of its control stream: the numbers, and what few short messages said that the node may not have yet |
+ * | `out/<peer>/<seq, 16 digits>` | what a long message said, or one of many, until the node has it |
  * | `late/<replica id>` | a replica that was outstanding when its task was decided |
  * | `owed/<task id>`, `left/<batch>.<index, 9 digits>` | what the runs of a killed task may leave yet, and left: remains-records.ts |
  */
 import type { TaskPolicy } from '#protocol/bundle/policy'
 import { Writer } from '#protocol/cbor/writer'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
-import type { LinkNumbers } from '#protocol/control/link'
+import type { Link, LinkNumbers, Numbered } from '#protocol/control/link'
 import { type BatchId, type PeerIdString, parseTaskId, type ReplicaId, type TaskId } from '#protocol/ids'
 import type { FailureCode } from '#protocol/owner/messages'
 import type { NodeOffer } from './events.ts'
+import { LINK_MESSAGES_MAX } from './policy.ts'
 import { decodeRecord as decode, encodeRecord as encode, RECORD_VERSION } from './record-version.ts'
 import type { ReplicaState, TaskState, Verdict } from './states.ts'
 
@@ -115,6 +116,18 @@ export type Outgoing =
   | { readonly kind: 'grant'; readonly granted: readonly ReplicaId[]; readonly refused: readonly ReplicaId[] }
   | { readonly kind: 'cancel'; readonly replicas: readonly ReplicaId[]; readonly reason: CancelReason }
   | { readonly kind: 'release'; readonly replicas: readonly ReplicaId[] }
+
+/** A numbered message that waits for its acknowledgement. */
+export interface Waiting {
+  readonly said: Outgoing
+  /** It has a record of its own. */
+  readonly filed: boolean
+}
+
+export interface LinkRecord extends LinkNumbers {
+  /** Those without a record of their own. The node may have them already: that is not written, and it tells with its next hello. */
+  readonly waiting: readonly Numbered<Waiting>[]
+}
 
 export type CancelReason = 'killed' | 'decided' | 'lost'
 
@@ -345,26 +358,45 @@ export function decodeNodeRecord(bytes: Uint8Array): NodeRecord {
   return { id, offer: { name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags }, state, lastSeenMs, valid, invalid, errors, lost }
 }
 
-export function encodeLinkRecord({ id, sent, received }: LinkNumbers): Uint8Array {
-  return WRITER.list(4).int(RECORD_VERSION).text(id).int(sent).int(received).done()
+export function encodeLinkRecord(link: Link<Waiting>): Uint8Array {
+  // Those without a record of their own are among the first: they were few when it was numbered.
+  const waiting = link.pending(LINK_MESSAGES_MAX).filter(({ payload }) => !payload.filed)
+  WRITER.list(5).int(RECORD_VERSION).text(link.id).int(link.sent).int(link.received).list(waiting.length)
+  for (const { seq, payload } of waiting) {
+    WRITER.list(4).int(seq)
+    writeOutgoing(payload.said)
+  }
+  return WRITER.done()
 }
 
-export function decodeLinkRecord(bytes: Uint8Array): LinkNumbers {
-  const [id, sent, received] = decode<[string, number, number]>('link', bytes)
-  return { id, sent, received }
+export function decodeLinkRecord(bytes: Uint8Array): LinkRecord {
+  const [id, sent, received, rows] = decode<[string, number, number, [number, ...OutgoingRow][]]>('link', bytes)
+  return { id, sent, received, waiting: rows.map(([seq, ...row]) => ({ seq, payload: { said: outgoingOf(row), filed: false } })) }
 }
 
 export function encodeOutgoing(outgoing: Outgoing): Uint8Array {
-  const { kind } = outgoing
-  WRITER.list(4).int(RECORD_VERSION).text(kind)
-  writeTexts(kind === 'grant' ? outgoing.granted : outgoing.replicas)
-  if (kind === 'grant') writeTexts(outgoing.refused)
-  else WRITER.text(kind === 'cancel' ? outgoing.reason : null)
+  WRITER.list(4).int(RECORD_VERSION)
+  writeOutgoing(outgoing)
   return WRITER.done()
 }
 
 export function decodeOutgoing(bytes: Uint8Array): Outgoing {
-  const [kind, replicas, more] = decode<[Outgoing['kind'], ReplicaId[], ReplicaId[] | CancelReason | null]>('outgoing', bytes)
+  return outgoingOf(decode<OutgoingRow>('outgoing', bytes))
+}
+
+/** Last: those refused of a grant, the reason of a cancel. */
+type OutgoingRow = [Outgoing['kind'], ReplicaId[], ReplicaId[] | CancelReason | null]
+
+/** Three items. */
+function writeOutgoing(outgoing: Outgoing): void {
+  const { kind } = outgoing
+  WRITER.text(kind)
+  writeTexts(kind === 'grant' ? outgoing.granted : outgoing.replicas)
+  if (kind === 'grant') writeTexts(outgoing.refused)
+  else WRITER.text(kind === 'cancel' ? outgoing.reason : null)
+}
+
+function outgoingOf([kind, replicas, more]: OutgoingRow): Outgoing {
   if (kind === 'grant') return { kind, granted: replicas, refused: Array.isArray(more) ? more : [] }
   if (kind === 'cancel') return { kind, replicas, reason: more as CancelReason }
   return { kind, replicas }

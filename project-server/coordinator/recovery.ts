@@ -18,10 +18,10 @@ import {
   decodeNodeRecord,
   decodeOutgoing,
   decodeTaskRecord,
-  type Outgoing,
   type ReplicaRecord,
   type TaskRecord,
-  taskKeyOf
+  taskKeyOf,
+  type Waiting
 } from './records.ts'
 import { resumeRemains } from './remains.ts'
 import { decodeOwedRecord } from './remains-records.ts'
@@ -64,21 +64,23 @@ async function loadNodes(state: State, store: Records): Promise<Map<ReplicaId, n
     Object.assign(node, { state: was, valid, invalid, errors, lost })
     state.nodes.set(id, node)
   }
-  const pending = new Map<string, Numbered<Outgoing>[]>()
-  const assigned = new Map<ReplicaId, number>()
+  const filed = new Map<string, Numbered<Waiting>[]>()
   for await (const [key, value] of under(store, 'out/')) {
     const [, id = '', number] = key.split('/')
-    const payload = decodeOutgoing(value)
-    const seq = Number(number)
-    const list = pending.get(id)
-    if (list === undefined) pending.set(id, [{ seq, payload }])
-    else list.push({ seq, payload })
-    if (payload.kind === 'assign') for (const replica of payload.replicas) assigned.set(replica, seq)
+    const waiting = { seq: Number(number), payload: { said: decodeOutgoing(value), filed: true } }
+    const list = filed.get(id)
+    if (list === undefined) filed.set(id, [waiting])
+    else list.push(waiting)
   }
+  const assigned = new Map<ReplicaId, number>()
   for await (const [key, value] of under(store, 'link/')) {
     const id = key.slice('link/'.length)
     const node = state.nodes.get(id)
-    if (node !== undefined) node.link = new Link<Outgoing>(decodeLinkRecord(value), pending.get(id))
+    if (node === undefined) continue
+    const numbers = decodeLinkRecord(value)
+    const pending = [...numbers.waiting, ...(filed.get(id) ?? [])].sort((a, b) => a.seq - b.seq)
+    for (const { seq, payload } of pending) if (payload.said.kind === 'assign') for (const replica of payload.said.replicas) assigned.set(replica, seq)
+    node.link = new Link<Waiting>(numbers, pending)
   }
   return assigned
 }
@@ -97,6 +99,7 @@ async function loadBatch(state: State, store: Records, { id, assigned }: { id: s
     seed,
     policy,
     open,
+    marks: 0,
     tasks: new Array<Task | undefined>(tasks).fill(undefined),
     stored: new Set(),
     counts
@@ -153,7 +156,8 @@ function loadTask(state: State, batch: Batch, record: TaskRecord, results: Reado
     replicas: [],
     queue: null,
     wanted: 0,
-    pull: null
+    pull: null,
+    marks: 0
   }
   bundle.users++
   group.users++
@@ -207,7 +211,8 @@ function loadReport(task: Task, stored: Uint8Array): Report {
     stdout: result.stdout.toString(),
     stderr: result.stderr.toString(),
     bytes: result.bytes,
-    signed
+    signed,
+    stored: true
   }
 }
 

@@ -6,7 +6,7 @@ import type { ReplicaId } from '#protocol/ids'
 import { type Result, voteOf } from '#protocol/result/result'
 import type { Event } from './events.ts'
 import { type Node, outgoingOf, type Replica } from './model.ts'
-import { encodeSeal, encodeStoredResult, resultKey, type StoredResult, sealId, sealKey } from './receipt-records.ts'
+import { encodeSeal, type StoredResult, sealId, sealKey } from './receipt-records.ts'
 import { lateKey } from './records.ts'
 import { dropAwaited, takeRemains } from './remains.ts'
 import { close, giveBack, lose, moveReplica } from './replicas.ts'
@@ -98,9 +98,10 @@ function report(state: State, replica: Replica, { result, signed }: { result: Re
     stdout: cidText(result.stdout),
     stderr: cidText(result.stderr),
     bytes: result.bytes,
-    signed
+    signed,
+    stored: false
   }
-  state.out.createLater(resultKey(task.key, replica.attempt), () => encodeStoredResult(signed))
+  state.out.result(replica)
   moveReplica(state, replica, 'reported', nowMs)
   return true
 }

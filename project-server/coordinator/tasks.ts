@@ -147,7 +147,7 @@ function end(state: State, task: Task, nowMs: number): void {
       outgoingOf(node).release.push(id)
       state.out.speak(node)
     }
-    state.out.delete(resultKey(task.key, attempt))
+    if (report.stored) state.out.delete(resultKey(task.key, attempt))
   }
   state.tasks.delete(task.id)
   batch.tasks[task.index] = undefined

@@ -19,7 +19,7 @@ import { Words } from './words.ts'
 /** Why a server or a node may end by itself. */
 const SERVER_ENDS: readonly string[] = ['stale_epoch', 'corrupt', 'disk_full']
 
-export function makeJudge(world: Scene): Judge {
+export function makeJudge(world: Scene): Judge & Pick<Bench, 'unfinished'> {
   return new Bench(world)
 }
 
@@ -141,7 +141,7 @@ class Bench implements Judge {
 
   /** [10, 17, 29, 31] In calm everything ends, and nothing is left behind. */
   unfinished(world: Scene): string {
-    const { tasks } = this.#all
+    const { tasks, words } = this.#all
     const { records } = world.disk
     if (world.owner.waiting > 0) return 'an owner waits for an answer'
     if (tasks.open.size > 0) return `not ended: ${[...tasks.open].slice(0, 5).join(', ')}`
@@ -156,6 +156,8 @@ class Bench implements Judge {
       if (view === undefined) return `${node.machine.name} is not there`
       if (replica !== undefined) return `${node.machine.name} still has ${replica.replica}, ${replica.phase}`
       if (view.unacknowledged > 0) return `${node.machine.name} waits for ${view.unacknowledged} acknowledgements`
+      const missing = words.missing(node.id)
+      if (missing !== undefined) return `${node.machine.name} never got message ${missing}`
       if (!view.connected) return `${node.machine.name} is not connected: ${view.trouble}`
       const [container] = node.machine.containers.keys()
       if (container !== undefined) return `${node.machine.name} has a container of ${container}`

@@ -7,6 +7,7 @@ import type { Sometimes } from '../sometimes.ts'
 import type { MemoryStore } from '../store.ts'
 
 export interface SceneNode {
+  readonly id: PeerIdString
   readonly machine: Machine
   readonly service: Pick<NodeService, 'view'> | undefined
   /** It was never there. */

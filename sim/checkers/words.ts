@@ -49,6 +49,14 @@ export class Words {
     }
   }
 
+  /** The first message for the node that it has not made durable; undefined when it has all. */
+  missing(node: PeerIdString): number | undefined {
+    const record = this.#records.peek(linkKey(node))
+    const sent = record === undefined ? 0 : decodeLinkRecord(record).sent
+    const { cursor } = this.#diskOf(node)
+    return cursor < sent ? cursor + 1 : undefined
+  }
+
   wiped(node: PeerIdString): void {
     this.#disks.delete(node)
   }
@@ -78,14 +86,15 @@ export class Words {
       return
     }
     const { seq, ack, welcome, assign, grant, cancel, release } = frame
+    const record = this.#records.peek(linkKey(node))
+    const link = record === undefined ? undefined : decodeLinkRecord(record)
     this.#complaints.expect(
-      seq === 0 || this.#records.peek(outKey(node, seq)) !== undefined,
+      seq === 0 || link?.waiting.some((message) => message.seq === seq) === true || this.#records.peek(outKey(node, seq)) !== undefined,
       () => `message ${seq} for ${node} left and is not on the server's disk`
     )
     const said = Math.max(ack, welcome?.received ?? 0)
     if (said > 0) {
-      const link = this.#records.peek(linkKey(node))
-      const received = link === undefined ? 0 : decodeLinkRecord(link).received
+      const received = link?.received ?? 0
       this.#complaints.expect(said <= received, () => `the server told ${node} that it has ${said}, on its disk is ${received}`)
     }
     for (const { replica } of assign?.leases ?? []) this.#stillWanted(node, replica, 'leased')
