@@ -1,11 +1,14 @@
 import { parseArgs } from 'node:util'
+import { COMPUTERS_MIN } from '../stack/case.ts'
 
 const SEEDS = 100
+/** Computers of a world of the stack level. */
+const COMPUTERS = 50
 /** Attempts to make a failure smaller. */
 const SHRINK_RUNS = 400
 
 export const USAGE =
-  'usage: npm run sim -- [--seeds N] [--from N] | --seed N | --case FILE | --agents N   (--shrink N: attempts to make a failure smaller, 0 for none)'
+  'usage: npm run sim -- [--seeds N] [--from N] | --seed N | --case FILE | --agents N   (--shrink N: attempts to make a failure smaller, 0 for none)\n       npm run sim -- --stack [--seeds N] [--from N] | --stack --seed N   (--nodes N: computers; --twice: each seed in two processes)'
 
 export class UsageError extends Error {}
 
@@ -18,11 +21,13 @@ export interface Arguments {
   readonly file: string | undefined
   /** Only measure with so many nodes; 0 for not. */
   readonly agents: number
+  /** Runs of the stack level, each seed in a process of its own. */
+  readonly stack: { readonly computers: number; readonly twice: boolean } | undefined
 }
 
 /** Throws UsageError. */
 export function parse(argv: readonly string[] = process.argv.slice(2)): Arguments {
-  const { seed, seeds, from: first, shrink, case: file, agents } = valuesOf(argv)
+  const { seed, seeds, from: first, shrink, case: file, agents, stack, nodes, twice = false } = valuesOf(argv)
   const whole = (name: string, text: string | undefined, otherwise: number): number => {
     const value = Number(text ?? otherwise)
     if (!Number.isSafeInteger(value) || value < 0 || text === '') throw new UsageError(`--${name} is a whole number, not ${text}`)
@@ -30,7 +35,17 @@ export function parse(argv: readonly string[] = process.argv.slice(2)): Argument
   }
   const from = whole(seed === undefined ? 'from' : 'seed', seed ?? first, 1)
   const count = seed === undefined ? whole('seeds', seeds, SEEDS) : 1
-  return { from, to: from + count, shrinkRuns: whole('shrink', shrink, SHRINK_RUNS), file, agents: whole('agents', agents, 0) }
+  const computers = whole('nodes', nodes, COMPUTERS)
+  if (computers < COMPUTERS_MIN) throw new UsageError(`--nodes is ${COMPUTERS_MIN} at least: bootstrap peers, the project and some volunteers`)
+  if (stack !== true && (nodes !== undefined || twice)) throw new UsageError('--nodes and --twice go with --stack')
+  return {
+    from,
+    to: from + count,
+    stack: stack === true ? { computers, twice } : undefined,
+    shrinkRuns: whole('shrink', shrink, SHRINK_RUNS),
+    file,
+    agents: whole('agents', agents, 0)
+  }
 }
 
 interface Values {
@@ -40,12 +55,19 @@ interface Values {
   readonly shrink?: string
   readonly case?: string
   readonly agents?: string
+  readonly stack?: boolean
+  readonly nodes?: string
+  readonly twice?: boolean
 }
 
 function valuesOf(args: readonly string[]): Values {
   const text = { type: 'string' } as const
+  const flag = { type: 'boolean' } as const
   try {
-    return parseArgs({ args: [...args], options: { seed: text, seeds: text, from: text, shrink: text, case: text, agents: text } }).values
+    return parseArgs({
+      args: [...args],
+      options: { seed: text, seeds: text, from: text, shrink: text, case: text, agents: text, stack: flag, nodes: text, twice: flag }
+    }).values
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error))
   }

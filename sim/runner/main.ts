@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import type { Case } from '../faults/case.ts'
 import { drawCase } from '../faults/draw.ts'
 import { Sometimes } from '../sometimes.ts'
+import { swarm } from '../stack/swarm.ts'
 import { parse, USAGE, UsageError } from './arguments.ts'
 import { crowd } from './crowd.ts'
 import { EXPECTED, EXPECTED_FROM_SEEDS } from './expected.ts'
@@ -28,7 +29,8 @@ process.exitCode = await main().catch((error: unknown) => {
 })
 
 async function main(): Promise<number> {
-  const { from, to, shrinkRuns, file, agents } = parse()
+  const { from, to, shrinkRuns, file, agents, stack } = parse()
+  if (stack !== undefined) return await swarm({ from, to, ...stack })
   if (file !== undefined) return await repeat(read(file))
   if (agents > 0) return await measure(agents)
   let stopped = false

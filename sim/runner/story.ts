@@ -7,7 +7,10 @@ import type { Ran } from './run.ts'
 const LINES_MAX = 80
 const FRESH_MAX = 16
 
-export function storyOf(one: Case, { story, complaint }: Pick<Ran, 'story' | 'complaint'>): string {
+/** As much of a case as its story tells. */
+type Told = Pick<Case, 'nodes' | 'hostile' | 'batches' | 'faultsMs'> & { readonly faults: { readonly length: number } }
+
+export function storyOf(one: Told, { story, complaint }: Pick<Ran, 'story' | 'complaint'>): string {
   const name = namesOf(one)
   const nodes = one.nodes.filter(({ joinsMs }) => joinsMs >= 0)
   const liars = nodes.filter(({ role }) => role !== 'honest').map(({ name: liar, role }) => `${liar} is ${role}`)
@@ -19,7 +22,7 @@ export function storyOf(one: Case, { story, complaint }: Pick<Ran, 'story' | 'co
   return [head, ...liars, ...shown, `in the end: ${name(complaint ?? 'all was well')}`].join('\n')
 }
 
-function namesOf(one: Case): (text: string) => string {
+function namesOf(one: Told): (text: string) => string {
   const names = new Map<string, string>([[identityOf('project').peerId, 'the server']])
   for (const { name } of one.nodes) names.set(identityOf(name).peerId, name)
   for (let index = 0; index < one.hostile; index++) names.set(identityOf(`hostile ${index}`).peerId, `hostile ${index}`)

@@ -1,0 +1,40 @@
+/** A program for one run of the stack level: prints a line of JSON. Time and dice of this whole process are the world's. */
+import { Engine } from '../engine/engine.ts'
+import { Random } from '../random.ts'
+import { drawStackCase } from './case.ts'
+import { install, settle } from './virtual.ts'
+
+export interface StackRan {
+  readonly seed: number
+  /** What was wrong; null when nothing was. */
+  readonly complaint: string | null
+  readonly hash: string
+  readonly events: number
+  /** Virtual and real milliseconds. */
+  readonly ms: number
+  readonly realMs: number
+  readonly sometimes: Readonly<Record<string, number>>
+  readonly story: readonly { readonly atMs: number; readonly text: string }[]
+}
+
+const [seed = 1, computers = 50] = process.argv.slice(2).map(Number)
+const realNow = performance.now.bind(performance)
+const engine = new Engine(settle)
+install(engine, new Random('stack program', seed))
+// Whatever knows only the global clock and dice is loaded after they are the world's.
+const { StackWorld } = await import('./world.ts')
+const world = new StackWorld(drawStackCase(seed, computers), engine)
+process.on('unhandledRejection', (reason) => world.wrong(`nobody handles: ${reason instanceof Error ? (reason.stack ?? reason.message) : String(reason)}`))
+const began = realNow()
+const complaint = await world.run().catch((error: Error) => `a callback threw: ${error.stack ?? error.message}`)
+const ran: StackRan = {
+  seed,
+  complaint: complaint ?? null,
+  hash: engine.hash,
+  events: engine.events,
+  ms: engine.nowMs,
+  realMs: realNow() - began,
+  sometimes: Object.fromEntries(world.sometimes.counts),
+  story: complaint === undefined ? [] : world.story
+}
+process.stdout.write(`${JSON.stringify(ran)}\n`, () => process.exit(0))
