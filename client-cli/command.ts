@@ -28,11 +28,13 @@ export interface VerbModule {
   readonly define: (command: Command, run: (verb: Verb) => void) => void
 }
 
-/** Options of every verb. */
-export function commonOptions(command: Command): void {
+/** Options of every verb; those of a project only where it works with one. */
+export function commonOptions(command: Command, ofProject: boolean): void {
   command
     .option('-o, --output <format>', 'how results are printed: text or json', 'text')
     .option('--timeout <time>', 'give up after this long (90s, 10m); the exit status is then 124')
+  if (!ofProject) return
+  command
     .option('--project <invite>', 'talk to this project: an invite (talko://…) or the id of the one chosen')
     .option('--home <dir>', 'the folder of your key and names (default $TALKO_HOME or ~/.talko)')
 }

@@ -21,6 +21,8 @@ export const EXIT = {
   taskFailed: 1,
   usage: 2,
   notFound: 3,
+  /** Of `talko sim`: something was not as it must be. */
+  checkFailed: 3,
   refused: 4,
   noAgreement: 5,
   unreachable: 6,
@@ -59,6 +61,7 @@ const BY_CODE: Readonly<Record<string, number>> = {
   malformed: EXIT.usage,
   manifest_malformed: EXIT.usage,
   manifest_too_large: EXIT.usage,
+  bad_scenario: EXIT.usage,
   unreachable: EXIT.unreachable,
   not_connected: EXIT.unreachable,
   dht_unavailable: EXIT.unreachable,
@@ -79,7 +82,8 @@ const KNOWN: ReadonlySet<string> = new Set([
   'ServerError',
   'StoreError',
   'NodeError',
-  'ExecutorError'
+  'ExecutorError',
+  'ScenarioError'
 ])
 
 /** Operating-system errors a person can do something about; others with a code of this shape are bugs like any other. */

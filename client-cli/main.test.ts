@@ -44,7 +44,8 @@ const VERBS = ['up', 'down', 'init', 'serve', 'invite', 'use', 'upload', 'run', 
 const SUBVERBS = [
   ...['join', 'start', 'status', 'pause', 'resume', 'stop'].map((verb) => ['node', verb]),
   ...['import', 'list'].map((verb) => ['image', verb]),
-  ...['show', 'check', 'save'].map((verb) => ['receipt', verb])
+  ...['show', 'check', 'save'].map((verb) => ['receipt', verb]),
+  ...['list', 'run', 'replay', 'compare', 'sweep'].map((verb) => ['sim', verb])
 ]
 const MUTATING = [
   ['up'],
@@ -63,14 +64,15 @@ const MUTATING = [
   ['node', 'pause'],
   ['node', 'resume'],
   ['node', 'stop'],
-  ['receipt', 'save']
+  ['receipt', 'save'],
+  ...['run', 'replay', 'compare', 'sweep'].map((verb) => ['sim', verb])
 ]
 
 describe('the command line', () => {
   it('lists every verb, and every verb has help with examples, -o and --timeout', async () => {
     const all = await talko('--help')
     assert.equal(all.status, EXIT.ok)
-    for (const verb of [...VERBS, 'node', 'image', 'receipt']) assert.match(all.out, new RegExp(`^  ${verb} `, 'm'))
+    for (const verb of [...VERBS, 'node', 'image', 'receipt', 'sim']) assert.match(all.out, new RegExp(`^  ${verb} `, 'm'))
     for (const words of [...VERBS.map((verb) => [verb]), ...SUBVERBS]) {
       const { status, out } = await talko(...words, '--help')
       assert.equal(status, EXIT.ok, words.join(' '))

@@ -11,6 +11,8 @@ interface Entry {
   readonly summary: string
   readonly load?: () => Promise<VerbModule>
   readonly verbs?: readonly Entry[]
+  /** It works with no project. */
+  readonly alone?: boolean
 }
 
 const VERBS: readonly Entry[] = [
@@ -56,6 +58,17 @@ const VERBS: readonly Entry[] = [
       { name: 'show', summary: 'what a receipt says', load: () => import('./commands/receipt-show.ts') },
       { name: 'check', summary: 'check a receipt; a saved one without any network', load: () => import('./commands/receipt-check.ts') },
       { name: 'save', summary: 'write receipts to files', load: () => import('./commands/receipt-save.ts') }
+    ]
+  },
+  {
+    name: 'sim',
+    summary: 'try a project on simulated volunteers, by the hundred thousand',
+    verbs: [
+      { name: 'list', summary: 'scenarios that come with talko', alone: true, load: () => import('./commands/sim-list.ts') },
+      { name: 'run', summary: 'run a scenario and report what came of it', alone: true, load: () => import('./commands/sim-run.ts') },
+      { name: 'replay', summary: 'run again what a report or a failure left', alone: true, load: () => import('./commands/sim-replay.ts') },
+      { name: 'compare', summary: 'run scenarios on the same seeds, side by side', alone: true, load: () => import('./commands/sim-compare.ts') },
+      { name: 'sweep', summary: 'run a scenario with several values of a key', alone: true, load: () => import('./commands/sim-sweep.ts') }
     ]
   }
 ]
@@ -107,7 +120,7 @@ export async function main(argv: readonly string[], ports: MainPorts): Promise<n
       // Asking for help of a group by naming it alone.
       if (error.code === 'commander.help') return EXIT.usage
       io.say(
-        `talko: ${error.message.replace(/^error: /, '')}; see talko ${words[0] !== undefined && VERBS.some(({ name }) => name === words[0]) ? `${words[0]} ` : ''}--help`
+        `talko: ${error.message.replace(/^error: /, '').replaceAll('\n', ' ')}; see talko ${words[0] !== undefined && VERBS.some(({ name }) => name === words[0]) ? `${words[0]} ` : ''}--help`
       )
       return EXIT.usage
     }
@@ -117,7 +130,7 @@ export async function main(argv: readonly string[], ports: MainPorts): Promise<n
 
 /** Declares all verbs by name and summary, and loads the one that the words name. */
 async function addVerbs(parent: Command, entries: readonly Entry[], words: readonly string[], bind: (command: Command, verb: Verb) => void): Promise<void> {
-  for (const { name, summary, load, verbs } of entries) {
+  for (const { name, summary, load, verbs, alone } of entries) {
     const command = parent
       .command(name)
       .summary(summary)
@@ -125,7 +138,7 @@ async function addVerbs(parent: Command, entries: readonly Entry[], words: reado
     const named = words[0] === name
     if (verbs !== undefined) await addVerbs(command, verbs, named ? words.slice(1) : [], bind)
     else if (named && load !== undefined) {
-      commonOptions(command)
+      commonOptions(command, alone !== true)
       ;(await load()).define(command, (verb) => bind(command, verb))
     }
   }

@@ -6,10 +6,11 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
+import { commitOf } from '../sim/commit.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const dist = join(root, 'dist')
-const FOLDERS = ['protocol', 'project-server', 'node', 'client-cli']
+const FOLDERS = ['protocol', 'project-server', 'node', 'client-cli', 'sim']
 const PAPERS = ['README.md', 'LICENSE', 'CHANGELOG.md']
 const LIBRARY = './client-cli/index'
 
@@ -67,6 +68,8 @@ function writePackage(): Package {
     description,
     license,
     type: 'module',
+    // What reports of the simulator name as their commit.
+    gitHead: commitOf(),
     engines,
     bin,
     imports,
@@ -91,6 +94,12 @@ function checkTask(talko: string, folder: string): void {
   }
 }
 
+/** A scenario that comes with the package runs, and its report can be repeated. */
+function checkSimulation(talko: string, folder: string): void {
+  run(talko, ['sim', 'run', 'liars', '--hosts', '50', '--set', 'length=4 h', '--json', 'report.json'], folder)
+  run(talko, ['sim', 'replay', 'report.json'], folder)
+}
+
 /** The program that the README shows compiles against the installed library. */
 function checkReadmeProgram(folder: string): void {
   const program = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8'))?.[1]
@@ -113,9 +122,10 @@ function check({ name, version }: Package): void {
     const help = run(talko, ['--help'], folder)
     if (!help.includes(`Usage: ${name}`)) throw new Error(`the installed ${name} --help printed no usage:\n${help}`)
     run('node', ['-e', `import('${name}').then((library) => { if (Object.keys(library).length === 0) process.exit(1) })`], folder)
+    checkSimulation(talko, folder)
     checkReadmeProgram(folder)
     checkTask(talko, folder)
-    console.log(`${packed.filename}: installs into an empty folder; ${name} ${printed} runs, its library loads, and its server and node run a task`)
+    console.log(`${packed.filename}: installs into an empty folder; ${name} ${printed} runs, its library loads, a scenario runs, and its server and node run a task`)
   } finally {
     rmSync(folder, { recursive: true })
   }

@@ -58,7 +58,8 @@ describe('import arrows', () => {
     ['node/x.ts', '#test/support/ports'],
     ['client-cli/x.ts', '#test/support/ports'],
     ['client-cli/x.ts', '#node/agent/agent'],
-    ['client-cli/x.ts', '#project-server/store']
+    ['client-cli/x.ts', '#project-server/store'],
+    ['client-cli/x.ts', '#sim/population/world']
   ]
   for (const [from, to] of refused) it(`${from} may not import ${to}`, () => assert.deepEqual(faults(from, uses(to)), [ARROW]))
 
@@ -70,6 +71,7 @@ describe('import arrows', () => {
     ['client-cli/x.ts', '#protocol/ids'],
     ['client-cli/x.ts', '#node/main'],
     ['client-cli/x.ts', '#project-server/main'],
+    ['client-cli/x.ts', '#sim/main'],
     ['sim/x.ts', '#node/agent/agent'],
     ['test/e2e/x.ts', '#client-cli/main'],
     ['node/x.test.ts', '#test/support/ports']

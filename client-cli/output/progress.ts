@@ -81,7 +81,7 @@ export function bar(fraction: number): string {
   return `[${'='.repeat(full)}${full < BAR_CHARS ? '>' : ''}${' '.repeat(Math.max(0, BAR_CHARS - full - 1))}]`
 }
 
-function fit(line: string, columns: number): string {
+export function fit(line: string, columns: number): string {
   return line.length <= columns ? line : `${line.slice(0, Math.max(0, columns - 1))}…`
 }
 

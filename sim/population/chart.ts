@@ -14,7 +14,8 @@ export interface Frame {
   readonly unit: string
 }
 
-const WIDTH = 560
+/** Of a picture, in its own units. */
+export const WIDTH = 560
 const HEIGHT = 200
 const LEFT = 52
 const RIGHT = 8
@@ -24,15 +25,23 @@ const BOTTOM = 22
 export const AREA = { left: LEFT, right: WIDTH - RIGHT, top: TOP, bottom: HEIGHT - BOTTOM }
 const TICKS = 4
 const POINTS_MAX = 560
+const HOURS_UP_TO_DAYS = 2
 
-/** Lines over days. `xs` rise. Shaded below when there is one line. */
-export function lineChart({ title, unit }: Frame, xs: readonly number[], series: readonly Series[]): string {
+/** A time that is shaded, in days. */
+export interface Shade {
+  readonly name: string
+  readonly from: number
+  readonly to: number
+}
+
+/** Lines over days, or hours when it is short. `xs` are days and rise. Shaded below when there is one line. */
+export function lineChart({ title, unit }: Frame, xs: readonly number[], series: readonly Series[], shades: readonly Shade[] = []): string {
   const top = niceTop(Math.max(...series.flatMap(({ values }) => values), 0))
   const [from, to] = [xs[0] ?? 0, Math.max(xs.at(-1) ?? 1, (xs[0] ?? 0) + 1e-9)]
   const x = (value: number): number => LEFT + ((value - from) / (to - from)) * (WIDTH - LEFT - RIGHT)
   const y = (value: number): number => TOP + (1 - value / top) * (HEIGHT - TOP - BOTTOM)
   const every = Math.max(1, Math.ceil(xs.length / POINTS_MAX))
-  const lines = series.map(({ colour, values }) => {
+  const lines = series.map(({ name, colour, values }) => {
     const points = xs.flatMap((at, index) =>
       index % every === 0 || index === xs.length - 1 ? [`${x(at).toFixed(1)},${y(values[index] ?? 0).toFixed(1)}`] : []
     )
@@ -40,10 +49,18 @@ export function lineChart({ title, unit }: Frame, xs: readonly number[], series:
       series.length > 1
         ? ''
         : `<polygon points="${x(from).toFixed(1)},${y(0)} ${points.join(' ')} ${x(to).toFixed(1)},${y(0)}" fill="${colour}" opacity="0.14"/>`
-    return `${area}<polyline points="${points.join(' ')}" fill="none" stroke="${colour}" stroke-width="1.6" stroke-linejoin="round"/>`
+    return `${area}<polyline data-name="${escapeText(name)}" points="${points.join(' ')}" fill="none" stroke="${colour}" stroke-width="1.6" stroke-linejoin="round"/>`
   })
-  const days = ticksOf(from, to).map((value) => `<text x="${x(value).toFixed(1)}" y="${HEIGHT - 6}" text-anchor="middle">${label(value)}</text>`)
-  return figure(title, unit, series, `${yAxis(top, y)}${days.join('')}${lines.join('')}`, 'days')
+  const hours = to - from <= HOURS_UP_TO_DAYS
+  const ticks = (hours ? ticksOf(from * 24, to * 24).map((value) => value / 24) : ticksOf(from, to)).map(
+    (value) => `<text x="${x(value).toFixed(1)}" y="${HEIGHT - 6}" text-anchor="middle">${label(hours ? value * 24 : value)}</text>`
+  )
+  const shaded = shades.map(({ name, from: begins, to: ends }) => {
+    const [left, right] = [x(Math.min(Math.max(begins, from), to)), x(Math.max(Math.min(ends, to), from))]
+    return `<rect class="shade" x="${left.toFixed(1)}" y="${TOP}" width="${Math.max(0.5, right - left).toFixed(1)}" height="${HEIGHT - TOP - BOTTOM}"><title>${escapeText(name)}</title></rect>`
+  })
+  const scale = `data-scale="${[from * (hours ? 24 : 1), to * (hours ? 24 : 1), top].join(' ')}"`
+  return figure(title, unit, series, `${shaded.join('')}${yAxis(top, y)}${ticks.join('')}${lines.join('')}`, hours ? 'hours' : 'days', scale)
 }
 
 export interface Bar {
@@ -90,10 +107,10 @@ function short(value: number): string {
 }
 
 /** Markup in the frame that all charts have. */
-export function figure(title: string, unit: string, series: readonly Series[], body: string, below: string): string {
+export function figure(title: string, unit: string, series: readonly Series[], body: string, below: string, data = ''): string {
   const legend = series.length < 2 ? '' : series.map(({ name, colour }) => `<span><i style="background:${colour}"></i>${escapeText(name)}</span>`).join('')
   const caption = `<figcaption><b>${escapeText(title)}</b> <small>${escapeText(unit)}${below === '' ? '' : `, over ${below}`}</small>${legend}</figcaption>`
-  return `<figure>${caption}<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escapeText(title)}">${body}</svg></figure>`
+  return `<figure>${caption}<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escapeText(title)}"${data === '' ? '' : ` ${data}`}>${body}</svg></figure>`
 }
 
 function yAxis(top: number, y: (value: number) => number): string {

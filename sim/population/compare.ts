@@ -1,4 +1,4 @@
-/** Scenarios beside each other, on the same seeds: what is better, by how much, and whether that is more than chance. Pure. */
+/** Variants beside each other, on the same seeds: what is better, by how much, and whether that is more than chance. Pure. */
 import { DAY_MS, HOUR_MS } from './availability.ts'
 import type { Report } from './report.ts'
 import { difference, type Estimate, estimate, isClear } from './statistics.ts'
@@ -14,6 +14,7 @@ const MEASURES: readonly Measure[] = [
   { name: 'turnaround, half within (h)', of: ({ turnaroundMs }) => turnaroundMs.p50 / HOUR_MS, digits: 2 },
   { name: 'turnaround, 95 % within (h)', of: ({ turnaroundMs }) => turnaroundMs.p95 / HOUR_MS, digits: 2 },
   { name: 'turnaround, 99 % within (h)', of: ({ turnaroundMs }) => turnaroundMs.p99 / HOUR_MS, digits: 2 },
+  { name: 'turnaround, the last (h)', of: ({ turnaroundMs }) => turnaroundMs.last / HOUR_MS, digits: 2 },
   { name: 'replicas for each task', of: ({ totals }) => totals.leased / Math.max(1, totals.ready), digits: 3 },
   { name: 'tasks failed (%)', of: ({ totals }) => (100 * totals.failed) / Math.max(1, totals.ready + totals.failed), digits: 3 },
   { name: 'wrong answers accepted (%)', of: ({ totals }) => (100 * totals.wrong) / Math.max(1, totals.ready), digits: 3 },
@@ -26,20 +27,44 @@ export interface Variant {
   readonly reports: readonly Report[]
 }
 
+export interface Cell extends Estimate {
+  /** How it differs from the first variant, on the same seeds; null in the first. */
+  readonly change: Estimate | null
+  /** The change is more than chance. */
+  readonly clear: boolean
+}
+
+export interface Row {
+  readonly measure: string
+  readonly digits: number
+  /** One a variant. */
+  readonly cells: readonly Cell[]
+}
+
+/** Seeds that all variants have played to the end; the others would compare unlike things. */
+export function wholeSeeds(variants: readonly Variant[]): number {
+  return Math.min(...variants.map(({ reports }) => reports.filter(({ reachedMs, lengthMs, complaint }) => reachedMs >= lengthMs && complaint === null).length))
+}
+
+export function rowsOf(variants: readonly Variant[]): readonly Row[] {
+  const [first] = variants
+  const seeds = wholeSeeds(variants)
+  if (first === undefined || seeds === 0) return []
+  return MEASURES.map(({ name, of, digits }) => {
+    const base = first.reports.slice(0, seeds).map(of)
+    const cells = variants.map((variant) => {
+      const values = variant.reports.slice(0, seeds).map(of)
+      if (variant === first) return { ...estimate(values), change: null, clear: false }
+      const change = difference(base, values)
+      return { ...estimate(values), change, clear: isClear(change) }
+    })
+    return { measure: name, digits, cells }
+  })
+}
+
 /** A line for each measure: each variant's estimate, and for all but the first how it differs from the first, with `*` when that is clear. */
 export function tableOf(variants: readonly Variant[]): readonly string[] {
-  const [first] = variants
-  if (first === undefined) return []
-  const rows = MEASURES.map(({ name, of, digits }) => {
-    const base = first.reports.map(of)
-    const cells = variants.map((variant) => {
-      const values = variant.reports.map(of)
-      if (variant === first) return show(estimate(values), digits)
-      const change = difference(base, values)
-      return `${show(estimate(values), digits)}  ${change.mean < 0 ? '' : '+'}${show(change, digits)}${isClear(change) ? ' *' : ''}`
-    })
-    return [name, ...cells]
-  })
+  const rows = rowsOf(variants).map(({ measure, digits, cells }) => [measure, ...cells.map((cell) => showCell(cell, digits))])
   const table = [['', ...variants.map(({ name }) => name)], ...rows]
   const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => (row[column] ?? '').length))) ?? []
   return table.map((row) =>
@@ -50,6 +75,11 @@ export function tableOf(variants: readonly Variant[]): readonly string[] {
   )
 }
 
-function show({ mean, within }: Estimate, digits: number): string {
+export function showCell({ change, clear, ...own }: Cell, digits: number): string {
+  if (change === null) return showEstimate(own, digits)
+  return `${showEstimate(own, digits)}  ${change.mean < 0 ? '' : '+'}${showEstimate(change, digits)}${clear ? ' *' : ''}`
+}
+
+function showEstimate({ mean, within }: Estimate, digits: number): string {
   return Number.isFinite(within) ? `${mean.toFixed(digits)} ±${within.toFixed(digits)}` : mean.toFixed(digits)
 }

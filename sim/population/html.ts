@@ -1,40 +1,71 @@
-/** A report as one page that needs nothing else: the answer first, then pictures. Pure. */
+/** What came of a study as one page that needs nothing else: the question and its answer first, then pictures. Pure. */
 import { DAY_MS, HOUR_MS } from './availability.ts'
-import { barChart, escapeText, label, lineChart } from './chart.ts'
+import { barChart, escapeText, label, lineChart, type Shade } from './chart.ts'
+import { rowsOf, showCell, wholeSeeds } from './compare.ts'
+import { rates, showTime, workOf } from './figures.ts'
 import type { Sample } from './meters.ts'
-import type { Report } from './report.ts'
+import { shareChart, tailChart, weekChart } from './pictures.ts'
+import type { Mark, Report } from './report.ts'
+import type { StudiedVariant, Study } from './study.ts'
+import { READ_OUT, STYLE } from './style.ts'
+import { answerTo } from './text.ts'
 
-const STYLE = `:root{--ink:#16202c;--dim:#64707d;--page:#fbfbf9;--card:#fff;--line:#e6e6e1;--a:#0f766e;--b:#c2410c;--c:#4f46e5;--d:#a16207}
-@media(prefers-color-scheme:dark){:root{--ink:#e8ecef;--dim:#94a0ab;--page:#11161b;--card:#1a2128;--line:#2c353e;--a:#2dd4bf;--b:#fb923c;--c:#a5b4fc;--d:#facc15}}
-*{box-sizing:border-box}body{margin:0;background:var(--page);color:var(--ink);font:15px/1.45 system-ui,sans-serif}
-main{max-width:1200px;margin:0 auto;padding:28px 20px 60px}h1{margin:0;font-size:26px}p.question{margin:4px 0 20px;color:var(--dim);font-size:17px}
-.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(170px,1fr));gap:12px;margin-bottom:16px}
-.tiles div,figure{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:12px 14px;margin:0}
-.tiles b{display:block;font-size:24px;font-variant-numeric:tabular-nums}.tiles span{color:var(--dim);font-size:13px}
-.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(420px,100%),1fr));gap:14px}
-figcaption{margin-bottom:6px}figcaption small{color:var(--dim)}figcaption span{margin-left:12px;font-size:13px;color:var(--dim)}figcaption i{display:inline-block;width:10px;height:10px;border-radius:2px;margin-right:4px}
-svg{display:block;width:100%;height:auto}svg line{stroke:var(--line)}svg text{fill:var(--dim);font-size:11px}
-table{border-collapse:collapse;margin-top:18px;font-size:13px}td{padding:2px 16px 2px 0;border-bottom:1px solid var(--line)}td+td{text-align:right;font-variant-numeric:tabular-nums}`
+/** Of variants, in their order. */
+const COLOURS = ['var(--a)', 'var(--b)', 'var(--c)', 'var(--d)', 'var(--e)', 'var(--f)', 'var(--g)', 'var(--h)']
+/** Needed work, then the causes of waste. */
+const WORK_COLOURS = ['var(--a)', 'var(--c)', 'var(--d)', 'var(--f)', 'var(--b)', 'var(--e)', 'var(--g)', 'var(--h)']
 
-export function htmlOf(report: Report): string {
-  const { name, question } = report
-  return pageOf({ name, question }, `${tiles(report)}<div class="charts">${charts(report)}</div>${facts(report)}`)
+export function htmlOf(study: Study): string {
+  const { name, question, variants } = study
+  const answer = answerTo(study)
+  const [first] = variants
+  const [only] = first?.reports ?? []
+  const complaint = variants.flatMap(({ reports }) => reports.flatMap((report) => report.complaint ?? []))
+  const wrong = complaint.length === 0 ? '' : `<p class="complaint">Not as it must be: ${escapeText(complaint.join('; '))}</p>`
+  const body =
+    first === undefined || only === undefined
+      ? '<p>Nothing was run.</p>'
+      : variants.length === 1
+        ? `${tiles(only)}<div class="charts">${charts(only)}</div>`
+        : `${besides(variants)}<div class="charts">${chartsBeside(variants)}</div>`
+  return pageOf({ name, question, answer, about: aboutOf(study) }, `${wrong}${body}${facts(study)}${memory(study)}`)
+}
+
+export interface Head {
+  readonly name: string
+  readonly question: string
+  readonly answer?: string
+  /** How it was made, in a line. */
+  readonly about?: string
 }
 
 /** A page that needs nothing else. */
-export function pageOf({ name, question }: { readonly name: string; readonly question: string }, body: string): string {
-  const head = `<meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${escapeText(name)}</title><style>${STYLE}</style>`
-  const title = `<h1>${escapeText(name)}</h1><p class="question">${escapeText(question)}</p>`
-  return `<!doctype html><html lang="en"><head>${head}</head><body><main>${title}${body}</main></body></html>\n`
+export function pageOf({ name, question, answer = '', about = '' }: Head, body: string): string {
+  const head = `<meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><link rel="icon" href="data:,"><title>${escapeText(name)}</title><style>${STYLE}</style>`
+  const title = `<header><h1>${escapeText(name)}</h1><p class="question">${escapeText(question)}</p>${answer === '' ? '' : `<p class="answer">${escapeText(answer)}</p>`}${about === '' ? '' : `<p class="about">${escapeText(about)}</p>`}</header>`
+  return `<!doctype html><html lang="en"><head>${head}</head><body><main>${title}${body}</main><script>${READ_OUT}</script></body></html>\n`
 }
 
-function tiles({ totals, turnaroundMs, reachedMs, lengthMs, samples }: Report): string {
-  const days = reachedMs / DAY_MS
+function aboutOf({ variants, commit, node, stopped }: Study): string {
+  const [report] = variants[0]?.reports ?? []
+  if (report === undefined) return ''
+  const seeds = wholeSeeds(variants)
+  const { reachedMs, lengthMs, hosts, seed, took, totals } = report
+  const time = reachedMs < lengthMs ? `${showTime(reachedMs)} of ${showTime(lengthMs)}${stopped ? ', then stopped' : ''}` : showTime(lengthMs)
+  return [
+    `${time} simulated in ${showTime(took.seconds * 1000)} (${label(totals.events)} events)`,
+    `${hosts.toLocaleString('en')} hosts at first`,
+    seeds > 1 ? `${seeds} seeds from ${seed}; pictures are of the first` : `seed ${seed}`,
+    `the real coordinator of commit ${commit}, Node ${node}`
+  ].join(' · ')
+}
+
+function tiles({ totals, turnaroundMs, reachedMs, samples }: Report): string {
   const online = samples.reduce((sum, sample) => sum + sample.online, 0) / Math.max(1, samples.length)
   const part = (some: number, all: number): string => (all === 0 ? '–' : `${Number(((100 * some) / all).toPrecision(3))} %`)
   const cells: readonly (readonly [string, string])[] = [
-    [label(totals.ready / days), `tasks ready a day, over ${label(days)} days${reachedMs < lengthMs ? ', then stopped' : ''}`],
-    [hours(turnaroundMs.p50), `half of the tasks took no longer; 95 % within ${hours(turnaroundMs.p95)}`],
+    [label(totals.ready / (reachedMs / DAY_MS)), 'tasks ready a day'],
+    [showTime(turnaroundMs.p50), `turnaround of half of the tasks; 95 % within ${showTime(turnaroundMs.p95)}`],
     [label(totals.leased / Math.max(1, totals.ready)), 'replicas for each task'],
     [
       label(totals.wrong),
@@ -46,49 +77,192 @@ function tiles({ totals, turnaroundMs, reachedMs, lengthMs, samples }: Report): 
   return `<div class="tiles">${cells.map(([value, text]) => `<div><b>${value}</b><span>${escapeText(text)}</span></div>`).join('')}</div>`
 }
 
-function charts({ samples, turnaround }: Report): string {
-  const days = samples.map(({ atMs }) => atMs / DAY_MS)
-  const of = (pick: (sample: Sample) => number): number[] => samples.map(pick)
-  const rate = (pick: (sample: Sample) => number, perMs: number): number[] =>
-    samples.map((sample, index) => {
-      const before = samples[index - 1]
-      return before === undefined ? 0 : ((pick(sample) - pick(before)) / (sample.atMs - before.atMs)) * perMs
+/** Measures in rows, variants in columns; a bar shows each beside the greatest of its row. */
+function besides(variants: readonly StudiedVariant[]): string {
+  const head = `<tr><th></th>${variants.map(({ name }, index) => `<th><i style="background:${COLOURS[index % COLOURS.length]}"></i>${escapeText(name)}</th>`).join('')}</tr>`
+  const rows = rowsOf(variants).map(({ measure, digits, cells }) => {
+    const most = Math.max(...cells.map(({ mean }) => mean), 1e-12)
+    const shown = cells.map((cell, index) => {
+      const colour = COLOURS[index % COLOURS.length]
+      const [own = '', change = ''] = showCell(cell, digits).split('  ')
+      return `<td><b>${own}</b> <small${cell.clear ? ' class="clear"' : ''}>${change}</small><div><span style="width:${((100 * cell.mean) / most).toFixed(1)}%;background:${colour}"></span></div></td>`
     })
+    return `<tr><th>${escapeText(measure)}</th>${shown.join('')}</tr>`
+  })
+  return `<div class="beside"><table>${head}${rows.join('')}</table></div>`
+}
+
+function shadesOf({ marks }: Report): readonly Shade[] {
+  const names: Readonly<Record<Mark['kind'], string>> = { outage: 'the coordinator is away', crowd: 'a crowd joins', exit: 'many leave' }
+  return marks.map(({ kind, fromMs, toMs }) => ({ name: names[kind], from: fromMs / DAY_MS, to: toMs / DAY_MS }))
+}
+
+function daysOf({ samples }: Report): number[] {
+  return samples.map(({ atMs }) => atMs / DAY_MS)
+}
+
+function charts(report: Report): string {
+  const { samples, turnaround } = report
+  const days = daysOf(report)
+  const shades = shadesOf(report)
+  const of = (pick: (sample: Sample) => number): number[] => samples.map(pick)
+  const rate = (pick: (sample: Sample) => number, perMs: number): number[] => rates(samples, pick, perMs)
   const total = turnaround.reduce((sum, { count }) => sum + count, 0)
+  const wasted = [
+    { name: 'came back when given up', colour: 'var(--d)', values: rate(({ lateMs }) => lateMs, 1) },
+    { name: 'failed', colour: 'var(--f)', values: rate(({ failedMs }) => failedMs, 1) },
+    { name: 'wrong', colour: 'var(--b)', values: rate(({ wrongMs }) => wrongMs, 1) },
+    { name: 'no longer needed', colour: 'var(--e)', values: rate(({ needlessMs }) => needlessMs, 1) },
+    { name: 'began anew', colour: 'var(--g)', values: rate(({ anewMs }) => anewMs, 1) },
+    { name: 'left for good', colour: 'var(--h)', values: rate(({ leftMs }) => leftMs, 1) }
+  ].filter(({ values }) => values.some((value) => value > 0))
   return [
-    lineChart({ title: 'Throughput', unit: 'an hour' }, days, [
-      { name: 'tasks ready', colour: 'var(--a)', values: rate(({ ready }) => ready, HOUR_MS) },
-      { name: 'results reported', colour: 'var(--c)', values: rate(({ reported }) => reported, HOUR_MS) }
-    ]),
-    lineChart({ title: 'Hosts', unit: 'at a time' }, days, [
-      { name: 'online', colour: 'var(--a)', values: of(({ online }) => online) },
-      { name: 'leases held', colour: 'var(--c)', values: of(({ held }) => held) }
-    ]),
+    lineChart(
+      { title: 'Throughput', unit: 'an hour' },
+      days,
+      [
+        { name: 'results reported', colour: 'var(--c)', values: rate(({ reported }) => reported, HOUR_MS) },
+        { name: 'tasks ready', colour: 'var(--a)', values: rate(({ ready }) => ready, HOUR_MS) }
+      ],
+      shades
+    ),
+    lineChart(
+      { title: 'Hosts', unit: 'at a time' },
+      days,
+      [
+        { name: 'online', colour: 'var(--a)', values: of(({ online }) => online) },
+        { name: 'leases held', colour: 'var(--c)', values: of(({ held }) => held) }
+      ],
+      shades
+    ),
+    lineChart(
+      { title: 'Queue', unit: 'tasks that wait for a host' },
+      days,
+      [{ name: 'waiting', colour: 'var(--d)', values: of(({ waiting }) => waiting) }],
+      shades
+    ),
+    lineChart(
+      { title: 'Coordinator', unit: 'events a second' },
+      days,
+      [{ name: 'events', colour: 'var(--c)', values: rate(({ applied }) => applied, 1000) }],
+      shades
+    ),
     barChart(
-      { title: 'Turnaround', unit: '% of the tasks' },
-      turnaround.map(({ toMs, count }) => ({ label: hours(toMs), value: (100 * count) / Math.max(1, total) })),
+      { title: 'Turnaround', unit: '% of the tasks, from submission until the result is held' },
+      turnaround.map(({ toMs, count }) => ({ label: showTime(toMs), value: (100 * count) / Math.max(1, total) })),
       'var(--a)'
     ),
-    lineChart({ title: 'Queue', unit: 'tasks that wait for a host' }, days, [{ name: 'waiting', colour: 'var(--d)', values: of(({ waiting }) => waiting) }]),
-    lineChart({ title: 'Replication', unit: 'replicas leased for each task that got ready' }, days, [
-      { name: 'so far', colour: 'var(--c)', values: of(({ leased, ready }) => (ready === 0 ? 0 : leased / ready)) }
-    ]),
-    lineChart({ title: 'Work that came to nothing', unit: 'replicas an hour' }, days, [
-      { name: 'failed and said so', colour: 'var(--d)', values: rate(({ errors }) => errors, HOUR_MS) },
-      { name: 'taken back', colour: 'var(--c)', values: rate(({ cancelled }) => cancelled, HOUR_MS) },
-      { name: 'wrong', colour: 'var(--b)', values: rate(({ reportedWrong }) => reportedWrong, HOUR_MS) }
-    ]),
-    lineChart({ title: 'Wrong answers accepted', unit: 'so far' }, days, [{ name: 'wrong', colour: 'var(--b)', values: of(({ wrong }) => wrong) }]),
-    lineChart({ title: 'Coordinator', unit: 'events a second' }, days, [{ name: 'events', colour: 'var(--c)', values: rate(({ applied }) => applied, 1000) }]),
-    lineChart({ title: 'Moved', unit: 'MB a second' }, days, [{ name: 'bytes', colour: 'var(--a)', values: rate(({ movedBytes }) => movedBytes / 1e6, 1000) }])
+    tailChart('Tail of the turnaround', 'share of the tasks that took longer', [{ name: 'tasks', colour: 'var(--b)', bars: turnaround }]),
+    weekChart(
+      'Day and week',
+      'hosts online by the hour, UTC',
+      samples.map(({ atMs, online }) => ({ atMs, value: online }))
+    ),
+    shareChart('What came of the work', 'share of the time that hosts ran', [{ name: '', parts: workOf(report) }], WORK_COLOURS),
+    lineChart({ title: 'Wasted work', unit: 'hosts that work for nothing at a time' }, days, wasted, shades),
+    lineChart(
+      { title: 'Replication', unit: 'replicas leased for each task that got ready' },
+      days,
+      [{ name: 'so far', colour: 'var(--c)', values: of(({ leased, ready }) => (ready < report.totals.ready / 20 ? 0 : leased / ready)) }],
+      shades
+    ),
+    lineChart({ title: 'Wrong answers accepted', unit: 'so far' }, days, [{ name: 'wrong', colour: 'var(--b)', values: of(({ wrong }) => wrong) }], shades),
+    lineChart(
+      { title: 'Moved', unit: 'MB a second' },
+      days,
+      [{ name: 'bytes', colour: 'var(--a)', values: rate(({ movedBytes }) => movedBytes / 1e6, 1000) }],
+      shades
+    )
   ].join('')
 }
 
-function facts({ seed, hash, hosts, totals }: Report): string {
-  const rows = Object.entries({ seed, hash, 'hosts at first': hosts, ...totals })
-  return `<details><summary>All counts</summary><table>${rows.map(([key, value]) => `<tr><td>${escapeText(key)}</td><td>${escapeText(String(value))}</td></tr>`).join('')}</table></details>`
+/** A line for each variant: the first seed of each. */
+function chartsBeside(variants: readonly StudiedVariant[]): string {
+  const runs = variants.flatMap(({ name, reports: [report] }, index) =>
+    report === undefined ? [] : [{ name, report, colour: COLOURS[index % COLOURS.length] ?? '' }]
+  )
+  const longest = runs.reduce((most, run) => (run.report.samples.length > most.report.samples.length ? run : most), runs[0] as (typeof runs)[number])
+  const days = daysOf(longest.report)
+  const shades = shadesOf(runs.find(({ report }) => report.marks.length > 0)?.report ?? longest.report)
+  const chart = (title: string, unit: string, values: (report: Report) => number[]): string =>
+    lineChart(
+      { title, unit },
+      days,
+      runs.map(({ name, colour, report }) => ({ name, colour, values: values(report) })),
+      shades
+    )
+  const rate = (pick: (sample: Sample) => number, perMs: number) => (report: Report) => rates(report.samples, pick, perMs)
+  const of = (pick: (sample: Sample) => number) => (report: Report) => report.samples.map(pick)
+  return [
+    chart(
+      'Wrong answers accepted',
+      '% of the tasks so far',
+      of(({ wrong, ready }) => (ready === 0 ? 0 : (100 * wrong) / ready))
+    ),
+    tailChart(
+      'Tail of the turnaround',
+      'share of the tasks that took longer',
+      runs.map(({ name, colour, report }) => ({ name, colour, bars: report.turnaround }))
+    ),
+    chart(
+      'Throughput',
+      'tasks ready an hour',
+      rate(({ ready }) => ready, HOUR_MS)
+    ),
+    chart(
+      'Queue',
+      'tasks that wait for a host',
+      of(({ waiting }) => waiting)
+    ),
+    shareChart(
+      'What came of the work',
+      'share of the time that hosts ran',
+      runs.map(({ name, report }) => ({ name, parts: workOf(report) })),
+      WORK_COLOURS
+    ),
+    chart('Replication', 'replicas leased for each task that got ready', (report) =>
+      report.samples.map(({ leased, ready }) => (ready < report.totals.ready / 20 ? 0 : leased / ready))
+    ),
+    chart(
+      'Hosts online',
+      'at a time',
+      of(({ online }) => online)
+    ),
+    weekChart(
+      'Day and week',
+      'hosts online by the hour, UTC',
+      longest.report.samples.map(({ atMs, online }) => ({ atMs, value: online }))
+    ),
+    chart(
+      'Coordinator',
+      'events a second',
+      rate(({ applied }) => applied, 1000)
+    ),
+    chart(
+      'Moved',
+      'MB a second',
+      rate(({ movedBytes }) => movedBytes / 1e6, 1000)
+    )
+  ].join('')
 }
 
-function hours(ms: number): string {
-  return ms < HOUR_MS ? `${label(ms / 60_000)} min` : `${label(ms / HOUR_MS)} h`
+function facts({ variants }: Study): string {
+  const runs = variants.flatMap(({ name, reports }) =>
+    reports.map((report) => ({ name: [name, `seed ${report.seed}`].filter((text) => text !== '').join(', '), report }))
+  )
+  const rows = (['hash', ...Object.keys(runs[0]?.report.totals ?? {})] as const).map((key) => {
+    const cells = runs.map(({ report }) => (key === 'hash' ? report.hash : (report.totals as Readonly<Record<string, number>>)[key]))
+    return `<tr><td>${escapeText(key)}</td>${cells.map((value) => `<td>${escapeText(String(value))}</td>`).join('')}</tr>`
+  })
+  const head = `<tr><td></td>${runs.map(({ name }) => `<td>${escapeText(name)}</td>`).join('')}</tr>`
+  return `<details><summary>All counts</summary><div class="wide"><table>${head}${rows.join('')}</table></div></details>`
+}
+
+/** What `talko sim replay` needs to do it again. */
+function memory(study: Study): string {
+  const variants = study.variants.map(({ reports, ...recipe }) => ({
+    ...recipe,
+    reports: reports.map(({ seed, hash, reachedMs, complaint }) => ({ seed, hash, reachedMs, complaint }))
+  }))
+  return `<script type="application/json" id="talko-simulation">${JSON.stringify({ ...study, variants }).replaceAll('<', '\\u003c')}</script>`
 }

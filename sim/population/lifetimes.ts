@@ -50,6 +50,12 @@ export function arrivalRate({ perDay, crowds }: Arrivals, nowMs: number): number
   return (perDay / DAY_MS) * times
 }
 
+/** How many come within that time, about. */
+export function expectedArrivals({ perDay, crowds }: Arrivals, lengthMs: number): number {
+  const more = crowds.reduce((sum, { fromMs, forMs, times }) => sum + (times - 1) * Math.max(0, Math.min(forMs, lengthMs - fromMs)), 0)
+  return (perDay / DAY_MS) * (lengthMs + more)
+}
+
 /** Poisson arrivals from one moment to another, in order. */
 export function* arrivals(random: Random, plan: Arrivals, fromMs: number, toMs: number): Generator<number, void, undefined> {
   const fastest = (plan.perDay / DAY_MS) * plan.crowds.reduce((most, { times }) => Math.max(most, times), 1)

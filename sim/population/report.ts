@@ -1,23 +1,33 @@
-/** What came of a scenario: for people in a few lines, for programs as JSON, for tables as CSV. Pure. */
-import { DAY_MS, HOUR_MS } from './availability.ts'
+/** What came of one run of a scenario: what is counted, when what befell it, and how long it took. Pure. */
 import type { Sample, Times, Totals } from './meters.ts'
 import type { Scenario } from './scenario.ts'
 
+/** Something that befell the world, from when to when. */
+export interface Mark {
+  readonly kind: 'outage' | 'crowd' | 'exit'
+  readonly fromMs: number
+  readonly toMs: number
+}
+
 export interface Report {
-  readonly v: 1
-  readonly name: string
-  readonly question: string
   readonly seed: number | string
   /** Of everything that happened: a run that is repeated has the same. */
   readonly hash: string
+  /** What was not as it must be; null when all was. */
+  readonly complaint: string | null
   readonly hosts: number
   readonly lengthMs: number
   /** How far it got: less than its length when it was stopped. */
   readonly reachedMs: number
+  /** Votes that must agree. */
+  readonly quorum: number
   readonly totals: Readonly<Totals>
-  readonly turnaroundMs: { readonly p50: number; readonly p90: number; readonly p95: number; readonly p99: number }
+  readonly turnaroundMs: { readonly p50: number; readonly p90: number; readonly p95: number; readonly p99: number; readonly last: number }
   readonly turnaround: ReturnType<Times['bars']>
+  readonly marks: readonly Mark[]
   readonly samples: readonly Sample[]
+  /** Of the run itself, in the real world: differs from machine to machine. */
+  readonly took: { readonly seconds: number; readonly memoryBytes: number }
 }
 
 export interface Ran {
@@ -28,55 +38,30 @@ export interface Ran {
   readonly hash: string
 }
 
-export function reportOf({ name, question, options: { seed, hosts, lengthMs } }: Scenario, { totals, samples, turnaround, nowMs, hash }: Ran): Report {
-  const [p50, p90, p95, p99] = [0.5, 0.9, 0.95, 0.99].map((q) => turnaround.quantileMs(q)) as [number, number, number, number]
+export function reportOf(
+  { options: { seed, hosts, lengthMs, workload, arrivals, outages, model } }: Scenario,
+  { totals, samples, turnaround, nowMs, hash }: Ran,
+  { complaint, took }: Pick<Report, 'complaint' | 'took'>
+): Report {
+  const [p50, p90, p95, p99, last] = [0.5, 0.9, 0.95, 0.99, 1].map((q) => turnaround.quantileMs(q)) as [number, number, number, number, number]
+  const befell = [
+    ...outages.map((one) => ({ ...one, kind: 'outage' as const })),
+    ...(arrivals?.crowds ?? []).map((one) => ({ ...one, kind: 'crowd' as const })),
+    ...(model.exits ?? []).map((one) => ({ ...one, kind: 'exit' as const }))
+  ]
   return {
-    v: 1,
-    name,
-    question,
     seed,
     hash,
+    complaint,
     hosts,
     lengthMs,
     reachedMs: nowMs,
+    quorum: workload.policy.minQuorum,
     totals: { ...totals },
-    turnaroundMs: { p50, p90, p95, p99 },
+    turnaroundMs: { p50, p90, p95, p99, last },
     turnaround: turnaround.bars(),
-    samples
+    marks: befell.map(({ kind, fromMs, forMs }) => ({ kind, fromMs, toMs: fromMs + forMs })).sort((a, b) => a.fromMs - b.fromMs),
+    samples,
+    took
   }
-}
-
-/** One line a sample. */
-export function csvOf({ samples }: Report): string {
-  const [first] = samples
-  if (first === undefined) return ''
-  const columns = Object.keys(first) as (keyof Sample)[]
-  return `${[columns, ...samples.map((sample) => columns.map((column) => sample[column]))].map((cells) => cells.join(',')).join('\n')}\n`
-}
-
-export function linesOf({ name, question, seed, hash, reachedMs, lengthMs, hosts, totals, turnaroundMs, samples }: Report): readonly string[] {
-  const online = mean(samples.map((sample) => sample.online))
-  const days = reachedMs / DAY_MS
-  const per = (part: number, of: number): string => (of === 0 ? '-' : `${((100 * part) / of).toFixed(2)} %`)
-  return [
-    name,
-    ...(question === '' ? [] : [question]),
-    '',
-    `${days.toFixed(1)} days${reachedMs < lengthMs ? ` of ${(lengthMs / DAY_MS).toFixed(1)}, then stopped` : ''}; ${hosts} hosts at first, ${totals.arrived} came, ${totals.left} left; ${Math.round(online)} online on average`,
-    `tasks       ${totals.ready} ready (${Math.round(totals.ready / days)} a day), ${totals.failed} failed, ${samples.at(-1)?.waiting ?? 0} waiting`,
-    `turnaround  half within ${hours(turnaroundMs.p50)}, 95 % within ${hours(turnaroundMs.p95)}, 99 % within ${hours(turnaroundMs.p99)}`,
-    `replicas    ${totals.leased} leased, ${(totals.leased / Math.max(1, totals.ready)).toFixed(2)} for each task; ${totals.reported} reported, ${totals.errors} failed, ${totals.cancelled} taken back`,
-    `wrong       ${per(totals.reportedWrong, totals.reported)} of the results, ${totals.wrong} accepted (${per(totals.wrong, totals.ready)})`,
-    `coordinator ${totals.applied} events, ${totals.commits} commits of ${(totals.changedBytes / 1e6).toFixed(0)} MB`,
-    `moved       ${(totals.movedBytes / 1e12).toFixed(2)} TB`,
-    `repeat      seed ${seed}, hash ${hash}, Node ${process.version}`
-  ]
-}
-
-function hours(ms: number): string {
-  return ms < HOUR_MS ? `${(ms / 60_000).toFixed(1)} min` : `${(ms / HOUR_MS).toFixed(1)} h`
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length)
 }

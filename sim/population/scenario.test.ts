@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
-import { promisify } from 'node:util'
+import { describe, it } from 'node:test'
 import { DAY_MS, HOUR_MS } from './availability.ts'
-import { simCommand } from './command.ts'
 import { parseScenario, ScenarioError, scenarioOf } from './scenario.ts'
 
 const SMALL = 'name: a small one\nlength: 6 h\nhosts: 50\n'
@@ -56,6 +52,13 @@ clock: { step: 500 ms, sweep: 5 s }
     assert.equal(options.stepMs, 500)
   })
 
+  it('lets a crowd join until there are many times as many hosts', () => {
+    const { options } = scenarioOf(parseScenario('s.yaml', `${SMALL}population: { crowds: [{ at: 1 h, for: 2 h, grows: 20 }] }\n`), null)
+    const [crowd] = options.arrivals?.crowds ?? []
+    const joined = ((options.arrivals?.perDay ?? 0) / DAY_MS) * (crowd?.forMs ?? 0) * ((crowd?.times ?? 0) - 1)
+    assert.ok(Math.abs(joined - 19 * 50) < 1e-6)
+  })
+
   it('can be changed by its keys', () => {
     const { options } = scenarioOf(
       parseScenario('s.yaml', SMALL, [
@@ -66,7 +69,10 @@ clock: { step: 500 ms, sweep: 5 s }
     )
     assert.equal(options.hosts, 7)
     assert.equal(options.model.malice.share, 0.2)
-    refused(SMALL, /policy: unknown key "quorums"; allowed: quorum, /, [['policy.quorums', '2']])
+    refused(SMALL, /^s\.yaml, as changed: policy: unknown key "quorums"; allowed: quorum, /, [['policy.quorums', '2']])
+    refused(`${SMALL}policy: { target: 2 }\n`, /^s\.yaml, as changed: policy\.quorum: a whole number from 1 to 64 is expected, not "x"$/, [
+      ['policy.quorum', 'x']
+    ])
   })
 
   it('is refused with its line and what is allowed', () => {
@@ -85,6 +91,11 @@ clock: { step: 500 ms, sweep: 5 s }
     refused('name: [\n', /^s\.yaml:\d+: /)
     refused('- a\n', /^s\.yaml:1: a map is expected; its keys: name, /)
     refused(`${SMALL}hosts: 6\n`, /^s\.yaml:4: Map keys must be unique/)
+    refused(`${SMALL}policy:\n  total: 64\n  success: 64\n  quorum: 60\n`, /^s\.yaml:7: policy: a quorum of 60 different hosts cannot be had of 50$/)
+    refused(`${SMALL}population:\n  crowds: [{ at: 1 h, for: 1 h }]\n`, /^s\.yaml:5: population\.crowds: give `times`/)
+    refused(`${SMALL}population:\n  arrivalsPerDay: 90000000\n`, /^s\.yaml:5: population: 22500000 newcomers are expected beside 50 hosts; at most 4000000 /)
+    refused(`${SMALL}answer: it is {readies}\n`, /^s\.yaml:4: answer: no figure is called "readies"; there are days, hosts, ready, /)
+    refused(`${SMALL}answer: '{x: ready}'\nvariants: [{ name: y, set: {} }]\n`, /^s\.yaml:4: answer: no variant is called "x"; there are y$/)
   })
 })
 
@@ -97,115 +108,6 @@ describe('the shipped scenarios', () => {
     for (const file of files) {
       const { question } = scenarioOf(parseScenario(file, await readFile(join(folder, file), 'utf8')), null)
       assert.match(question, /\?/)
-    }
-  })
-
-  it('run', async () => {
-    for (const file of await readdir(folder)) {
-      const out: string[] = []
-      const signal = new AbortController().signal
-      const small = ['--hosts', '40', '--set', 'length=2 h', '--set', 'workload.tasks=20', '--set', 'workload.waiting=', '--set', 'outages=[]']
-      const io = { out: (line: string) => out.push(line), err: (line: string) => out.push(line), nowMs: () => 0, signal }
-      assert.equal(await simCommand(['run', join(folder, file), ...small], io), 0, out.join('\n'))
-    }
-  })
-})
-
-describe('sim run', () => {
-  let folder = ''
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'scenario-'))
-  })
-  after(() => rm(folder, { recursive: true }))
-
-  async function run(args: readonly string[], signal = new AbortController().signal): Promise<{ status: number; out: string; err: string }> {
-    const [out, err]: [string[], string[]] = [[], []]
-    const status = await simCommand(args, { out: (line) => out.push(line), err: (line) => err.push(line), nowMs: () => 0, signal })
-    return { status, out: out.join('\n'), err: err.join('\n') }
-  }
-
-  it('prints what came of it, and writes it for programs', async () => {
-    const [file, json, csv, html] = [join(folder, 's.yaml'), join(folder, 'out.json'), join(folder, 'out.csv'), join(folder, 'out.html')]
-    await writeFile(file, `${SMALL}question: does it work?\nworkload: { runtime: 10 min }\n`)
-    const { status, out } = await run(['run', file, '--json', json, '--csv', csv, '--html', html, '--set', 'policy.quorum=1'])
-    assert.equal(status, 0)
-    assert.match(out, /^a small one\ndoes it work\?\n/)
-    const report = JSON.parse(await readFile(json, 'utf8'))
-    assert.equal(report.samples.length, 6)
-    assert.ok(report.totals.ready > 100)
-    assert.match(await readFile(csv, 'utf8'), /^[^\n]*\batMs\b[^\n]*\n(?:[\d.,]+\n){6}$/)
-    const page = await readFile(html, 'utf8')
-    assert.equal(page.match(/<svg /g)?.length, 9)
-    assert.doesNotMatch(page, /NaN|Infinity|undefined|https?:|<script/)
-    const again = await run(['run', file, '--json', json, '--set', 'policy.quorum=1', '--seed', '1'])
-    assert.equal(again.out, out)
-    assert.notEqual((await run(['run', file, '--seed', '2'])).out, out)
-  })
-
-  it('is the same in two processes', async () => {
-    const file = join(folder, 'twice.yaml')
-    await writeFile(
-      file,
-      `${SMALL}population: { liars: { share: 10 % }, mix: { overnet: 100 % } }\nworkload: { runtime: 5 min }\noutages: [{ at: 2 h, for: 1 h }]\n`
-    )
-    const program = join(import.meta.dirname, 'main.ts')
-    const runs = await Promise.all([1, 2].map(() => promisify(execFile)(process.execPath, [program, 'run', file, '--quiet'])))
-    assert.match(runs[0]?.stdout ?? '', /\nrepeat +seed 1, hash [0-9a-f]{16}, /)
-    assert.equal(runs[0]?.stdout, runs[1]?.stdout)
-    assert.equal((await run(['run', file])).out, runs[0]?.stdout.trimEnd())
-  })
-
-  it('writes the report so far when it is stopped', async () => {
-    const file = join(folder, 'long.yaml')
-    await writeFile(file, SMALL.replace('6 h', '300 d'))
-    const { status, out } = await run(['run', file], AbortSignal.abort())
-    assert.equal(status, 130)
-    assert.match(out, /0\.0 days of 300\.0, then stopped/)
-  })
-
-  it('puts policies beside each other on the same seeds', async () => {
-    const file = join(folder, 'liars.yaml')
-    await writeFile(file, `${SMALL}population: { liars: { share: 30 % } }\nworkload: { runtime: 10 min }\n`)
-    const swept = await run(['sweep', file, '--over', 'policy.quorum=1,2', '--seeds', '3'])
-    assert.equal(swept.status, 0)
-    assert.match(swept.out, /policy\.quorum=1 +policy\.quorum=2/)
-    assert.match(swept.out, /wrong answers accepted \(%\) +\d+\.\d+ ±\S+ +\d+\.\d+ ±\S+ +-\d+\.\d+ ±\S+/)
-    assert.match(swept.out, /replicas for each task +1\.\d+ ±\S+ +2\.\d+ ±\S+ +\+1\.\d+ ±\S+ \*/)
-    const compared = await run(['compare', file, file, '--seeds', '2'])
-    assert.equal(compared.status, 0)
-    assert.match(compared.out, /\+0 ±0/)
-    assert.doesNotMatch(compared.out.replace(/\*.*chance/, ''), /\*/)
-  })
-
-  it('plays a recording that lies beside the scenario', async () => {
-    await writeFile(join(folder, 'hosts.csv'), 'node,state,start_s,end_s\na,1,0,7200\na,0,7200,14400\n')
-    await writeFile(join(folder, 'bad.csv'), 'node,state,start_s,end_s\na,1,0,never\n')
-    const file = join(folder, 'traced.yaml')
-    await writeFile(file, `${SMALL}trace: hosts.csv\n`)
-    assert.equal((await run(['run', file])).status, 0)
-    await writeFile(file, `${SMALL}trace: bad.csv\n`)
-    const { status, err } = await run(['run', file])
-    assert.equal(status, 2)
-    assert.match(err, /bad\.csv: line 2: start_s and end_s are seconds/)
-  })
-
-  it('refuses with status 2 and one line what makes no sense', async () => {
-    const file = join(folder, 'wrong.yaml')
-    await writeFile(file, 'name: x\nlength: 6 h\nhosts: many\n')
-    for (const [args, message] of [
-      [['run', file], /wrong\.yaml:3: hosts: a whole number/],
-      [['run'], /one scenario file is expected/],
-      [[], /run, compare or sweep is expected, not nothing/],
-      [['compare', file], /2 to 16 scenario files/],
-      [['sweep', file], /--over key=value/],
-      [['sweep', file, '--over', 'x=1', '--seeds', '0'], /--seeds is a whole number/],
-      [['run', join(folder, 'none.yaml')], /none\.yaml: cannot be read/],
-      [['run', file, '--set', 'x'], /--set x: key=value is expected/],
-      [['run', file, '--sed', '1'], /Unknown option '--sed'/]
-    ] as const) {
-      const { status, err } = await run(args)
-      assert.equal(status, 2)
-      assert.match(err, message)
     }
   })
 })

@@ -12,31 +12,58 @@
  */
 import { DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
 import { DEFAULT_POLICY, policyFault } from '#protocol/bundle/policy'
+import { answerFault } from './answer.ts'
 import { type AvailabilityClass, DAY_MS, HOUR_MS, REGION_MIX, type Region, type Share, VOLUNTEER_MIX } from './availability.ts'
 import { NO_ERRORS, NO_MALICE, VOLUNTEER_ERRORS } from './errors.ts'
 import { FITS } from './fits.ts'
 import { coresMix, meanWhetstoneMips } from './hardware.ts'
-import { steadyArrivalsPerDay } from './lifetimes.ts'
+import { type Arrivals, expectedArrivals, steadyArrivalsPerDay } from './lifetimes.ts'
 import type { WorldOptions } from './options.ts'
 import { EXACT_RUNS, VOLUNTEER_RUNS } from './runs.ts'
 import type { Trace } from './trace.ts'
-import { flag, list, number, oneOf, optional, type Read, readYaml, record, refuse, share, size, table, text, time, whole, YamlFault } from './yaml.ts'
+import {
+  changes,
+  flag,
+  inside,
+  list,
+  number,
+  oneOf,
+  optional,
+  type Read,
+  readYaml,
+  record,
+  refuse,
+  share,
+  size,
+  table,
+  text,
+  time,
+  whole,
+  YamlFault
+} from './yaml.ts'
 
 export interface Scenario {
   readonly name: string
   /** What it is to answer. */
   readonly question: string
+  /** The answer, with places for figures: see answer.ts. */
+  readonly answer: string
   readonly options: WorldOptions
 }
 
 /** Names the file and the line. */
 export class ScenarioError extends Error {
   override readonly name = 'ScenarioError'
+  readonly code = 'bad_scenario'
 }
 
 const HOSTS_MAX = 2_000_000
+/** With all that come while it runs. */
+const POPULATION_MAX = 4_000_000
 const LENGTH_MS_MAX = 3650 * DAY_MS
 const EVENTS_MAX = 100
+/** That are put beside each other. */
+export const VARIANTS_MAX = 16
 const BATCH_TASKS_MAX = 500_000
 
 const CLASSES = [...(Object.keys(FITS) as (keyof typeof FITS)[]), 'diurnal'] as const satisfies readonly AvailabilityClass[]
@@ -54,7 +81,13 @@ function mix<Name extends string>(names: readonly Name[]): Read<readonly Share<N
 }
 
 const during = time(1000, LENGTH_MS_MAX)
-const crowd = record({ at: time(0, LENGTH_MS_MAX), for: during, times: number(1, 1000) })
+const crowd = record({
+  at: time(0, LENGTH_MS_MAX),
+  for: during,
+  times: optional<number | null>(number(1, 1000), null),
+  grows: optional<number | null>(number(1, 1000), null)
+})
+const variant = record({ name: text, set: changes })
 const exit = record({ at: time(0, LENGTH_MS_MAX), for: during, share })
 const outage = record({ at: time(0, LENGTH_MS_MAX), for: during })
 const liars = record({ share, spoils: optional(share, 1), collude: optional(share, 1), honestFirst: optional(whole(0, 1_000_000), 0) })
@@ -113,6 +146,8 @@ const fields = record({
   seed: optional(whole(0, Number.MAX_SAFE_INTEGER), 1),
   trace: optional<string | null>(text, null),
   outages: optional(list(outage, EVENTS_MAX), []),
+  variants: optional(list(variant, VARIANTS_MAX), []),
+  answer: optional(text, ''),
   population: optional(population, readYaml(EMPTY, population)),
   workload: optional(workload, readYaml(EMPTY, workload)),
   policy: optional(policy, readYaml(EMPTY, policy)),
@@ -135,28 +170,46 @@ export function parseScenario(file: string, source: string, changes: readonly (r
   const read: Read<Written> = (place) => {
     const written = fields(place)
     const fault = policyFault(taskPolicy(written))
-    if (fault !== undefined) refuse(place, `policy: ${fault}`)
+    if (fault !== undefined) refuse(inside(place, 'policy'), `policy: ${fault}`)
     if (written.outages.some(({ at }, index, all) => index > 0 && at <= (all[index - 1]?.at ?? 0) + (all[index - 1]?.for ?? 0)))
-      refuse(place, 'outages: one begins before the one above it is over')
+      refuse(inside(place, 'outages'), 'outages: one begins before the one above it is over')
+    const { population, policy: asked, hosts } = written
+    if (asked.quorum > hosts) refuse(inside(place, 'policy', 'quorum'), `policy: a quorum of ${asked.quorum} different hosts cannot be had of ${hosts}`)
+    for (const { times, grows } of population.crowds)
+      if ((times === null) === (grows === null))
+        refuse(
+          inside(place, 'population', 'crowds'),
+          'population.crowds: give `times` (as many as usual) or `grows` (to so many times the hosts at first), one of them'
+        )
+    const newcomers = expectedArrivals(arrivalsOf(written), written.length)
+    if (hosts + newcomers > POPULATION_MAX)
+      refuse(
+        inside(place, 'population'),
+        `population: ${Math.round(newcomers)} newcomers are expected beside ${hosts} hosts; at most ${POPULATION_MAX} in all are possible`
+      )
+    const blank = answerFault(
+      written.answer,
+      written.variants.map(({ name }) => name)
+    )
+    if (blank !== undefined) refuse(inside(place, 'answer'), `answer: ${blank}`)
     if (written.workload.every !== null && written.workload.waiting !== null)
-      refuse(place, 'workload: give `every` (a batch at a time) or `waiting` (a batch whenever fewer tasks wait), not both')
+      refuse(inside(place, 'workload'), 'workload: give `every` (a batch at a time) or `waiting` (a batch whenever fewer tasks wait), not both')
     return written
   }
   try {
     return readYaml(source, read, changes)
   } catch (error) {
-    if (error instanceof YamlFault) throw new ScenarioError(`${file}:${error.line}: ${error.message}`)
+    if (error instanceof YamlFault)
+      throw new ScenarioError(error.line === 0 ? `${file}, as changed: ${error.message}` : `${file}:${error.line}: ${error.message}`)
     throw error
   }
 }
 
 /** A world of it. `trace` is the recording that it names. */
 export function scenarioOf(written: Written, trace: Trace | null): Scenario {
-  const { name, question, length: lengthMs, hosts, seed, population, workload, policy, clock } = written
+  const { name, question, answer, length: lengthMs, hosts, seed, population, workload, policy, clock } = written
   const { year, liars: malice } = population
   const slots = population.slots === 'one' ? 1 : coresMean(year)
-  const crowds = population.crowds.map(({ at, for: forMs, times }) => ({ fromMs: at, forMs, times }))
-  const steady = population.mortal ? steadyArrivalsPerDay(hosts) : 0
   const waitingMin = workload.waiting ?? Math.ceil((hosts * slots) / 20)
   const options: WorldOptions = {
     seed,
@@ -188,7 +241,7 @@ export function scenarioOf(written: Written, trace: Trace | null): Scenario {
       memoryBytes: Math.max(2 ** 23, workload.memory)
     },
     policy: { ...DEFAULT_COORDINATOR_POLICY, heartbeatMs: policy.heartbeat, missedMax: policy.missed },
-    arrivals: { perDay: population.arrivalsPerDay ?? steady, crowds },
+    arrivals: arrivalsOf(written),
     stepMs: clock.step,
     sweepMs: clock.sweep ?? SWEEPS.find((one) => hosts <= one.hosts)?.sweepMs ?? HOUR_MS,
     sampleMs: clock.sample,
@@ -196,7 +249,19 @@ export function scenarioOf(written: Written, trace: Trace | null): Scenario {
     keeps: population.keeps,
     outages: written.outages.map(({ at, for: forMs }) => ({ fromMs: at, forMs }))
   }
-  return { name, question, options }
+  return { name, question, answer, options }
+}
+
+function arrivalsOf({ hosts, population }: Pick<Written, 'hosts' | 'population'>): Arrivals {
+  const steady = population.arrivalsPerDay ?? (population.mortal ? steadyArrivalsPerDay(hosts) : 0)
+  // A crowd is so many times the usual, however few those are.
+  const perDay = population.crowds.length === 0 ? steady : Math.max(steady, 1e-6)
+  const crowds = population.crowds.map(({ at, for: forMs, times, grows }) => ({
+    fromMs: at,
+    forMs,
+    times: times ?? 1 + ((((grows ?? 1) - 1) * hosts) / perDay) * (DAY_MS / forMs)
+  }))
+  return { perDay, crowds }
 }
 
 function taskPolicy({ policy: { quorum, target, errors, total, success } }: Written) {

@@ -6,7 +6,7 @@ import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDoc
 
 export const YAML_CHARS_MAX = 1_000_000
 
-/** `line` is counted from 1; the message says what is allowed. */
+/** `line` is counted from 1, 0 for what is not in the text but was changed; the message says what is allowed. */
 export class YamlFault extends Error {
   override readonly name = 'YamlFault'
   readonly line: number
@@ -27,6 +27,9 @@ export interface Place {
   readonly offset: number
 }
 
+/** The offset of what stands nowhere: a change put it there. */
+const CHANGED = -1
+
 export type Read<T> = (place: Place) => T
 
 /** `changes` are set before it is read: a path of keys joined by dots, and YAML for its value. */
@@ -46,8 +49,19 @@ function parse(text: string): { readonly document: Document; readonly lines: Lin
 }
 
 export function refuse({ node, path, lines, offset }: Place, message: string): never {
-  const line = lines.linePos(node?.range?.[0] ?? offset).line
-  throw new YamlFault(Math.max(1, line), path === '' ? message : `${path}: ${message}`)
+  const at = node?.range?.[0] ?? offset
+  throw new YamlFault(at === CHANGED ? 0 : Math.max(1, lines.linePos(at).line), path === '' ? message : `${path}: ${message}`)
+}
+
+/** What stands there, or the nearest that is around it. */
+export function inside(place: Place, ...keys: readonly string[]): Place {
+  let at = place
+  for (const key of keys) {
+    const pair = isMap(at.node) ? at.node.items.find((one) => wordOf(one.key) === key) : undefined
+    if (pair === undefined) return at
+    at = { ...at, node: pair.value as Node | null, offset: offsetOf(pair.key) }
+  }
+  return at
 }
 
 /** A field that may be missing, or empty. */
@@ -98,6 +112,13 @@ export function table<Name extends string, T>(names: readonly Name[], read: Read
       return [name, read(at)] as const
     })
   }
+}
+
+/** Keys of any name, joined by dots, with their values as they are written. */
+export const changes: Read<readonly (readonly [path: string, value: string])[]> = (place) => {
+  const { node } = place
+  if (!isMap(node)) return refuse(place, 'a map is expected, such as { policy.quorum: 3 }')
+  return node.items.map(({ key, value }) => [wordOf(key), isScalar(value) ? String(value.value) : JSON.stringify(value)] as const)
 }
 
 export function list<T>(read: Read<T>, max: number): Read<readonly T[]> {
@@ -188,7 +209,7 @@ function wordOf(key: unknown): string {
 }
 
 function offsetOf(key: unknown): number {
-  return isScalar(key) ? (key.range?.[0] ?? 0) : 0
+  return isScalar(key) ? (key.range?.[0] ?? CHANGED) : CHANGED
 }
 
 function scalar(place: Place): unknown {

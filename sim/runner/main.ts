@@ -12,6 +12,7 @@ import { drawCase } from '../faults/draw.ts'
 import { Sometimes } from '../sometimes.ts'
 import { swarm } from '../stack/swarm.ts'
 import { parse, USAGE, UsageError } from './arguments.ts'
+import { parseCase } from './case-file.ts'
 import { crowd } from './crowd.ts'
 import { EXPECTED, EXPECTED_FROM_SEEDS } from './expected.ts'
 import { run } from './run.ts'
@@ -100,11 +101,7 @@ async function measure(agents: number): Promise<number> {
 
 function read(file: string): Case {
   try {
-    const one: Partial<Case> | null = JSON.parse(readFileSync(file, 'utf8'))
-    const lists = [one?.nodes, one?.batches, one?.faults].every(Array.isArray)
-    const numbers = [one?.seed, one?.hostile, one?.faultsMs].every(Number.isSafeInteger)
-    if (!lists || !numbers) throw new Error('it lacks nodes, batches, faults, seed, hostile or faultsMs')
-    return one as Case
+    return parseCase(readFileSync(file, 'utf8'))
   } catch (error) {
     throw new UsageError(`${file} is not a case: ${error instanceof Error ? error.message : String(error)}`)
   }

@@ -1,0 +1,29 @@
+import type { Command } from 'commander'
+import { examples, text, type Verb } from '../command.ts'
+import { ClientError } from '../errors.ts'
+import { choiceOf, SIM_EXIT_HELP, study, studyOptions } from '../tasks/simulations.ts'
+
+const SEEDS = 3
+
+export function define(command: Command, run: (verb: Verb) => void): void {
+  command
+    .argument('<scenario>', 'a YAML file, or the name of one that comes with talko')
+    .requiredOption('--over <key=value,value…>', 'the key to change, and the values that it takes')
+  studyOptions(command, SEEDS)
+  command.addHelpText(
+    'after',
+    examples(
+      'talko sim sweep liars --over policy.quorum=1,2,3 --hosts 1000',
+      "talko sim sweep normal-month --over 'population.liars.share=0 %,5 %,10 %' --seeds 10 --html liars.html",
+      SIM_EXIT_HELP
+    )
+  )
+  run(async (context, [file = ''], options) => {
+    const over = text(options, 'over') ?? ''
+    const at = over.indexOf('=')
+    if (at < 1) throw new ClientError('usage', `--over ${over}: key=value,value is expected, such as policy.quorum=1,2,3`)
+    const { planSweep } = await import('#sim/main')
+    const plan = await planSweep(file, over.slice(0, at), over.slice(at + 1).split(','), choiceOf(options))
+    return await study(context, plan, options)
+  })
+}

@@ -1,0 +1,119 @@
+/** What the verbs of `talko sim` share: their options, progress, and where reports go. */
+import { writeFile } from 'node:fs/promises'
+import type { Command } from 'commander'
+import type { Choice, Plan, Progress, SimPorts } from '#sim/main'
+import { parseWhole } from '../client/units.ts'
+import { type Context, collect, text, texts } from '../command.ts'
+import { ClientError, EXIT } from '../errors.ts'
+import { fit } from '../output/progress.ts'
+
+const SEEDS_MAX = 1000
+
+export const SIM_EXIT_HELP =
+  'Exit status: 0 ok, 2 the scenario or what was asked makes no sense, 3 something was not as it must be (the line that repeats it is printed), 130 stopped: what was done so far is reported.'
+
+export function studyOptions(command: Command, seeds: number): void {
+  command
+    .option('--seed <n>', "the first seed (default: the scenario's)")
+    .option('--seeds <n>', 'so many seeds, counted up from the first', String(seeds))
+    .option('--hosts <n>', 'so many hosts')
+    .option('--set <key=value>', 'change a key of the scenario, such as policy.quorum=3; may repeat', collect)
+    .option('--html <file>', 'write the report as a page with pictures')
+    .option('--json <file>', 'write the report as JSON: what `talko sim replay` repeats')
+    .option('--csv <file>', 'write the samples as CSV')
+    .option('--dry-run', 'check the scenario, say what would be run, and run nothing')
+}
+
+/** Throws ClientError (`usage`). */
+export function choiceOf(options: Readonly<Record<string, unknown>>): Choice {
+  const changes = texts(options, 'set').map((change): readonly [string, string] => {
+    const at = change.indexOf('=')
+    if (at < 1) throw new ClientError('usage', `--set ${change}: key=value is expected, such as policy.quorum=3`)
+    return [change.slice(0, at), change.slice(at + 1)]
+  })
+  const hosts = text(options, 'hosts')
+  const seed = text(options, 'seed')
+  return {
+    changes: hosts === undefined ? changes : [...changes, ['hosts', hosts]],
+    seed: seed === undefined ? undefined : parseWhole(seed, '--seed', 0, Number.MAX_SAFE_INTEGER),
+    seeds: parseWhole(text(options, 'seeds') ?? '1', '--seeds', 1, SEEDS_MAX)
+  }
+}
+
+export function simPorts({ io, signal }: Context): SimPorts {
+  return {
+    nowMs: () => io.nowMs,
+    signal,
+    progress: (progress) => io.progress('simulating', progress.nowMs, progress.lengthMs, (_, columns) => fit(progressLine(progress), columns))
+  }
+}
+
+const DAY_MS = 86_400_000
+
+function progressLine({ variant, seed, run, runs, nowMs, lengthMs, speedUp, eventsPerS, ready }: Progress): string {
+  const which = runs === 1 ? '' : `run ${run} of ${runs} (${[variant, `seed ${seed}`].filter((one) => one !== '').join(', ')}): `
+  const whole = (value: number): string => Math.round(value).toLocaleString('en')
+  return `${which}day ${(nowMs / DAY_MS).toFixed(2)} of ${Number((lengthMs / DAY_MS).toFixed(1))}, ${whole(speedUp)} times as fast as life, ${whole(eventsPerS)} events/s, ${whole(ready)} tasks ready`
+}
+
+/** Runs a plan, or says what it is, and reports as the options say. */
+export async function study(context: Context, plan: Plan, options: Readonly<Record<string, unknown>>): Promise<number> {
+  const { io, signal } = context
+  const sim = await import('#sim/main')
+  if (options.dryRun === true) {
+    describe(context, plan)
+    return EXIT.ok
+  }
+  context.endsItself()
+  const result = await sim.conduct(plan, simPorts(context))
+  io.progressEnd()
+  if (io.json) io.outJson(sim.jsonOf(result))
+  else for (const line of sim.linesOf(result)) io.out(line)
+  await write(io.say.bind(io), options, {
+    html: () => sim.htmlOf(result),
+    json: () => `${JSON.stringify(sim.jsonOf(result))}\n`,
+    csv: () => sim.csvOf(result)
+  })
+  const failure = sim.failureOf(result)
+  if (failure !== undefined) {
+    for (const line of failure.split('\n')) io.say(line)
+    return EXIT.checkFailed
+  }
+  return signal.aborted ? stoppedStatus(signal) : EXIT.ok
+}
+
+export function stoppedStatus(signal: AbortSignal): number {
+  return signal.reason instanceof ClientError && signal.reason.code === 'timeout' ? EXIT.timeout : EXIT.interrupted
+}
+
+async function write(
+  say: (line: string) => void,
+  options: Readonly<Record<string, unknown>>,
+  reports: Readonly<Record<'html' | 'json' | 'csv', () => string>>
+): Promise<void> {
+  for (const [format, make] of Object.entries(reports)) {
+    const file = text(options, format)
+    if (file === undefined) continue
+    await writeFile(file, make())
+    say(`wrote ${file}`)
+  }
+}
+
+function describe({ io }: Context, { name, question, variants, seeds }: Plan): void {
+  if (io.json) {
+    io.outJson({
+      dryRun: true,
+      name,
+      question,
+      seeds,
+      variants: variants.map(({ name: variant, file, changes, written }) => ({ name: variant, file, changes, scenario: written }))
+    })
+    return
+  }
+  io.say(`${name}: ${question}`)
+  for (const { name: variant, file, scenario } of variants) {
+    const { hosts, lengthMs } = scenario.options
+    io.say(`would run ${variant === '' ? file : `${variant} (${file})`}: ${hosts} hosts for ${(lengthMs / DAY_MS).toFixed(1)} days`)
+  }
+  io.say(`${seeds.length === 1 ? `with seed ${seeds[0]}` : `with ${seeds.length} seeds from ${seeds[0]}`}; nothing was run (-o json shows every setting)`)
+}

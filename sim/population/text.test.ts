@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { answerFault, answerOf } from './answer.ts'
+import { complaintOf } from './checks.ts'
+import { noTotals } from './meters.ts'
+import type { Report } from './report.ts'
+import { failureOf } from './text.ts'
+
+function report(ready: number, complaint: string | null = null): Report {
+  const turnaroundMs = { p50: 90_000, p90: 0, p95: 0, p99: 0, last: 0 }
+  const took = { seconds: 1, memoryBytes: 2e9 }
+  const totals = { ...noTotals(), ready, submitted: ready }
+  return { seed: 7, hash: '', complaint, hosts: 5, lengthMs: 1, reachedMs: 1, quorum: 2, totals, turnaroundMs, turnaround: [], marks: [], samples: [], took }
+}
+
+it('an answer has the figures of its variants', () => {
+  const runs = new Map([
+    ['a', report(12_345)],
+    ['b: c', report(7)]
+  ])
+  assert.equal(answerOf('{ready} or {b: c: ready}, {half}, {memory}', runs), '12,345 or 7, 1.5 min, 2 GB')
+  assert.equal(answerOf('{d: ready}', runs), '')
+  assert.equal(answerFault('{ready} {b: c: ready}', ['a', 'b: c']), undefined)
+  assert.match(answerFault('{a: ready}', []) ?? '', /no variant is called "a"; there are none/)
+})
+
+it('what cannot be is a complaint', () => {
+  const totals = noTotals()
+  assert.equal(complaintOf(totals), undefined)
+  assert.equal(complaintOf({ ...totals, ready: 1 }), 'of 0 tasks 1 are ready and 0 failed')
+  assert.equal(complaintOf({ ...totals, submitted: 1, ready: 1, wrong: 1 }), 'no result is wrong, but 1 of the accepted ones are')
+})
+
+it('a failure says how it is repeated', () => {
+  const variant = {
+    name: 'one vote',
+    file: "it's.yaml",
+    source: '',
+    changes: [['policy.quorum', '1']] as const,
+    trace: null,
+    reports: [report(1), report(2, 'lost one')]
+  }
+  const study = { v: 1, kind: 'talko simulation', name: '', question: '', answer: '', commit: 'abc', node: 'v24', stopped: false, variants: [variant] } as const
+  assert.equal(
+    failureOf(study),
+    "lost one\nrepeat it at commit abc, Node v24, with: talko sim run 'it'\\''s.yaml' --set variants=[] --set answer= --set policy.quorum=1 --seed 7"
+  )
+  assert.equal(failureOf({ ...study, variants: [{ ...variant, reports: [report(1)] }] }), undefined)
+})

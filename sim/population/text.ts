@@ -1,0 +1,82 @@
+/** What came of a study in lines, and its samples as CSV. Pure. */
+import { answerOf } from './answer.ts'
+import { DAY_MS } from './availability.ts'
+import { tableOf, wholeSeeds } from './compare.ts'
+import { showTime, workOf } from './figures.ts'
+import type { Sample } from './meters.ts'
+import type { Report } from './report.ts'
+import type { StudiedVariant, Study } from './study.ts'
+
+export function linesOf(study: Study): readonly string[] {
+  const { name, question, variants } = study
+  const [first] = variants
+  const [only] = first?.reports ?? []
+  const answer = answerTo(study)
+  const head = [name, ...(question === '' ? [] : [question]), ...(answer === '' ? [] : [answer]), '']
+  if (first === undefined || only === undefined) return [...head, 'nothing was run']
+  if (variants.length === 1 && first.reports.length === 1) return [...head, ...linesOfRun(only, study)]
+  const seeds = wholeSeeds(variants)
+  if (seeds === 0) return [...head, 'no seed was played to the end by all']
+  const note =
+    seeds === 1
+      ? 'one seed: what is chance is not known; give --seeds for more'
+      : `${seeds} seeds; ± holds the true mean 95 times in 100, * marks a difference from the first that is clear of chance`
+  return [...head, ...tableOf(variants), note]
+}
+
+/** The scenario's, or what is clear in a comparison. Empty when there is none, or nothing to make it of. */
+export function answerTo({ answer, variants }: Pick<Study, 'answer' | 'variants'>): string {
+  const runs = new Map(variants.flatMap(({ name, reports: [report] }) => (report === undefined ? [] : [[name, report] as const])))
+  return runs.size === 0 ? '' : answerOf(answer, runs)
+}
+
+function linesOfRun(report: Report, { commit, node }: Study): readonly string[] {
+  const { seed, hash, reachedMs, lengthMs, hosts, totals, turnaroundMs, samples } = report
+  const online = samples.reduce((sum, sample) => sum + sample.online, 0) / Math.max(1, samples.length)
+  const days = reachedMs / DAY_MS
+  const per = (part: number, of: number): string => (of === 0 ? '-' : `${((100 * part) / of).toFixed(2)} %`)
+  const wasted = workOf(report).filter((one) => one.wasted && one.share >= 0.001)
+  return [
+    `${days.toFixed(1)} days${reachedMs < lengthMs ? ` of ${(lengthMs / DAY_MS).toFixed(1)}, then stopped` : ''}; ${hosts} hosts at first, ${totals.arrived} came, ${totals.left} left; ${Math.round(online)} online on average`,
+    `tasks       ${totals.ready} ready (${Math.round(totals.ready / Math.max(days, 1e-9))} a day), ${totals.failed} failed, ${samples.at(-1)?.waiting ?? 0} waiting`,
+    `turnaround  half within ${showTime(turnaroundMs.p50)}, 95 % within ${showTime(turnaroundMs.p95)}, 99 % within ${showTime(turnaroundMs.p99)}, the last ${showTime(turnaroundMs.last)}`,
+    `replicas    ${totals.leased} leased, ${(totals.leased / Math.max(1, totals.ready)).toFixed(2)} for each task; ${totals.reported} reported, ${totals.errors} failed, ${totals.cancelled} taken back`,
+    `wasted      ${wasted.map(({ name, share }) => `${(100 * share).toFixed(1)} % ${name}`).join(', ') || 'nothing'}`,
+    `wrong       ${per(totals.reportedWrong, totals.reported)} of the results, ${totals.wrong} accepted (${per(totals.wrong, totals.ready)})`,
+    `coordinator ${totals.applied} events, ${totals.commits} commits of ${(totals.changedBytes / 1e6).toFixed(0)} MB`,
+    `moved       ${(totals.movedBytes / 1e12).toFixed(2)} TB`,
+    `repeat      seed ${seed}, hash ${hash}, commit ${commit}, Node ${node}`
+  ]
+}
+
+/** One line a sample of every run. */
+export function csvOf({ variants }: Pick<Study, 'variants'>): string {
+  const columns = Object.keys(variants.flatMap(({ reports }) => reports.flatMap(({ samples }) => samples.slice(0, 1)))[0] ?? {}) as (keyof Sample)[]
+  const lines = variants.flatMap(({ name, reports }) =>
+    reports.flatMap(({ seed, samples }) => samples.map((sample) => [quoted(name), quoted(String(seed)), ...columns.map((column) => sample[column])].join(',')))
+  )
+  return `${[['variant', 'seed', ...columns].join(','), ...lines].join('\n')}\n`
+}
+
+function quoted(text: string): string {
+  return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+/** What was not as it must be, with the command that shows it again; undefined when all was well. */
+export function failureOf({ variants, commit, node }: Study): string | undefined {
+  for (const variant of variants)
+    for (const { complaint, seed } of variant.reports)
+      if (complaint !== null) return `${complaint}\nrepeat it at commit ${commit}, Node ${node}, with: ${commandOf(variant, seed)}`
+  return undefined
+}
+
+function commandOf({ name, file, changes }: Pick<StudiedVariant, 'name' | 'file' | 'changes'>, seed: number | string): string {
+  const sets = changes.map(([key, value]) => ` --set ${shell(`${key}=${value}`)}`)
+  // What is set already must not be set by the scenario's variants again.
+  const alone = name === '' ? '' : ' --set variants=[] --set answer='
+  return `talko sim run ${shell(file)}${alone}${sets.join('')} --seed ${seed}`
+}
+
+function shell(text: string): string {
+  return /^[\w./=:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+}
