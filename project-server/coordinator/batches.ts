@@ -29,10 +29,10 @@ export function submitRefusal(state: State, { batch: id, by, bundles }: Submit):
   if (batch !== undefined && !batch.open) return undefined
   const tasks = (batch?.tasks.length ?? 0) + bundles.length
   if (tasks > BATCH_TASKS_MAX) return { code: 'too_large', message: `a batch has at most ${BATCH_TASKS_MAX} tasks; submit the rest as another one` }
-  if (state.tasks.size + bundles.length > LIVE_TASKS_MAX)
+  if (state.liveTasks + bundles.length > LIVE_TASKS_MAX)
     return {
       code: 'unavailable',
-      message: `the project has ${state.tasks.size} undecided tasks, at most ${LIVE_TASKS_MAX} are kept; try again when some are done`
+      message: `the project has ${state.liveTasks} undecided tasks, at most ${LIVE_TASKS_MAX} are kept; try again when some are done`
     }
   return undefined
 }
@@ -65,7 +65,7 @@ export function killEvent(state: State, event: Extract<Event, { kind: 'kill' }>,
   const batch = state.batches.get(event.batch)
   if (batch === undefined) return
   if (event.task !== undefined) {
-    const task = state.tasks.get(event.task)
+    const task = state.task(event.task)
     if (task?.batch === batch) kill(state, task, nowMs)
     return
   }
@@ -169,7 +169,7 @@ function create(state: State, batch: Batch, accepted: AcceptedBundle, nowMs: num
   bundle.users++
   group.users++
   batch.tasks.push(task)
-  state.tasks.set(task.id, task)
+  state.liveTasks++
   count(batch, 'created', 1)
   state.out.task(task)
 }

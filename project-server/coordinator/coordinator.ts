@@ -95,7 +95,7 @@ export class Coordinator {
 
   /** A task of such a batch that is not terminal; others are read with `decodeTaskRecord` from `taskKey(id)`. */
   task(id: TaskId): TaskRecord | undefined {
-    const task = this.#state.tasks.get(id)
+    const task = this.#state.task(id)
     return task === undefined ? undefined : taskRecord(task)
   }
 
@@ -189,7 +189,7 @@ export class Coordinator {
   }
 
   #pulled({ task: id, ok }: Extract<Event, { kind: 'pulled' }>, nowMs: number): void {
-    const task = this.#state.tasks.get(id)
+    const task = this.#state.task(id)
     if (task === undefined) pulledRemains(this.#state, id, ok, nowMs)
     if (task === undefined || task.pull === null || task.decision === null) return
     if (ok) finish(this.#state, task, true, nowMs)
@@ -200,7 +200,7 @@ export class Coordinator {
   #follow(nowMs: number): void {
     const state = this.#state
     this.#nowMs = nowMs
-    for (const task of state.touched) settle(state, task, nowMs)
+    for (const task of state.touched.items) settle(state, task, nowMs)
     state.touched.clear()
     place(state, nowMs)
   }

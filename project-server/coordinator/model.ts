@@ -39,7 +39,7 @@ export interface Batch {
   readonly seed: number
   readonly policy: TaskPolicy
   open: boolean
-  /** What is to be done about it with the next take: see output.ts. */
+  /** See marks.ts. */
   marks: number
   /** Live tasks by index; a terminal one is undefined. */
   readonly tasks: (Task | undefined)[]
@@ -90,7 +90,7 @@ export interface Task {
   /** Replicas that it still wants issued. */
   wanted: number
   pull: Pull | null
-  /** See output.ts. */
+  /** See marks.ts. */
   marks: number
 }
 
@@ -201,7 +201,7 @@ export interface Node {
   place: number
   /** When it is to be looked at, infinity for never: see watch.ts. */
   watchMs: number
-  /** See output.ts. */
+  /** See marks.ts. */
   marks: number
 }
 

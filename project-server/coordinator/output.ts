@@ -7,6 +7,7 @@ import type { Signer } from '#protocol/signing/keys'
 import type { Change } from '../ports.ts'
 import type { Effect, Unsigned } from './events.ts'
 import { drain, encodeFrame, rebuildFrame } from './frames.ts'
+import { ACK, LINK, Marked, RECORD, REPLAY, SPEAK, WATCHED } from './marks.ts'
 import type { Batch, Node, Replica, Task } from './model.ts'
 import { LINK_MESSAGE_REPLICAS_MAX, LINK_MESSAGES_MAX, OUTBOX_FRAMES_MAX } from './policy.ts'
 import { encodeStoredResult, resultKey } from './receipt-records.ts'
@@ -34,28 +35,20 @@ export interface Taken {
   readonly unsigned: readonly Unsigned[]
 }
 
-/** What is to be done about a node, a task or a batch with the next take, as bits of its `marks`: cheaper than to look it up in a set for every event. */
-const RECORD = 1
-const LINK = 2
-const SPEAK = 4
-const REPLAY = 8
-const ACK = 16
-const WATCHED = 32
-
 export class Output {
   /** Nodes that let more frames wait for their acknowledgement than they may: the sweep cuts them off. */
   readonly overrun = new Set<Node>()
   readonly #changes = new Map<string, Uint8Array | null>()
   /** Keys that did not exist at the last take. */
   readonly #created = new Set<string>()
-  #tasks: Task[] = []
-  #watched: Task[] = []
-  #batches: Batch[] = []
-  #nodes: Node[] = []
-  #links: Node[] = []
-  #speaking: Node[] = []
-  #replaying: Node[] = []
-  #acks: Node[] = []
+  readonly #tasks = new Marked<Task>(RECORD)
+  readonly #watched = new Marked<Task>(WATCHED)
+  readonly #batches = new Marked<Batch>(RECORD)
+  readonly #nodes = new Marked<Node>(RECORD)
+  readonly #links = new Marked<Node>(LINK)
+  readonly #speaking = new Marked<Node>(SPEAK)
+  readonly #replaying = new Marked<Node>(REPLAY)
+  readonly #acks = new Marked<Node>(ACK)
   /** Those that reported since the last take. */
   #reported: Replica[] = []
   readonly #find: (id: ReplicaId) => Replica | undefined
@@ -85,25 +78,25 @@ export class Output {
   }
 
   task(task: Task): void {
-    if (mark(task, RECORD)) this.#tasks.push(task)
-    this.watched(task)
+    this.#tasks.add(task)
+    this.#watched.add(task)
   }
 
   /** Something of it to look at changed that need not be written. */
   watched(task: Task): void {
-    if (mark(task, WATCHED)) this.#watched.push(task)
+    this.#watched.add(task)
   }
 
   batch(batch: Batch): void {
-    if (mark(batch, RECORD)) this.#batches.push(batch)
+    this.#batches.add(batch)
   }
 
   node(node: Node): void {
-    if (mark(node, RECORD)) this.#nodes.push(node)
+    this.#nodes.add(node)
   }
 
   link(node: Node): void {
-    if (mark(node, LINK)) this.#links.push(node)
+    this.#links.add(node)
   }
 
   /** Its result is kept until its task is terminal: never written when it is so by the next take. */
@@ -113,11 +106,11 @@ export class Output {
 
   /** Something was put into the node's `outgoing`. */
   speak(node: Node): void {
-    if (mark(node, SPEAK)) this.#speaking.push(node)
+    this.#speaking.add(node)
   }
 
   ack(node: Node): void {
-    if (mark(node, ACK)) this.#acks.push(node)
+    this.#acks.add(node)
   }
 
   effect(effect: Effect): void {
@@ -130,53 +123,44 @@ export class Output {
 
   /** A new stream was welcomed: what the node does not have yet is sent again on it, as it is when it leaves. */
   replay(node: Node): void {
-    if (mark(node, REPLAY)) this.#replaying.push(node)
+    this.#replaying.add(node)
     // What was wrong with the old stream does not end this one.
     if (this.#effects.some((effect) => effect.kind === 'disconnect'))
       this.#effects = this.#effects.filter((effect) => effect.kind !== 'disconnect' || effect.node !== node.id)
   }
 
   take(): Taken {
-    this.#takeFrames()
-    for (const task of this.#watched) this.#effects.push({ kind: 'changed', batch: task.batch.id, task: task.id })
-    const changes = this.#takeChanges()
-    for (const task of this.#watched) task.marks = 0
-    this.#watched = []
-    const taken = { changes, effects: this.#effects, unsigned: this.#unsigned }
+    for (const node of this.#replaying.items) this.#replay(node)
+    this.#replaying.clear()
+    for (const node of this.#speaking.items) this.#number(node)
+    this.#speaking.clear()
+    for (const node of this.#acks.items) if (node.connected && node.link !== null) this.#effects.push({ kind: 'ack', node: node.id, seq: node.link.received })
+    this.#acks.clear()
+    for (const { batch, id } of this.#watched.items) this.#effects.push({ kind: 'changed', batch: batch.id, task: id })
+    this.#watched.clear()
+    const taken = { changes: this.#takeChanges(), effects: this.#effects, unsigned: this.#unsigned }
     this.#effects = []
     this.#unsigned = []
     return taken
   }
 
-  #takeFrames(): void {
-    for (const node of this.#replaying) this.#replay(node)
-    for (const node of this.#speaking) this.#number(node)
-    for (const node of this.#acks) if (node.connected && node.link !== null) this.#effects.push({ kind: 'ack', node: node.id, seq: node.link.received })
-    for (const nodes of [this.#replaying, this.#speaking, this.#acks]) for (const node of nodes) node.marks &= ~(REPLAY | SPEAK | ACK)
-    this.#replaying = []
-    this.#speaking = []
-    this.#acks = []
-  }
-
   #takeChanges(): Change[] {
     const changes: Change[] = []
-    for (const task of this.#tasks) changes.push({ key: task.key, value: encodeTaskRecord(taskRecord(task)) })
-    for (const batch of this.#batches) changes.push({ key: batchKey(batch.id), value: encodeBatchRecord(batchRecord(batch)) })
-    for (const node of this.#nodes) changes.push({ key: nodeKey(node.id), value: encodeNodeRecord(nodeRecord(node)) })
-    for (const { id, link } of this.#links) if (link !== null) changes.push({ key: linkKey(id), value: encodeLinkRecord(link) })
+    for (const task of this.#tasks.items) changes.push({ key: task.key, value: encodeTaskRecord(taskRecord(task)) })
+    this.#tasks.clear()
+    for (const batch of this.#batches.items) changes.push({ key: batchKey(batch.id), value: encodeBatchRecord(batchRecord(batch)) })
+    this.#batches.clear()
+    for (const node of this.#nodes.items) changes.push({ key: nodeKey(node.id), value: encodeNodeRecord(nodeRecord(node)) })
+    this.#nodes.clear()
+    for (const { id, link } of this.#links.items) if (link !== null) changes.push({ key: linkKey(id), value: encodeLinkRecord(link) })
+    this.#links.clear()
     for (const { task, attempt, report } of this.#reported) {
       if (report === null || isTerminal(task.state)) continue
       report.stored = true
       changes.push({ key: resultKey(task.key, attempt), value: encodeStoredResult(report.signed) })
     }
-    for (const [key, value] of this.#changes) changes.push({ key, value })
-    for (const batch of this.#batches) batch.marks = 0
-    for (const nodes of [this.#nodes, this.#links]) for (const node of nodes) node.marks &= ~(RECORD | LINK)
-    this.#tasks = []
-    this.#batches = []
-    this.#nodes = []
-    this.#links = []
     this.#reported = []
+    for (const [key, value] of this.#changes) changes.push({ key, value })
     this.#changes.clear()
     this.#created.clear()
     return changes
@@ -202,13 +186,6 @@ export class Output {
       if (node.connected) this.#effects.push({ kind: 'send', node: node.id, seq, frame: encodeFrame(seq, said, this.#signer) })
     }
   }
-}
-
-/** True when the mark is new. */
-function mark(of: { marks: number }, bit: number): boolean {
-  if ((of.marks & bit) !== 0) return false
-  of.marks |= bit
-  return true
 }
 
 function replicasIn(outgoing: Outgoing): number {

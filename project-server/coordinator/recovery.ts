@@ -50,10 +50,12 @@ export async function load(state: State, store: Records, nowMs: number): Promise
     watch(state, node, nowMs)
     if (overruns(node)) state.out.overrun.add(node)
   }
-  for (const task of state.tasks.values()) {
-    if (task.decision !== null && !task.decision.held) resumePull(state, task, nowMs)
-    else state.touched.add(task)
-  }
+  for (const { tasks } of state.batches.values())
+    for (const task of tasks) {
+      if (task === undefined) continue
+      if (task.decision !== null && !task.decision.held) resumePull(state, task, nowMs)
+      else state.touched.add(task)
+    }
 }
 
 /** Nodes with their links; answers under which number each lease waits that its node does not have yet. */
@@ -162,7 +164,7 @@ function loadTask(state: State, batch: Batch, record: TaskRecord, results: Reado
   bundle.users++
   group.users++
   batch.tasks[index] = task
-  state.tasks.set(id, task)
+  state.liveTasks++
   for (const replica of record.replicas) loadReplica(state, task, replica, { signed: results.get(resultKey(task.key, replica.attempt)), assigned })
 }
 

@@ -25,7 +25,7 @@ export function want(state: State, task: Task, count: number): void {
 
 /** Leases what can be leased now. */
 export function place(state: State, nowMs: number): void {
-  if (state.nodesChanged.size > 0) placeOnNodes(state, nowMs)
+  if (state.nodesChanged.items.length > 0) placeOnNodes(state, nowMs)
   if (state.groupsChanged.size > 0) placeGroups(state, nowMs)
 }
 
@@ -51,7 +51,7 @@ export function fits(node: Node, group: Group): boolean {
 
 /** Of the nodes that gained room, the one with the most of it takes the first task it can, again and again. */
 function placeOnNodes(state: State, nowMs: number): void {
-  const nodes = [...state.nodesChanged].filter((node) => node.free > 0).sort((a, b) => b.free - a.free)
+  const nodes = state.nodesChanged.items.filter((node) => node.free > 0).sort((a, b) => b.free - a.free)
   state.nodesChanged.clear()
   let level: Node[] = []
   let next = 0

@@ -1,6 +1,7 @@
 /** Everything the coordinator holds in memory, and what it has not yet acted on within the present event. */
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
 import { FreeNodes } from './free-nodes.ts'
+import { CHANGED, Marked, TOUCHED } from './marks.ts'
 import type { Batch, Bundle, Group, Needs, Node, Remains, Replica, Task } from './model.ts'
 import { type LeaseSigner, Output } from './output.ts'
 import type { CoordinatorPolicy } from './policy.ts'
@@ -23,7 +24,8 @@ export class State {
   readonly known = new Set<BatchId>()
   /** Those with tasks that are not terminal, or still being submitted. */
   readonly batches = new Map<BatchId, Batch>()
-  readonly tasks = new Map<TaskId, Task>()
+  /** Tasks that are not terminal. They are found by their batch and index: half a million entries of a map would be memory, and a miss of the cache for every look. */
+  liveTasks = 0
   readonly bundles = new Map<string, Bundle>()
   readonly groups = new Map<string, Group>()
   readonly needs = new Map<string, Needs>()
@@ -36,10 +38,10 @@ export class State {
   /** Decided tasks whose output must be asked for again, later or when a node comes back. */
   readonly waitingPulls = new Set<Task>()
   /** Tasks whose replicas changed in this event: each is settled once at its end. */
-  readonly touched = new Set<Task>()
+  readonly touched = new Marked<Task>(TOUCHED)
   /** Groups that gained waiting tasks, nodes that gained room: what placing has to look at. */
   readonly groupsChanged = new Set<Group>()
-  readonly nodesChanged = new Set<Node>()
+  readonly nodesChanged = new Marked<Node>(CHANGED)
   /** After a restart nobody counts as silent before this, whatever was heard. */
   graceUntilMs = 0
   /** Number of the next batch. */
@@ -54,10 +56,19 @@ export class State {
     this.policy = policy
   }
 
+  /** A live task. */
+  task(id: TaskId): Task | undefined {
+    const dot = id.indexOf('.')
+    const task = this.batches.get(id.slice(0, dot))?.tasks[Number(id.slice(dot + 1))]
+    return task?.id === id ? task : undefined
+  }
+
   /** A replica of a live task. */
   replica(id: ReplicaId): Replica | undefined {
-    const dot = id.lastIndexOf('.')
-    const replica = this.tasks.get(id.slice(0, dot))?.replicas[Number(id.slice(dot + 1)) - 1]
+    const first = id.indexOf('.')
+    const second = id.lastIndexOf('.')
+    const task = this.batches.get(id.slice(0, first))?.tasks[Number(id.slice(first + 1, second))]
+    const replica = task?.replicas[Number(id.slice(second + 1)) - 1]
     return replica?.id === id ? replica : undefined
   }
 }

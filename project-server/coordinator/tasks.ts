@@ -149,7 +149,7 @@ function end(state: State, task: Task, nowMs: number): void {
     }
     if (report.stored) state.out.delete(resultKey(task.key, attempt))
   }
-  state.tasks.delete(task.id)
+  state.liveTasks--
   batch.tasks[task.index] = undefined
   if (--bundle.users === 0) state.bundles.delete(bundle.cid)
   if (--group.users === 0) state.groups.delete(group.key)
