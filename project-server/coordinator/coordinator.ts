@@ -136,7 +136,7 @@ export class Coordinator {
       state.out.effect({ kind: 'disconnect', node: event.node, code: 'no_hello', message: 'the first message of a stream is a hello' })
       return
     }
-    node.lastSeenMs = nowMs
+    node.lastSeenMs = Math.max(node.lastSeenMs, nowMs)
     switch (event.kind) {
       case 'heartbeat':
         return

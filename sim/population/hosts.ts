@@ -57,7 +57,7 @@ export const UP = 1
 export const CONNECTED = 2
 export const SABOTEUR = 4
 export const LEFT = 8
-/** The coordinator heard of it since its heartbeats were last told. */
+/** Its heartbeats up to its vanishing are still to be told. */
 export const HEARD = 16
 const BAD_DAY = 32
 

@@ -27,9 +27,7 @@ export interface Ground {
   readonly totals: Totals
   readonly step: number
   readonly nowMs: number
-  /** An event of a host, now. */
-  say(host: number, event: Event): void
-  /** An event of the project's own, now or with the next step. */
+  /** An event of a host or of the project's own, now or with the next step. */
   apply(event: Event): void
   later(event: Event): void
 }
@@ -151,7 +149,7 @@ export class Leases {
     this.#slots.state[slot] = ASKING
     if (!this.#ground.hosts.is(host, CONNECTED)) return
     const seq = this.#nextSeq(host)
-    this.#ground.say(host, { kind: 'start', node: this.#ground.hosts.ids[host] as string, seq, replicas: [{ replica: this.#replicaOf(slot), epoch: 1 }] })
+    this.#ground.apply({ kind: 'start', node: this.#ground.hosts.ids[host] as string, seq, replicas: [{ replica: this.#replicaOf(slot), epoch: 1 }] })
   }
 
   /** It may start: how long it will run is drawn now, and how it comes out when it has. */
@@ -208,7 +206,7 @@ export class Leases {
       outcome.kind === 'wrong' ? this.#ground.server.owner.wrong(outcome.which === 'shared' ? `lie ${this.#taskOf(slot)}` : `error ${replica}`) : undefined
     const result = this.#ground.server.owner.result(batch, node, replica, lie)
     slots.give(slot, hosts.firstSlot)
-    this.#ground.say(host, { kind: 'reports', node, seq: this.#nextSeq(host), results: [{ result, body: BODY }], seal: SEAL })
+    this.#ground.apply({ kind: 'reports', node, seq: this.#nextSeq(host), results: [{ result, body: BODY }], seal: SEAL })
   }
 
   #giveBack(slot: number, kind: string, code: string): void {
@@ -216,7 +214,7 @@ export class Leases {
     const replica = this.#replicaOf(slot)
     this.#slots.give(slot, this.#ground.hosts.firstSlot)
     if (!this.#ground.hosts.is(host, CONNECTED)) return
-    this.#ground.say(host, {
+    this.#ground.apply({
       kind: 'returned',
       node: this.#ground.hosts.ids[host] as string,
       seq: this.#nextSeq(host),

@@ -3,10 +3,10 @@
  * the coordinator at its end and shares one group commit, whose effects reach the hosts in the next step. Nothing is
  * awaited: a million hosts are loops over columns.
  *
- * Heartbeats cost one event for each time that a host was heard of, however long it stays: a host's heartbeats matter only
- * to the sweep that looks for silence, and the simulator knows when the host will vanish. So before a sweep every host that
- * said something since the last one is heard of once more, at the time of its last heartbeat before it vanishes. What the
- * coordinator then thinks of it is what it would think had it heard them all.
+ * Heartbeats cost one event for each time that a host comes, however long it stays: they matter only to the sweep that looks
+ * for silence, and the simulator knows when the host will vanish. So before a sweep every host that came since the last one,
+ * or stays longer than was told, is heard of once, at the time of its last heartbeat before it vanishes. What the coordinator
+ * then thinks of it is what it would think had it heard them all.
  */
 import type { Effect, Event } from '#project-server/coordinator/events'
 import { Random } from '../random.ts'
@@ -39,7 +39,7 @@ export class World {
   readonly #arrivals: Float64Array
   /** Hosts whose last messages from the coordinator are to be acknowledged. */
   #acks: number[] = []
-  /** Hosts that said something since their heartbeats were last told. */
+  /** Hosts whose heartbeats up to their vanishing are still to be told. */
   #heard: number[] = []
   /** What happens with the next step. */
   #later: Event[] = []
@@ -174,7 +174,8 @@ export class World {
     const node = hosts.ids[host] as string
     hosts.mark(host, CONNECTED, true)
     this.totals.hellos++
-    this.#say(host, { kind: 'hello', node, link: node, received: hosts.received[host] as number, offer: hosts.offer(host), replicas: this.#leases.held(host) })
+    this.#hear(host)
+    this.#apply({ kind: 'hello', node, link: node, received: hosts.received[host] as number, offer: hosts.offer(host), replicas: this.#leases.held(host) })
   }
 
   /** It is away: what it ran stands still. */
@@ -206,7 +207,7 @@ export class World {
     const acks = this.#acks
     this.#acks = []
     for (const host of acks)
-      if (this.#hosts.is(host, CONNECTED)) this.#say(host, { kind: 'ack', node: this.#hosts.ids[host] as string, seq: this.#hosts.received[host] as number })
+      if (this.#hosts.is(host, CONNECTED)) this.#apply({ kind: 'ack', node: this.#hosts.ids[host] as string, seq: this.#hosts.received[host] as number })
   }
 
   #greet(): void {
@@ -264,12 +265,7 @@ export class World {
     this.#server.apply(event, this.nowMs)
   }
 
-  /** An event of a host: the sweep must know that it was heard of. */
-  #say(host: number, event: Event): void {
-    this.#hear(host)
-    this.#apply(event)
-  }
-
+  /** Before the next sweep the coordinator hears of it, up to its vanishing. */
   #hear(host: number): void {
     if (this.#hosts.is(host, HEARD)) return
     this.#hosts.mark(host, HEARD, true)
@@ -322,7 +318,6 @@ export class World {
       get nowMs() {
         return world.nowMs
       },
-      say: (host, event) => this.#say(host, event),
       apply: (event) => this.#apply(event),
       later: (event) => this.#later.push(event)
     }
