@@ -13,12 +13,13 @@ import {
   type Welcome
 } from '#protocol/control/messages'
 import type { PeerIdString } from '#protocol/ids'
-import { type FrameStream, type Host, HostError, StreamError } from '#protocol/peer/host'
+import { type FrameListener, type FrameStream, type Host, HostError, StreamError } from '#protocol/peer/host'
+import { listen } from '#protocol/peer/listen'
 import { RecordError, verifyRecord } from '#protocol/record/record'
 import type { AgentEvent, Effect, OfferedLease } from './agent/events.ts'
 import { type CallEvent, type CallState, FIRST_CALL, step } from './calling.ts'
 import { NodeError } from './errors.ts'
-import type { LeaseCheck } from './leases.ts'
+import { checkLeases } from './leases.ts'
 import type { Clock, Logger, Random } from './ports.ts'
 
 export interface ConnectionOptions {
@@ -40,7 +41,6 @@ export interface ConnectionPorts {
 
 /** Whose connection it is. */
 export interface ConnectionOwner {
-  readonly leases: LeaseCheck
   apply(event: AgentEvent): void
   /** A promise while too much is not yet durable: reading waits for it. */
   room(): Promise<void> | undefined
@@ -49,12 +49,11 @@ export interface ConnectionOwner {
 }
 
 type Hello = Extract<Effect, { kind: 'hello' }>
-type Frames = ReturnType<FrameStream['frames']>
 
 const BEAT = Frame.encode({ heartbeat: {} })
 const NOTHING = (): void => {}
 
-export class Connection {
+export class Connection implements FrameListener {
   readonly #ports: ConnectionPorts
   readonly #options: ConnectionOptions
   readonly #owner: ConnectionOwner
@@ -209,31 +208,17 @@ export class Connection {
     }
     this.#stream = stream
     this.#owner.apply({ kind: 'connected' })
-    this.#read(stream.frames())
+    listen(stream, this)
   }
 
-  /** One frame after the other, none while too much is not yet durable. */
-  #read(frames: Frames): void {
-    frames.next().then(
-      ({ done, value }) => {
-        if (done === true) this.#lost(new Error('the coordinator closed the connection; trying again'))
-        else this.#heard(frames, value)
-      },
-      (error: unknown) => this.#lost(error)
-    )
+  /** None more comes while too much is not yet durable. */
+  frame(bytes: Uint8Array): Promise<void> | undefined {
+    this.#take(bytes)
+    return this.#owner.room()
   }
 
-  #heard(frames: Frames, bytes: Uint8Array): void {
-    try {
-      this.#take(bytes)
-    } catch (error) {
-      frames.return().catch(() => undefined)
-      this.#lost(error)
-      return
-    }
-    const full = this.#owner.room()
-    if (full === undefined) this.#read(frames)
-    else void full.then(() => this.#read(frames))
+  over(error: unknown): void {
+    this.#lost(error ?? new Error('the coordinator closed the connection; trying again'))
   }
 
   /** The attempt failed, or the stream is over. */
@@ -330,7 +315,7 @@ export class Connection {
     if (seq === 0) return
     if (frame.assign !== undefined) {
       const offered: OfferedLease[] = []
-      for (const [index, checked] of owner.leases.check(frame.assign).entries()) {
+      for (const [index, checked] of checkLeases(this.#options.project, this.#options.capabilities, frame.assign).entries()) {
         if (checked !== undefined) offered.push(checked)
         if (checked?.ok !== true)
           this.#ports.logger.warn({ replica: frame.assign.leases[index]?.replica, why: checked?.fault.message ?? 'not a replica id' }, 'refused a lease')

@@ -1,11 +1,10 @@
 /** Keeps watch over the engines: the node takes work only while all of them answer, and before the first work it looks for what an earlier life left running. */
 
-import { PROBE_DOWN_MS, PROBE_MS } from './policy.ts'
-import type { Clock, Executor, Logger } from './ports.ts'
+import { PROBE_DOWN_TICKS, PROBE_TICKS } from './policy.ts'
+import type { Executor, Logger } from './ports.ts'
 
 export interface EngineWatchPorts {
   readonly executors: readonly Executor[]
-  readonly clock: Pick<Clock, 'after'>
   readonly logger: Logger
 }
 
@@ -15,8 +14,6 @@ export interface EngineWatchOwner {
   enginesChanged(up: boolean): void
 }
 
-const NOTHING = (): void => {}
-
 export class EngineWatch {
   readonly #ports: EngineWatchPorts
   readonly #owner: EngineWatchOwner
@@ -24,7 +21,8 @@ export class EngineWatch {
   #recovered = false
   #up = false
   #stopped = false
-  #cancel = NOTHING
+  /** Until the next look. */
+  #ticks = PROBE_DOWN_TICKS
   #looking: Promise<void> | undefined
 
   constructor(ports: EngineWatchPorts, owner: EngineWatchOwner) {
@@ -45,12 +43,16 @@ export class EngineWatch {
   /** An engine failed while it was used. */
   down(error: Error): void {
     this.#tell(false, error.message)
-    if (this.#looking === undefined) this.#again()
+    this.#again()
+  }
+
+  /** The node's rhythm. */
+  tick(): void {
+    if (--this.#ticks <= 0 && this.#looking === undefined && !this.#stopped) void this.#look()
   }
 
   async stop(): Promise<void> {
     this.#stopped = true
-    this.#cancel()
     await this.#looking
   }
 
@@ -74,9 +76,7 @@ export class EngineWatch {
   }
 
   #again(): void {
-    this.#cancel()
-    if (this.#stopped) return
-    this.#cancel = this.#ports.clock.after(this.#up ? PROBE_MS : PROBE_DOWN_MS, () => void this.#look())
+    this.#ticks = this.#up ? PROBE_TICKS : PROBE_DOWN_TICKS
   }
 
   #tell(up: boolean, trouble: string): void {

@@ -5,12 +5,12 @@ import { encodeManifest, manifestCid } from '#protocol/bundle/manifest'
 import { signBundles } from '#protocol/bundle/sign'
 import type { Assign, Lease } from '#protocol/control/messages'
 import { generateIdentity } from '#protocol/signing/keys'
-import { LeaseCheck } from './leases.ts'
+import { checkLeases } from './leases.ts'
 import { manifestOf, replicaOf } from './testing/samples.ts'
 
 const project = await generateIdentity()
 const stranger = await generateIdentity()
-const check = new LeaseCheck(project.peerId, { engines: ['process'], cpuMillis: 1000, memoryBytes: 2 ** 30 })
+const OFFER = { engines: ['process'], cpuMillis: 1000, memoryBytes: 2 ** 30 }
 
 function assignOf(overrides: Parameters<typeof manifestOf>[0] = {}, signer = project): Assign {
   const manifest = encodeManifest(manifestOf(overrides))
@@ -24,7 +24,7 @@ function changed({ leases: [lease], signature }: Assign, change: Partial<Lease>)
 }
 
 function codeOf(assign: Assign): string | undefined {
-  const [checked] = check.check(assign)
+  const [checked] = checkLeases(project.peerId, OFFER, assign)
   return checked === undefined ? undefined : checked.ok ? 'ok' : `${checked.fault.class} ${checked.fault.code}`
 }
 
@@ -46,10 +46,10 @@ describe('the check of leases', () => {
         leases.map(({ manifest }) => manifest)
       )
     )
-    assert.ok(check.check({ leases, signature }).every((one) => one?.ok === true))
+    assert.ok(checkLeases(project.peerId, OFFER, { leases, signature }).every((one) => one?.ok === true))
     for (const some of [leases.toReversed(), leases.slice(1), [...leases, ...leases]])
-      assert.ok(check.check({ leases: some, signature }).every((one) => one?.ok === false))
-    assert.deepEqual(check.check({ leases: [], signature }), [])
+      assert.ok(checkLeases(project.peerId, OFFER, { leases: some, signature }).every((one) => one?.ok === false))
+    assert.deepEqual(checkLeases(project.peerId, OFFER, { leases: [], signature }), [])
   })
 
   it('refuses what somebody else signed, and what was changed after it was signed', () => {

@@ -13,48 +13,36 @@ export interface Offer {
   readonly memoryBytes: number
 }
 
-/** Checks leases as they arrive. */
-export class LeaseCheck {
-  readonly #project: PeerIdString
-  readonly #offer: Offer
+/** One answer for each lease; undefined when it names no replica at all, so that it cannot even be returned. */
+export function checkLeases(project: PeerIdString, offer: Offer, { leases, signature }: Assign): (OfferedLease | undefined)[] {
+  const signed = verifyBundles(
+    project,
+    leases.map(({ manifest }) => manifest),
+    signature
+  )
+  return leases.map((lease) => checkOne(lease, offer, signed ? undefined : project))
+}
 
-  constructor(project: PeerIdString, offer: Offer) {
-    this.#project = project
-    this.#offer = offer
+/** `unsigned` is the project that did not sign it. */
+function checkOne({ replica, epoch, manifest: bytes }: Lease, offer: Offer, unsigned: PeerIdString | undefined): OfferedLease | undefined {
+  if (parseReplicaId(replica) === undefined) return undefined
+  let manifest: RunManifest
+  try {
+    manifest = decodeManifest(bytes)
+    if (unsigned !== undefined) throw new ManifestError('manifest_signature', `the bundle of replica ${replica} is not signed by project ${unsigned}`)
+  } catch (error) {
+    if (!(error instanceof ManifestError)) throw error
+    // A manifest that its project did not sign, or that is none, is the input's fault: no other node would run it either.
+    return { ok: false, replica, fault: { class: 'input', code: error.code, message: error.message } }
   }
+  const fault = beyondOffer(manifest, offer)
+  return fault === undefined ? { ok: true, lease: { replica, epoch, bytes, manifest } } : { ok: false, replica, fault }
+}
 
-  /** One answer for each lease; undefined when it names no replica at all, so that it cannot even be returned. */
-  check({ leases, signature }: Assign): (OfferedLease | undefined)[] {
-    const signed = verifyBundles(
-      this.#project,
-      leases.map(({ manifest }) => manifest),
-      signature
-    )
-    return leases.map((lease) => this.#checkOne(lease, signed))
-  }
-
-  #checkOne({ replica, epoch, manifest: bytes }: Lease, signed: boolean): OfferedLease | undefined {
-    if (parseReplicaId(replica) === undefined) return undefined
-    let manifest: RunManifest
-    try {
-      manifest = decodeManifest(bytes)
-      if (!signed) throw new ManifestError('manifest_signature', `the bundle of replica ${replica} is not signed by project ${this.#project}`)
-    } catch (error) {
-      if (!(error instanceof ManifestError)) throw error
-      // A manifest that its project did not sign, or that is none, is the input's fault: no other node would run it either.
-      return { ok: false, replica, fault: { class: 'input', code: error.code, message: error.message } }
-    }
-    const fault = this.#beyondOffer(manifest)
-    return fault === undefined ? { ok: true, lease: { replica, epoch, bytes, manifest } } : { ok: false, replica, fault }
-  }
-
-  #beyondOffer({ engine, resources }: RunManifest): Fault | undefined {
-    const { engines, cpuMillis, memoryBytes } = this.#offer
-    const refuse = (code: string, message: string): Fault => ({ class: 'node', code, message })
-    if (!engines.includes(engine)) return refuse('engine', `this node does not offer the engine ${engine}`)
-    if (resources.cpuMillis > cpuMillis) return refuse('resources', `the task wants ${resources.cpuMillis} thousandths of a core, this node lends ${cpuMillis}`)
-    if (resources.memoryBytes > memoryBytes)
-      return refuse('resources', `the task wants ${resources.memoryBytes} bytes of memory, this node lends ${memoryBytes}`)
-    return undefined
-  }
+function beyondOffer({ engine, resources }: RunManifest, { engines, cpuMillis, memoryBytes }: Offer): Fault | undefined {
+  const refuse = (code: string, message: string): Fault => ({ class: 'node', code, message })
+  if (!engines.includes(engine)) return refuse('engine', `this node does not offer the engine ${engine}`)
+  if (resources.cpuMillis > cpuMillis) return refuse('resources', `the task wants ${resources.cpuMillis} thousandths of a core, this node lends ${cpuMillis}`)
+  if (resources.memoryBytes > memoryBytes) return refuse('resources', `the task wants ${resources.memoryBytes} bytes of memory, this node lends ${memoryBytes}`)
+  return undefined
 }

@@ -18,6 +18,8 @@ export interface PageStore {
 
 interface Page {
   readonly key: string
+  /** The one written after it. */
+  next: Page | undefined
   bytes: number
   /** Records whose newest state is here. */
   live: number
@@ -51,8 +53,8 @@ export async function openPages(store: PageStore): Promise<NodeStore> {
 
 class Pages implements NodeStore {
   readonly #store: PageStore
-  /** From the oldest on. */
-  readonly #pages: Page[] = []
+  #oldest: Page | undefined
+  #newest: Page | undefined
   readonly #places = new Map<string, Place>()
   #next = 0
   #bytes = 0
@@ -101,17 +103,16 @@ class Pages implements NodeStore {
     const deleted = this.#dropFirst()
     const records = [...changes]
     const enough = page.bytes + RESCUED_BYTES
-    while (this.#pages.length > 1 && page.bytes < enough && this.#bytes > Math.max(WASTE_BYTES, 2 * this.#liveBytes)) {
-      records.push(...(await this.#rescue(page)))
+    while (this.#oldest !== undefined && this.#oldest !== page && page.bytes < enough && this.#bytes > Math.max(WASTE_BYTES, 2 * this.#liveBytes)) {
+      records.push(...(await this.#rescue(this.#oldest, page)))
       deleted.push(...this.#dropFirst())
     }
     // With everything gone there is nothing left that must be said to be gone.
-    await this.#store.write(this.#pages.length === 0 ? undefined : { key: page.key, value: encode(records) }, deleted)
+    await this.#store.write(this.#oldest === undefined ? undefined : { key: page.key, value: encode(records) }, deleted)
   }
 
   /** Moves what still counts in the oldest page to the newest. */
-  async #rescue(to: Page): Promise<Change[]> {
-    const from = this.#pages[0] as Page
+  async #rescue(from: Page, to: Page): Promise<Change[]> {
     const bytes = await this.#store.get(from.key)
     if (bytes === undefined) throw new TypeError(`the node's records are damaged: ${from.key} is missing`)
     const newest = new Map<string, Change>()
@@ -122,8 +123,10 @@ class Pages implements NodeStore {
   }
 
   #add(key: string): Page {
-    const page: Page = { key, bytes: 0, live: 0 }
-    this.#pages.push(page)
+    const page: Page = { key, next: undefined, bytes: 0, live: 0 }
+    if (this.#newest === undefined) this.#oldest = page
+    else this.#newest.next = page
+    this.#newest = page
     return page
   }
 
@@ -155,11 +158,12 @@ class Pages implements NodeStore {
   /** Forgets the oldest pages, up to the first in which something counts; answers their keys. */
   #dropFirst(): string[] {
     const dropped: string[] = []
-    for (let first = this.#pages[0]; first?.live === 0; first = this.#pages[0]) {
-      this.#pages.shift()
+    for (let first = this.#oldest; first?.live === 0; first = this.#oldest) {
+      this.#oldest = first.next
       this.#bytes -= first.bytes
       dropped.push(first.key)
     }
+    if (this.#oldest === undefined) this.#newest = undefined
     return dropped
   }
 }

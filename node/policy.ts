@@ -15,9 +15,9 @@ export const HEARTBEAT_MS_MIN = 100
 export const HEARTBEAT_MS_MAX = 60_000
 /** The agent's own rhythm. */
 export const TICK_MS = 1_000
-/** How often an engine that works is asked whether it still does, and one that does not whether it does again. */
-export const PROBE_MS = 15_000
-export const PROBE_DOWN_MS = 2_000
+/** After how many ticks an engine that works is asked whether it still does, and one that does not whether it does again. */
+export const PROBE_TICKS = 15
+export const PROBE_DOWN_TICKS = 2
 /** Trees of one replica fetched at once. */
 export const FETCHES_AT_ONCE = 4
 /** How often a fetch that fails while the coordinator is there is tried, and the wait between. */

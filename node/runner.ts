@@ -38,14 +38,18 @@ interface Todo {
 export class Runner {
   readonly #ports: RunnerPorts
   readonly #owner: RunnerOwner
-  readonly #kept: KeptContent
+  #content: KeptContent | undefined
   #runs: Map<ReplicaId, Run> | undefined
   #removing: Set<Promise<void>> | undefined
 
   constructor(ports: RunnerPorts, owner: RunnerOwner) {
     this.#ports = ports
     this.#owner = owner
-    this.#kept = new KeptContent(ports.content, ports.workspace)
+  }
+
+  get #kept(): KeptContent {
+    this.#content ??= new KeptContent(this.#ports.content, this.#ports.workspace)
+    return this.#content
   }
 
   /** After a restart: what a reported replica left is served until it is removed. CIDs as text. */

@@ -10,7 +10,6 @@ import { Committer, type CommitterOwner } from './commit.ts'
 import { Connection, type ConnectionOwner } from './connection.ts'
 import { EngineWatch, type EngineWatchOwner } from './engines.ts'
 import { NodeError } from './errors.ts'
-import { LeaseCheck } from './leases.ts'
 import { STOP_MS_MAX, TICK_MS } from './policy.ts'
 import type { Breath, Clock, Executor, Logger, NodeStore, Random, Workspace } from './ports.ts'
 import { Runner, type RunnerOwner } from './runner.ts'
@@ -44,7 +43,6 @@ const NOTHING = (): void => {}
 const NEVER = Number.POSITIVE_INFINITY
 
 export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatchOwner, RunnerOwner {
-  readonly leases: LeaseCheck
   readonly project: PeerIdString
   readonly #ports: ServicePorts
   readonly #agent: Agent
@@ -60,9 +58,8 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
   #cancelLast = NOTHING
 
   constructor(ports: ServicePorts, options: ServiceOptions) {
-    const { project, slots, capabilities } = options
+    const { project, slots } = options
     this.project = project
-    this.leases = new LeaseCheck(project, capabilities)
     this.#ports = ports
     this.#agent = new Agent({ project, slots, signer: ports.signer, link: ports.random.bytes(16) })
     this.#committer = new Committer(this.#agent, ports, this)
@@ -246,6 +243,7 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
   #tick(): void {
     this.#cancelTick = this.#ports.clock.after(TICK_MS, () => {
       this.#committer.apply({ kind: 'tick' })
+      this.#engines.tick()
       this.#tick()
     })
   }

@@ -65,6 +65,10 @@ export class Random {
     return n <= 0x10000 ? Math.floor(this.word() * WORD * n) : Math.floor(this.float() * n)
   }
 
+  bytes(count: number): Uint8Array {
+    return Uint8Array.from({ length: count }, () => this.below(256))
+  }
+
   /** True with probability p. */
   chance(p: number): boolean {
     return this.float() < p

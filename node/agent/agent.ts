@@ -33,8 +33,8 @@ export class Agent {
   /** What is to be said with the next step. */
   #outgoing: Outgoing | undefined
   readonly #held = new Holdings()
-  #prompts: Prompt[] = []
-  #effects: Effect[] = []
+  #prompts: Prompt[] | undefined
+  #effects: Effect[] | undefined
   #mode: AgentView['mode'] = 'active'
   /** As its owner said last, also over restarts; a node that is being stopped keeps it for its next start. */
   readonly #pause = new Pause()
@@ -70,8 +70,8 @@ export class Agent {
       return
     }
     const { id, replica } = restored
-    if (replica.phase === 'publishing') this.#prompts.push({ kind: 'publish', replica: id, manifest: replica.lease.manifest })
-    if (replica.phase === 'killing') this.#prompts.push({ kind: 'kill', replica: id, graceMs: KILL_GRACE_MS })
+    if (replica.phase === 'publishing') this.#prompt({ kind: 'publish', replica: id, manifest: replica.lease.manifest })
+    if (replica.phase === 'killing') this.#prompt({ kind: 'kill', replica: id, graceMs: KILL_GRACE_MS })
   }
 
   /** All records were given. */
@@ -112,7 +112,7 @@ export class Agent {
         this.#connected = true
         this.#welcomed = false
         this.#demandTold = this.#demand()
-        this.#effects.push({
+        this.#effect({
           kind: 'hello',
           link: this.#outbox.link,
           received: this.#outbox.received,
@@ -195,8 +195,8 @@ export class Agent {
 
   /** The prompts gathered since the last call: their answers can still join what `take` gives. */
   takePrompts(): readonly Prompt[] {
-    const prompts = this.#prompts
-    this.#prompts = []
+    const prompts = this.#prompts ?? []
+    this.#prompts = undefined
     return prompts
   }
 
@@ -217,11 +217,11 @@ export class Agent {
     const changes = this.#held.takeChanges()
     changes.push(...this.#pause.take())
     changes.push(...this.#outbox.take(changes.length > 0))
-    const effects = this.#effects
+    const effects = this.#effects ?? []
     for (const frame of sends) effects.push({ kind: 'send', frame })
     if (this.#ackDue && this.#welcomed) effects.push({ kind: 'ack', seq: this.#outbox.received })
     const prompts = this.takePrompts()
-    this.#effects = []
+    this.#effects = undefined
     this.#ackDue = false
     return { changes, prompts, effects }
   }
@@ -233,7 +233,7 @@ export class Agent {
       this.#outgoing = undefined
       this.#outbox.reset(event.resumed ? event.spare : this.#outbox.link)
       if (event.resumed) {
-        this.#prompts.push({ kind: 'disconnect', message: 'the node and the coordinator do not remember the same messages; starting a new link' })
+        this.#prompt({ kind: 'disconnect', message: 'the node and the coordinator do not remember the same messages; starting a new link' })
         return
       }
     } else {
@@ -241,7 +241,17 @@ export class Agent {
     }
     this.#welcomed = true
     for (const id of event.unknown) this.#end(id, null, KILL_GRACE_MS, nowMs)
-    for (const frame of this.#outbox.pending()) this.#effects.push({ kind: 'send', frame })
+    for (const frame of this.#outbox.pending()) this.#effect({ kind: 'send', frame })
+  }
+
+  #prompt(prompt: Prompt): void {
+    this.#prompts ??= []
+    this.#prompts.push(prompt)
+  }
+
+  #effect(effect: Effect): void {
+    this.#effects ??= []
+    this.#effects.push(effect)
   }
 
   /** Counts a numbered frame: true when it is new and must be applied. One already seen is acknowledged again. */
@@ -249,7 +259,7 @@ export class Agent {
     if (!this.#welcomed) return false
     const place = this.#outbox.receive(seq)
     if (place === 'gap') {
-      this.#prompts.push({ kind: 'disconnect', message: `message ${seq} came after ${this.#outbox.received}` })
+      this.#prompt({ kind: 'disconnect', message: `message ${seq} came after ${this.#outbox.received}` })
       return false
     }
     this.#ackDue = true
@@ -263,7 +273,7 @@ export class Agent {
     if (refusal !== undefined) this.#say.returned(id, refusal)
     if (refusal !== undefined || !offered.ok) return
     this.#held.set(id, { phase: 'preparing', lease: offered.lease, asked: false, granted: false }, nowMs)
-    this.#prompts.push({ kind: 'prepare', replica: id, manifest: offered.lease.manifest })
+    this.#prompt({ kind: 'prepare', replica: id, manifest: offered.lease.manifest })
   }
 
   /** Why a lease is not taken now. */
@@ -299,7 +309,7 @@ export class Agent {
   /** The start is an effect: it happens after the record says `running`, so a crash between the two loses a run and never doubles one. */
   #run(id: ReplicaId, lease: CheckedLease, nowMs: number): void {
     this.#held.set(id, { phase: 'running', lease }, nowMs)
-    this.#effects.push({ kind: 'start', replica: id, manifest: lease.manifest })
+    this.#effect({ kind: 'start', replica: id, manifest: lease.manifest })
   }
 
   #ended(id: ReplicaId, ended: Ended, nowMs: number): void {
@@ -311,7 +321,7 @@ export class Agent {
 
   #publish(id: ReplicaId, lease: CheckedLease, ended: Ended, nowMs: number): void {
     this.#held.set(id, { phase: 'publishing', lease, ended }, nowMs)
-    this.#prompts.push({ kind: 'publish', replica: id, manifest: lease.manifest })
+    this.#prompt({ kind: 'publish', replica: id, manifest: lease.manifest })
   }
 
   #published(id: ReplicaId, published: Published, nowMs: number): void {
@@ -320,7 +330,7 @@ export class Agent {
     const { ended, lease } = replica
     this.#say.result(resultOf({ project: this.#project, node: this.#signer.peerId, lease, ended, published }))
     this.#held.set(id, { phase: 'reported', content: [published.output, published.stdout, published.stderr] }, nowMs)
-    this.#effects.push({ kind: 'clean', lease })
+    this.#effect({ kind: 'clean', lease })
   }
 
   #failed(id: ReplicaId, fault: Fault): void {
@@ -335,7 +345,7 @@ export class Agent {
     if (!up) this.#returnUnbegun(ENGINE_DOWN)
     if (!rises) return
     for (const [id, { replica }] of this.#held.entries())
-      if (replica.phase === 'preparing') this.#prompts.push({ kind: 'prepare', replica: id, manifest: replica.lease.manifest })
+      if (replica.phase === 'preparing') this.#prompt({ kind: 'prepare', replica: id, manifest: replica.lease.manifest })
   }
 
   /** The coordinator wants it no more. What its owner killed while it ran is ended and reported, with what it left until then; the release follows. */
@@ -349,7 +359,7 @@ export class Agent {
 
   #kill(id: ReplicaId, killing: { lease: CheckedLease; fault: Fault | null; publish: boolean }, graceMs: number, nowMs: number): void {
     this.#held.set(id, { phase: 'killing', ...killing }, nowMs)
-    this.#prompts.push({ kind: 'kill', replica: id, graceMs })
+    this.#prompt({ kind: 'kill', replica: id, graceMs })
   }
 
   /** Ends a replica in whatever phase it is; `fault` null tells nobody. */
@@ -384,10 +394,10 @@ export class Agent {
   #drop(id: ReplicaId, fault: Fault | null): void {
     const replica = this.#held.get(id)
     if (replica === undefined) return
-    if (replica.phase === 'preparing' || replica.phase === 'publishing') this.#prompts.push({ kind: 'abandon', replica: id })
+    if (replica.phase === 'preparing' || replica.phase === 'publishing') this.#prompt({ kind: 'abandon', replica: id })
     if (fault !== null) this.#say.returned(id, fault)
     const began = replica.phase === 'running' || replica.phase === 'killing' || replica.phase === 'publishing' ? replica.lease : null
-    this.#effects.push({ kind: 'remove', replica: id, began })
+    this.#effect({ kind: 'remove', replica: id, began })
     this.#held.delete(id)
   }
 
@@ -432,7 +442,7 @@ export class Agent {
     const told = this.#byeSeq > 0 && this.#settledUp()
     if (told || !this.#welcomed || nowMs - this.#byeAtMs >= BYE_MS) {
       this.#done = true
-      this.#effects.push({ kind: 'done' })
+      this.#effect({ kind: 'done' })
     }
   }
 }

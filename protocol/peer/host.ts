@@ -11,6 +11,8 @@ export interface FrameStream {
   readonly remoteAddress: string
   /** Frames in order, each within the limit given when the stream was made; reading slowly slows the sender. Ends when the peer closes; throws StreamError when it resets, breaks the framing or exceeds the limit. Use once. */
   frames(): AsyncGenerator<Uint8Array, void, undefined>
+  /** As `frames()`, for a stream that can tell without a promise for each frame: see listen.ts. */
+  listen?(listener: FrameListener): void
   /** Queues one frame (several writes are coalesced) and resolves when less than the high-water mark is waiting. The bytes must not change afterwards. Rejects when the stream is gone. */
   write(frame: Uint8Array): Promise<void>
   /** Sends what is queued, then ends this side. */
@@ -21,6 +23,14 @@ export interface FrameStream {
   readonly gone: AbortSignal
   /** A further stream over the connection of this one: programs that share a key are one peer with several connections. Throws as Host.open does. */
   readonly beside?: (protocol: string, options: StreamOptions, signal?: AbortSignal) => Promise<FrameStream>
+}
+
+/** Who is told of a stream's frames. */
+export interface FrameListener {
+  /** The next frame comes when the promise, if one is given, has settled. What is thrown ends the reading, and comes back as the error of `over`. */
+  frame(bytes: Uint8Array): Promise<void> | undefined
+  /** There are no more: the peer has ended its side, or what went wrong. */
+  over(error: unknown): void
 }
 
 export interface StreamOptions {

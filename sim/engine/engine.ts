@@ -127,11 +127,14 @@ export class Engine {
   #turn(untilMs: number, over: () => boolean): boolean {
     for (const endAt = this.events + EVENTS_PER_TURN; this.events < endAt; ) {
       if (this.#halted) return true
-      const planned = this.#done === undefined ? this.#present?.first : this.#done.next
+      const done = this.#done
+      const planned = done === undefined ? this.#present?.first : done.next
       if (planned === undefined) {
         if (!this.#forward(untilMs, over)) return true
         continue
       }
+      // Whoever still holds what has happened holds nothing of what came after it.
+      if (done !== undefined) done.next = undefined
       this.#done = planned
       if (!planned.wanted) continue
       this.events++

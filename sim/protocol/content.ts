@@ -26,11 +26,13 @@ const TRANSFER_MS = 5
 const PIECES = 3
 const PIECE_BYTES = 32 * 1024
 
-/** Asks over the simulated network, piece by piece, each when the last has come. `gives`: what that peer would hand over now. */
-export function askOver(host: SimHost, gives: (peer: PeerIdString, root: string) => Given): ContentWorld['ask'] {
+/** Asks over the simulated network, piece by piece, each when the last has come. `gives`: what that peer would hand over to this one now. */
+export function askOver(host: SimHost, gives: (to: SimHost, peer: PeerIdString, root: string) => Given): ContentWorld['ask'] {
   return (peer, root, signal) => {
     const connection = host.connectionTo(peer)
-    return connection === undefined ? Promise.resolve(false) : transfer({ host, process: host.process, connection, gives: () => gives(peer, root) }, signal)
+    return connection === undefined
+      ? Promise.resolve(false)
+      : transfer({ host, process: host.process, connection, gives: () => gives(host, peer, root) }, signal)
   }
 }
 

@@ -5,15 +5,14 @@ import type { NodeStore } from '#node/ports'
 import type { Process } from '../engine/process.ts'
 import type { Machine } from './machine.ts'
 
-export interface DiskPorts {
-  readonly machine: Machine
-  readonly process: Process
-  readonly onWritten: (changes: readonly Change[]) => void
-  readonly onDamage: (what: string) => void
+/** Who is told of each batch once it is on disk, and when what is found is not what was written. */
+export interface DiskWatcher {
+  onWritten(changes: readonly Change[]): void
+  onDamage(what: string): void
 }
 
-export async function openDisk(ports: DiskPorts): Promise<NodeStore> {
-  const disk = new Disk(ports)
+export async function openDisk(machine: Machine, process: Process, watcher: DiskWatcher): Promise<NodeStore> {
+  const disk = new Disk(machine, process, watcher)
   disk.pages = await openPages(disk)
   await disk.check()
   return disk
@@ -21,12 +20,16 @@ export async function openDisk(ports: DiskPorts): Promise<NodeStore> {
 
 class Disk implements NodeStore, PageStore {
   pages: NodeStore | undefined
-  readonly #ports: DiskPorts
+  readonly #machine: Machine
+  readonly #process: Process
+  readonly #watcher: DiskWatcher
   /** What the next pages stand for, in order. */
   #asked: readonly (readonly Change[])[] = NOTHING
 
-  constructor(ports: DiskPorts) {
-    this.#ports = ports
+  constructor(machine: Machine, process: Process, watcher: DiskWatcher) {
+    this.#machine = machine
+    this.#process = process
+    this.#watcher = watcher
   }
 
   batch(changes: readonly Change[]): Promise<void> {
@@ -47,29 +50,27 @@ class Disk implements NodeStore, PageStore {
   write(put: { readonly key: string; readonly value: Uint8Array } | undefined, deleted: readonly string[]): Promise<void> {
     const [changes = [], ...later] = this.#asked
     this.#asked = later.length === 0 ? NOTHING : later
-    const { machine, process, onWritten } = this.#ports
-    return machine.write(process, { put, deleted, changes, onApplied: onWritten })
+    return this.#machine.write(this.#process, { put, deleted, changes, onApplied: (written) => this.#watcher.onWritten(written) })
   }
 
   async *all(): AsyncGenerator<readonly [string, Uint8Array]> {
-    const { machine } = this.#ports
-    for (const key of machine.pages) {
-      const value = machine.pageOf(key)
+    for (const key of this.#machine.pages) {
+      const value = this.#machine.pageOf(key)
       if (value !== undefined) yield [key, value]
     }
   }
 
   async get(key: string): Promise<Uint8Array | undefined> {
-    return this.#ports.machine.pageOf(key)
+    return this.#machine.pageOf(key)
   }
 
   /** [11] */
   async check(): Promise<void> {
-    const { machine, onDamage } = this.#ports
+    const machine = this.#machine
     const found = new Map<string, Uint8Array>()
     for await (const [key, value] of this.range('')) found.set(key, value)
     const key = [...found.keys(), ...machine.recordKeys].find((one) => !isSame(found.get(one), machine.recordOf(one)))
-    if (key !== undefined) onDamage(`${key} of ${machine.name} is not on its disk as it was written`)
+    if (key !== undefined) this.#watcher.onDamage(`${key} of ${machine.name} is not on its disk as it was written`)
   }
 
   get #open(): NodeStore {

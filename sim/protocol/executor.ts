@@ -33,11 +33,11 @@ export class Container {
   #cancelKill = (): void => {}
 
   constructor(world: ExecutorWorld, execution: Execution) {
-    const { machine, outcome } = world
+    const { machine } = world
     this.#world = world
     this.#execution = execution
     this.#startedMs = machine.engine.nowMs
-    this.#outcome = outcome(execution)
+    this.#outcome = world.outcome(execution)
     machine.folders.set(folderOf(execution), { out: '', stdout: '', stderr: '', exitCode: 0 })
     const { manifest } = execution
     const { runMs } = readCommand(manifest.command)
@@ -85,7 +85,7 @@ export class Container {
 
   #end(reason: Ended['reason']): void {
     if (this.#ended !== undefined) return
-    const { machine, onEnd } = this.#world
+    const { machine } = this.#world
     const { replica } = this.#execution
     const folder = folderOf(this.#execution)
     this.#cancelEnd()
@@ -94,7 +94,7 @@ export class Container {
     this.#ended = endedOf(reason, exitCode, this.#startedMs, machine.engine.nowMs)
     const outcome = reason === 'exit' ? this.#outcome : { ...this.#outcome, out: `cut off ${replica}`, exitCode }
     if (machine.folders.has(folder)) machine.folders.set(folder, outcome)
-    onEnd(replica, this.#ended, outcome)
+    this.#world.onEnd(replica, this.#ended, outcome)
     for (const { process, resolve } of this.#waiting.splice(0)) process.enter(() => resolve(this.#ended as Ended))
   }
 }
@@ -157,7 +157,7 @@ class SimExecutor implements Executor {
   async sweep(keep: ReadonlySet<ReplicaId>): Promise<void> {
     const { machine } = this.#world
     await this.probe()
-    for (const replica of machine.containers.keys()) if (!keep.has(replica)) remove(machine, replica)
+    for (const replica of machine.replicas.containers) if (!keep.has(replica)) remove(machine, replica)
   }
 
   async remove(replica: ReplicaId): Promise<void> {

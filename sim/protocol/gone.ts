@@ -23,7 +23,7 @@ export class Gone implements AbortSignal {
   }
 
   addEventListener(_type: string, listener: Listener): void {
-    if (listener !== null && !this.#aborted) this.#listeners = [...(this.#listeners ?? []), listener]
+    if (listener !== null && !this.#aborted) this.#listeners = (this.#listeners ?? []).concat(listener)
   }
 
   removeEventListener(_type: string, listener: Listener): void {

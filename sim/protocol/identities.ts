@@ -3,7 +3,7 @@ import { createPrivateKey, createPublicKey, hash } from 'node:crypto'
 import { identityFrom, type Signer } from '#protocol/signing/keys'
 
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
-/** Whole identities that are kept; the others are made again when they sign. */
+/** Keys that are kept of those who signed lately; the others are made again. */
 const KEYS_MAX = 4_096
 
 const known = new Map<string, NamedSigner>()
@@ -24,7 +24,8 @@ class NamedSigner implements Signer {
 
   constructor(name: string) {
     this.#name = name
-    this.peerId = keyOf(name).peerId
+    // A part of a longer string would keep all of that.
+    this.peerId = Buffer.from(make(name).peerId, 'latin1').toString('latin1')
   }
 
   get privateKey(): Signer['privateKey'] {
@@ -39,11 +40,15 @@ class NamedSigner implements Signer {
 function keyOf(name: string): Signer {
   const made = keys.get(name)
   if (made !== undefined) return made
-  const seed = hash('sha256', `talko sim ${name}`, 'buffer')
-  const key = createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: 'der', type: 'pkcs8' })
-  const { x = '' } = createPublicKey(key).export({ format: 'jwk' })
-  const signer = identityFrom(Buffer.concat([seed, Buffer.from(x, 'base64url')]))
+  const signer = make(name)
   if (keys.size >= KEYS_MAX) keys.clear()
   keys.set(name, signer)
   return signer
+}
+
+function make(name: string): Signer {
+  const seed = hash('sha256', `talko sim ${name}`, 'buffer')
+  const key = createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: 'der', type: 'pkcs8' })
+  const { x = '' } = createPublicKey(key).export({ format: 'jwk' })
+  return identityFrom(Buffer.concat([seed, Buffer.from(x, 'base64url')]))
 }

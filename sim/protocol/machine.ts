@@ -82,10 +82,9 @@ export class Machine {
   /** The node's records as they were written last, and the pages on its disk that hold them: bytes as text, which takes half the room. */
   readonly #records = new SmallMap<string, string>()
   readonly #entries = new SmallMap<string, string>()
-  readonly containers = new SmallMap<ReplicaId, Container>()
-  readonly folders = new SmallMap<ReplicaId, Outcome>()
-  /** Roots that the content store holds. */
-  readonly content = new SmallSet<string>()
+  #containers: SmallMap<ReplicaId, Container> | undefined
+  #folders: SmallMap<ReplicaId, Outcome> | undefined
+  #content: SmallSet<string> | undefined
   /** Writes that are on their way to the disk. */
   #writes: Set<Write> | undefined
 
@@ -97,6 +96,27 @@ export class Machine {
     this.pace = pace
   }
 
+  get containers(): SmallMap<ReplicaId, Container> {
+    this.#containers ??= new SmallMap()
+    return this.#containers
+  }
+
+  get folders(): SmallMap<ReplicaId, Outcome> {
+    this.#folders ??= new SmallMap()
+    return this.#folders
+  }
+
+  /** Roots that the content store holds. */
+  get content(): SmallSet<string> {
+    this.#content ??= new SmallSet()
+    return this.#content
+  }
+
+  /** What runs, and what runs left; nothing is made for those that never ran anything. */
+  get replicas(): { readonly containers: readonly ReplicaId[]; readonly folders: readonly ReplicaId[] } {
+    return { containers: this.#containers?.keys() ?? [], folders: this.#folders?.keys() ?? [] }
+  }
+
   /** What is the matter with it. */
   get faults(): Readonly<MachineFaults> {
     return this.#faults ?? NO_FAULTS
@@ -106,11 +126,6 @@ export class Machine {
   get trouble(): MachineFaults {
     this.#faults ??= { ...NO_FAULTS }
     return this.#faults
-  }
-
-  /** The node's dice. */
-  bytes(count: number): Uint8Array {
-    return Uint8Array.from({ length: count }, () => this.random.below(256))
   }
 
   /** One of the node's records as it is on disk. */
@@ -160,7 +175,7 @@ export class Machine {
 
   /** The node's store on this disk. `onWritten` is told of each batch once it is there, `onDamage` when what is found is not what was written. */
   store(process: Process, onWritten: (changes: readonly Change[]) => void, onDamage: (what: string) => void): Promise<NodeStore> {
-    return openDisk({ machine: this, process, onWritten, onDamage })
+    return openDisk(this, process, { onWritten, onDamage })
   }
 
   workspace(): Workspace {

@@ -11,7 +11,6 @@ const DIAL_MS_MAX = 6_000
 const OPEN_MS_MAX = 10_000
 const LINGER_MS_MAX = 330_000
 const STREAMS_PER_PROTOCOL = 64
-const NO_STREAMS: readonly SimStream[] = []
 const NO_CONNECTIONS: readonly Connection[] = []
 
 export interface Watchers {
@@ -45,7 +44,7 @@ const FORGOTTEN_MS = 15 * 60_000
 export class End extends Lane implements StreamEnd {
   readonly host: SimHost
   readonly connection: Connection
-  streams: readonly SimStream[] = NO_STREAMS
+  #streams: SimStream | undefined
   open = true
   #waiting = false
 
@@ -81,13 +80,26 @@ export class End extends Lane implements StreamEnd {
   }
 
   gone(stream: SimStream): void {
-    this.streams = this.streams.filter((one) => one !== stream)
+    const left = this.streams.filter((one) => one !== stream)
+    this.#streams = undefined
+    for (const one of left) this.#add(one)
+  }
+
+  get streams(): SimStream[] {
+    const streams: SimStream[] = []
+    for (let stream = this.#streams; stream !== undefined; stream = stream.before) streams.unshift(stream)
+    return streams
   }
 
   stream({ frameBytesMax }: StreamOptions): SimStream {
     const stream = new SimStream(this, frameBytesMax)
-    this.streams = [...this.streams, stream]
+    this.#add(stream)
     return stream
+  }
+
+  #add(stream: SimStream): void {
+    stream.before = this.#streams
+    this.#streams = stream
   }
 
   /** What is sent over a path that is blocked, or to an end that is gone without a word, is repeated for a while; then the connection is broken for its sender. */
@@ -307,6 +319,7 @@ export class SimHost implements Host {
     if (signal === undefined) return () => undefined
     const leave = (): void => {
       this.#listening?.delete(leave)
+      if (this.#listening?.size === 0) this.#listening = undefined
       signal.removeEventListener('abort', call)
     }
     this.#listening ??= new Set()
@@ -335,7 +348,7 @@ export class SimHost implements Host {
 
   #hold(connection: Connection): void {
     const peer = connection.endOf(this).remotePeer
-    this.#connections.set(peer, [...(this.#connections.get(peer) ?? NO_CONNECTIONS), connection])
+    this.#connections.set(peer, (this.#connections.get(peer) ?? NO_CONNECTIONS).concat(connection))
   }
 
   #refused(peer: PeerIdString): never {

@@ -1,42 +1,55 @@
 /** A volunteer: a machine and the real node service on it, started again whenever it ends. */
+import type { Change } from '#node/agent/events'
 import type { NodeError } from '#node/errors'
-import type { NodeStore } from '#node/ports'
 import type { NodeService } from '#node/service'
 import type { PeerIdString } from '#protocol/ids'
+import { Call } from '../engine/engine.ts'
 import { Process } from '../engine/process.ts'
-import type { Random } from '../random.ts'
-import { askOver } from './content.ts'
+import { askOver, type Given } from './content.ts'
+import { type DiskWatcher, openDisk } from './disk.ts'
 import type { Machine } from './machine.ts'
 import { type Network, SimHost } from './network.ts'
-import { type NodeSetup, nodeService } from './service.ts'
+import { type NodeSetup, nodeService, type ProjectPlace } from './service.ts'
 import type { Witness } from './witness.ts'
 
-interface Life {
+/** From a start to the end of its process. */
+class Life {
   readonly process: Process
   readonly host: SimHost
   service: NodeService | undefined
+
+  constructor(process: Process, host: SimHost) {
+    this.process = process
+    this.host = host
+  }
 }
 
 /** A supervisor starts a node that ended again. */
 const RESTART_MS = 1_000
+const PLACE: ProjectPlace = { addresses: ['/sim/project'], lookUp: false }
 
-export class SimNode {
+export interface NodePorts {
+  readonly network: Network
+  readonly witness: Witness
+  /** What the server would hand over to a node now. */
+  readonly gives: (to: SimHost) => Given
+}
+
+export class SimNode implements DiskWatcher {
   readonly machine: Machine
   readonly setup: NodeSetup
-  readonly #network: Network
-  readonly #witness: Witness
-  readonly #random: Random
+  readonly #ports: NodePorts
   #life: Life | undefined
   #starts = 0
   #asked = false
-  #cancelStart = (): void => {}
+  /** Planned. */
+  #start: Call | undefined
 
-  constructor(machine: Machine, setup: NodeSetup, ports: { readonly network: Network; readonly witness: Witness; readonly random: Random }) {
+  /** `ports` are the same for all nodes. */
+  constructor(machine: Machine, setup: NodeSetup, ports: NodePorts) {
     this.machine = machine
     this.setup = setup
-    this.#network = ports.network
-    this.#witness = ports.witness
-    this.#random = ports.random
+    this.#ports = ports
   }
 
   get id(): PeerIdString {
@@ -67,19 +80,21 @@ export class SimNode {
 
   start(afterMs = 0): void {
     this.#asked = true
-    this.#cancelStart()
-    this.#cancelStart = this.machine.engine.after(afterMs, () => {
+    this.#start?.cancel()
+    this.#start = new Call(() => {
+      this.#start = undefined
       if (this.#life === undefined) this.#begin()
     })
+    this.machine.engine.plan(afterMs, this.#start)
   }
 
   /** kill -9. `tell`: its kernel lives and closes its connections. `wipe`: it comes back with a new disk. */
   crash({ tell, wipe }: { readonly tell: boolean; readonly wipe: boolean }): void {
-    this.#cancelStart()
+    this.#start?.cancel()
     this.#end(tell)
     if (!wipe) return
     this.machine.wipe()
-    this.#witness.wiped(this.id)
+    this.#ports.witness.wiped(this.id)
   }
 
   stop(): void {
@@ -90,35 +105,39 @@ export class SimNode {
     this.#life?.process.continue()
   }
 
+  onWritten(changes: readonly Change[]): void {
+    this.#ports.witness.wrote(this.id, changes)
+  }
+
+  onDamage(what: string): void {
+    this.#ports.witness.wrong(what)
+  }
+
   #begin(): void {
     const { machine } = this
     const process = new Process(machine.engine, machine.skew)
-    const life: Life = { process, host: new SimHost(this.#network, process, this.id, machine.path), service: undefined }
+    const life = new Life(process, new SimHost(this.#ports.network, process, this.id, machine.path))
     this.#life = life
-    const over = (error?: NodeError): void => {
-      if (this.#life !== life) return
-      if (error !== undefined) this.#witness.nodeFailed(this.id, error.code, error.message)
-      this.#end(true)
-      this.start(RESTART_MS)
-    }
-    const begin = async (): Promise<void> => {
-      const store = await machine.store(
-        process,
-        (changes) => this.#witness.wrote(this.id, changes),
-        (what) => this.#witness.wrong(what)
-      )
-      const service = this.#service(life, store, over)
-      life.service = service
-      await service.start()
-    }
-    begin().catch(over)
+    this.#starts++
+    this.#run(life).catch((error: NodeError) => this.#over(life, error))
   }
 
-  #service({ process, host }: Life, store: NodeStore, ended: (error?: NodeError) => void): NodeService {
+  async #run(life: Life): Promise<void> {
     const { machine, setup } = this
-    const random = this.#random.fork('life', ++this.#starts)
-    const ask = askOver(host, () => !machine.faults.noInput)
-    return nodeService({ machine, process, host, ask, store, setup, random, witness: this.#witness, ended }, { addresses: ['/sim/project'], lookUp: false })
+    const { process, host } = life
+    const { witness } = this.#ports
+    const store = await openDisk(machine, process, this)
+    const ask = askOver(host, this.#ports.gives)
+    const ended = (error?: NodeError): void => this.#over(life, error)
+    life.service = nodeService({ machine, process, host, ask, store, setup, random: machine.random, witness, ended }, PLACE)
+    await life.service.start()
+  }
+
+  #over(life: Life, error: NodeError | undefined): void {
+    if (this.#life !== life) return
+    if (error !== undefined) this.#ports.witness.nodeFailed(this.id, error.code, error.message)
+    this.#end(true)
+    this.start(RESTART_MS)
   }
 
   #end(tell: boolean): void {

@@ -64,7 +64,7 @@ export class ServerProcess {
       this.kill(true)
       this.#ports.onEnd(this)
     }
-    const content = contentStore({ roots, ask: askOver(host, has) })
+    const content = contentStore({ roots, ask: askOver(host, (_to, peer, root) => has(peer, root)) })
     const store = disk.store(process)
     this.#served = await serve({ process, host, content, store, signer, random, witness, onFatal, ...(policy === undefined ? {} : { policy }) })
     network.server = host

@@ -1,15 +1,17 @@
 /** The real node service on a simulated machine, over any host. */
 import type { NodeError } from '#node/errors'
-import type { NodeStore } from '#node/ports'
-import { NodeService } from '#node/service'
+import type { Ended, Execution, Executor, NodeStore, Workspace } from '#node/ports'
+import { NodeService, type ServicePorts } from '#node/service'
 import { SILENT } from '#project-server/logger'
-import type { PeerIdString } from '#protocol/ids'
+import type { ContentStore } from '#protocol/content/content'
+import type { Capabilities } from '#protocol/control/messages'
+import type { PeerIdString, ReplicaId } from '#protocol/ids'
 import type { Host } from '#protocol/peer/host'
 import type { Signer } from '#protocol/signing/keys'
 import type { Process } from '../engine/process.ts'
 import type { Random } from '../random.ts'
 import { type ContentWorld, contentStore } from './content.ts'
-import { executor } from './executor.ts'
+import { type ExecutorWorld, executor } from './executor.ts'
 import type { Machine } from './machine.ts'
 import { honest, type Outcome } from './truth.ts'
 import type { Witness } from './witness.ts'
@@ -46,40 +48,102 @@ export interface ProjectPlace {
   readonly lookUp: boolean
 }
 
-export function nodeService({ machine, process, host, ask, store, setup, random, witness, ended }: NodeServicePorts, place: ProjectPlace): NodeService {
-  const { signer, project, slots } = setup
-  return new NodeService(
-    {
-      host,
-      content: contentStore({ roots: machine.content, ask, full: () => machine.faults.contentFull, textAt: (folder) => textAt(machine, folder) }),
-      store,
-      workspace: machine.workspace(),
-      executors: [
-        executor({
-          machine,
-          process,
-          outcome: ({ manifest, replica }) => outcomeOf(machine, setup, { command: manifest.command, replica }),
-          onStart: (replica) => witness.started(signer.peerId, replica),
-          onFound: () => witness.see('a node found its runs again'),
-          onEnd: (replica, end, outcome) => witness.ended(signer.peerId, replica, end, outcome)
-        })
-      ],
-      signer,
-      clock: process,
-      random: { bytes: (count) => Uint8Array.from({ length: count }, () => random.below(256)) },
-      breath: () => process.later(0, () => undefined),
-      logger: SILENT,
-      ended
-    },
-    {
-      ...place,
-      project,
-      name: machine.name,
-      agent: 'talko/sim',
-      slots,
-      capabilities: { platform: 'linux/amd64', engines: ['process'], cpuMillis: 1_000_000, memoryBytes: 2 ** 40, diskBytes: 2 ** 40, slots, tags: [] }
-    }
-  )
+export function nodeService(ports: NodeServicePorts, { addresses, lookUp }: ProjectPlace): NodeService {
+  const { setup, machine } = ports
+  const { project, slots } = setup
+  return new NodeService(new Place(ports), { project, addresses, lookUp, name: machine.name, agent: 'talko/sim', slots, capabilities: capabilitiesOf(slots) })
+}
+
+const known = new Map<number, Capabilities>()
+
+/** One for all that have as many slots. */
+export function capabilitiesOf(slots: number): Capabilities {
+  const made = known.get(slots) ?? {
+    platform: 'linux/amd64',
+    engines: ['process'],
+    cpuMillis: 1_000_000,
+    memoryBytes: 2 ** 40,
+    diskBytes: 2 ** 40,
+    slots,
+    tags: []
+  }
+  known.set(slots, made)
+  return made
+}
+
+/** All that the node service is given, and its content store and its executor: one object for each life of a node. */
+class Place implements ServicePorts, ContentWorld, ExecutorWorld {
+  readonly machine: Machine
+  readonly process: Process
+  readonly host: Host
+  readonly store: NodeStore
+  readonly random: Random
+  readonly ask: ContentWorld['ask']
+  readonly ended: ServicePorts['ended']
+  readonly content: ContentStore
+  readonly executors: readonly Executor[]
+  readonly workspace: Workspace
+  readonly #setup: NodeSetup
+  readonly #witness: Witness
+
+  constructor({ machine, process, host, ask, store, setup, random, witness, ended }: NodeServicePorts) {
+    this.machine = machine
+    this.process = process
+    this.host = host
+    this.store = store
+    this.random = random
+    this.ask = ask
+    this.ended = ended
+    this.#setup = setup
+    this.#witness = witness
+    this.content = contentStore(this)
+    this.executors = [executor(this)]
+    this.workspace = machine.workspace()
+  }
+
+  get signer(): Signer {
+    return this.#setup.signer
+  }
+
+  get clock(): Process {
+    return this.process
+  }
+
+  get logger(): typeof SILENT {
+    return SILENT
+  }
+
+  get roots(): ContentWorld['roots'] {
+    return this.machine.content
+  }
+
+  breath(): Promise<void> {
+    return this.process.later(0, () => undefined)
+  }
+
+  textAt(path: string): string {
+    return textAt(this.machine, path)
+  }
+
+  full(): boolean {
+    return this.machine.faults.contentFull
+  }
+
+  outcome({ manifest, replica }: Execution): Outcome {
+    return outcomeOf(this.machine, this.#setup, { command: manifest.command, replica })
+  }
+
+  onStart(replica: ReplicaId): void {
+    this.#witness.started(this.signer.peerId, replica)
+  }
+
+  onFound(): void {
+    this.#witness.see('a node found its runs again')
+  }
+
+  onEnd(replica: ReplicaId, ended: Ended, outcome: Outcome): void {
+    this.#witness.ended(this.signer.peerId, replica, ended, outcome)
+  }
 }
 
 interface Run {

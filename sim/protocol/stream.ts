@@ -1,7 +1,7 @@
 /** One end of a simulated stream of frames, as production reads and writes it. */
 
 import type { PeerIdString } from '#protocol/ids'
-import { type FrameStream, StreamError } from '#protocol/peer/host'
+import { type FrameListener, type FrameStream, StreamError } from '#protocol/peer/host'
 import type { Process } from '../engine/process.ts'
 import { Gone } from './gone.ts'
 
@@ -27,12 +27,17 @@ export interface StreamEnd {
 export class SimStream implements FrameStream {
   /** The other end, once it is there. */
   peer: SimStream | undefined
+  /** The one that was opened before it at the same end. */
+  before: SimStream | undefined
   readonly #end: StreamEnd
   readonly #frameBytesMax: number
   #gone: Gone | undefined
   /** Came, and were not read yet. */
   #frames: Uint8Array[] | undefined
   #reader: PromiseWithResolvers<Read> | undefined
+  #listener: FrameListener | undefined
+  /** The listener is not ready for more. */
+  #busy = false
   #onWay = 0
   /** Writers that wait. */
   #waiting: (() => void)[] | undefined
@@ -64,6 +69,11 @@ export class SimStream implements FrameStream {
 
   get isGone(): boolean {
     return this.#error !== undefined
+  }
+
+  listen(listener: FrameListener): void {
+    this.#listener = listener
+    this.#handOver()
   }
 
   frames(): AsyncGenerator<Uint8Array, void, undefined> {
@@ -116,6 +126,7 @@ export class SimStream implements FrameStream {
       if (this.#error !== undefined || this.#abandoned) return
       if (frame.length > this.#frameBytesMax) this.abort(new StreamError('frame_too_large', `a frame of ${frame.length} bytes`))
       else if (this.#reader !== undefined) this.#answer({ done: false, value: frame })
+      else if (this.#listener !== undefined && !this.#busy) this.#give(this.#listener, frame)
       else if (this.#frames === undefined) this.#frames = [frame]
       else this.#frames.push(frame)
     })
@@ -125,6 +136,7 @@ export class SimStream implements FrameStream {
     this.#end.process.enter(() => {
       this.#closedThere = true
       if (this.#frames === undefined) this.#answer({ done: true, value: undefined })
+      if (this.#frames === undefined && !this.#busy) this.#over(undefined)
       if (this.#closedHere) this.fail(new StreamError('closed', 'both sides are closed'))
     })
   }
@@ -139,6 +151,7 @@ export class SimStream implements FrameStream {
     this.#error = error
     this.#reader?.reject(error)
     this.#reader = undefined
+    this.#fails()
     this.#wake()
     this.#gone?.abort(error)
     this.#end.gone(this)
@@ -159,6 +172,49 @@ export class SimStream implements FrameStream {
   abandon(): void {
     this.#abandoned = true
     this.#frames = undefined
+  }
+
+  /** What has come already, as long as the listener is ready for it. */
+  #handOver(): void {
+    while (this.#listener !== undefined && !this.#busy) {
+      const frame = this.#frames?.shift()
+      if (this.#frames?.length === 0) this.#frames = undefined
+      if (frame !== undefined) this.#give(this.#listener, frame)
+      else if (this.#closedThere || this.#error !== undefined) this.#over(this.#error)
+      else return
+    }
+  }
+
+  #give(listener: FrameListener, frame: Uint8Array): void {
+    try {
+      const busy = listener.frame(frame)
+      if (busy === undefined) return
+      this.#busy = true
+      busy.then(
+        () => {
+          this.#busy = false
+          this.#handOver()
+        },
+        (error: unknown) => this.#over(error)
+      )
+    } catch (error) {
+      this.#over(error)
+    }
+  }
+
+  /** Frames that came before are handed over first, as a reader would get them. */
+  #fails(): void {
+    if (this.#listener === undefined || this.#busy || this.#frames !== undefined) return
+    // As a promise that is rejected: after what the caller does now.
+    queueMicrotask(() => this.#over(this.#error))
+  }
+
+  #over(error: unknown): void {
+    const listener = this.#listener
+    this.#listener = undefined
+    if (listener === undefined) return
+    this.abandon()
+    listener.over(error)
   }
 
   #answer(read: Read): void {

@@ -22,8 +22,7 @@ export class SimWorkspace implements Workspace {
   }
 
   async sweep(keep: ReadonlySet<ReplicaId>): Promise<void> {
-    const { folders } = this.#machine
-    for (const replica of folders.keys()) if (!keep.has(replica)) folders.delete(replica)
+    for (const replica of this.#machine.replicas.folders) if (!keep.has(replica)) this.#machine.folders.delete(replica)
   }
 
   async names(replica: ReplicaId): Promise<ReadonlySet<string>> {

@@ -10,7 +10,7 @@ import { Hostile } from './hostile.ts'
 import { identityOf } from './identities.ts'
 import { Machine } from './machine.ts'
 import { Network } from './network.ts'
-import { SimNode } from './node.ts'
+import { type NodePorts, SimNode } from './node.ts'
 import { INPUT, Owner } from './owner.ts'
 import { type Pace, USUAL_PACE } from './pace.ts'
 import { NodePath } from './path.ts'
@@ -68,6 +68,7 @@ export class World {
   readonly #heard: Uint8Array[] = []
   readonly #byPeer = new Map<PeerIdString, SimNode>()
   readonly #judge: Judge
+  readonly #nodePorts: NodePorts
   readonly #pace: Pace
   readonly #faults: Faults
   readonly #gossip = new Map<string, Outcome>()
@@ -93,6 +94,7 @@ export class World {
         judge.frame(from, to, frame)
       }
     })
+    this.#nodePorts = { network: this.network, witness: judge, gives: ({ peerId }) => this.nodeOf(peerId)?.machine.faults.noInput !== true }
     this.disk = new ServerDisk({
       engine,
       random: random.fork('disk'),
@@ -237,13 +239,13 @@ export class World {
   }
 
   #add(one: NodeCase): SimNode {
-    const { engine, random, network } = this
-    const path = new NodePath(one, random.fork('path', one.name), this.#pace)
-    const machine = new Machine(one.name, { engine, random: random.fork('machine', one.name), path, pace: this.#pace })
+    const { engine, random } = this
+    const dice = random.fork('machine', one.name)
+    const machine = new Machine(one.name, { engine, random: dice, path: new NodePath(one, dice, this.#pace), pace: this.#pace })
     machine.skew.offsetMs = one.clockOffsetMs
     machine.skew.perMille = one.clockPerMille
     const setup = { signer: identityOf(one.name), project: this.project.peerId, slots: one.slots, role: one.role, gossip: this.#gossip }
-    const node = new SimNode(machine, setup, { network, witness: this.#judge, random: random.fork('node', one.name) })
+    const node = new SimNode(machine, setup, this.#nodePorts)
     this.nodes.push(node)
     this.#byPeer.set(node.id, node)
     return node

@@ -13,7 +13,7 @@ import { Sometimes } from '../sometimes.ts'
 import { swarm } from '../stack/swarm.ts'
 import { parse, USAGE, UsageError } from './arguments.ts'
 import { parseCase } from './case-file.ts'
-import { crowd } from './crowd.ts'
+import { crowd, crowdBytes } from './crowd.ts'
 import { EXPECTED, EXPECTED_FROM_SEEDS } from './expected.ts'
 import { run } from './run.ts'
 import { shrink } from './shrink.ts'
@@ -88,13 +88,13 @@ async function repeat(one: Case): Promise<number> {
   return ran.complaint === undefined ? 0 : 3
 }
 
-/** A task each ten minutes a node, as volunteers' tasks are, and one a minute. */
+/** What a node takes, and how fast it goes: a task each ten minutes a node, as volunteers' tasks are, and one a minute. */
 async function measure(agents: number): Promise<number> {
+  const { all, node, server } = await crowdBytes(agents)
+  console.log(`${agents} nodes: ${node} bytes a node, beside ${server} that the server has of it, together ${all}`)
   for (const tasks of [0.1, 1]) {
-    const { events, seconds, rate: perSecond, bytesANode, receipts } = await crowd(agents, tasks)
-    console.log(
-      `${agents} nodes, ${tasks} tasks a node and minute: ${events} events in ${seconds.toFixed(1)} s, ${perSecond} a second; ${bytesANode} bytes a node; ${receipts} receipts`
-    )
+    const { events, seconds, rate: perSecond, receipts } = await crowd(agents, tasks)
+    console.log(`${tasks} tasks a node and minute: ${events} events in ${seconds.toFixed(1)} s, ${perSecond} a second; ${receipts} receipts`)
   }
   return 0
 }
