@@ -2,6 +2,7 @@
 import * as dagCbor from '@ipld/dag-cbor'
 import type { RunManifest } from '#protocol/bundle/manifest'
 import { taskId } from '#protocol/ids'
+import { Cursors } from './cursors.ts'
 import type { AcceptedBundle, Event } from './events.ts'
 import type { Batch, Bundle, Group, Task } from './model.ts'
 import { BATCH_TASKS_MAX, LIVE_TASKS_MAX } from './policy.ts'
@@ -112,8 +113,7 @@ export function groupOf(state: State, batch: Batch, bundle: Bundle): Group {
       nodes: nodes.length === 0 ? null : new Set(nodes),
       fresh: new OrderedQueue(),
       partial: new OrderedQueue(),
-      cursors: new Map(),
-      cursorMax: 0,
+      cursors: new Cursors(),
       users: 0
     }
     state.groups.set(key, group)

@@ -3,6 +3,7 @@ import type { CID } from 'multiformats/cid'
 import type { TaskPolicy } from '#protocol/bundle/policy'
 import type { Link } from '#protocol/control/link'
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
+import type { Cursors } from './cursors.ts'
 import type { NodeOffer, TaskFailure } from './events.ts'
 import type { OrderedQueue } from './queue.ts'
 import type { StoredResult } from './receipt-records.ts'
@@ -59,10 +60,8 @@ export interface Group {
   readonly fresh: OrderedQueue
   /** Waiting tasks that some node has or had a replica of. */
   readonly partial: OrderedQueue
-  /** Every task of `partial` before this order is barred from this node. */
-  readonly cursors: Map<PeerIdString, number>
-  /** No cursor is beyond this. */
-  cursorMax: number
+  /** Where each node looks on in `partial`. */
+  readonly cursors: Cursors
   /** Live tasks in it. */
   users: number
 }

@@ -19,7 +19,7 @@ export function want(state: State, task: Task, count: number): void {
     task.queue?.remove(task)
     queue?.add(task)
   } else if (!grew) return
-  if (queue === group.partial) lowerCursors(group, task.order)
+  if (queue === group.partial) group.cursors.setBack(task.order)
   if (queue !== null && grew) state.groupsChanged.add(group)
 }
 
@@ -79,7 +79,7 @@ function firstTaskFor(state: State, node: Node): Task | undefined {
 function firstOfGroup(group: Group, node: Node): Task | undefined {
   const fresh = group.fresh.first
   if (group.partial.size === 0) return fresh
-  const start = group.cursors.get(node.id) ?? 0
+  const start = group.cursors.get(node.id)
   let cursor = start
   let found: Task | undefined
   for (const task of group.partial.from(start, LOOK_AHEAD_MAX)) {
@@ -89,10 +89,7 @@ function firstOfGroup(group: Group, node: Node): Task | undefined {
     }
     cursor = task.order + 1
   }
-  if (cursor !== start) {
-    group.cursors.set(node.id, cursor)
-    group.cursorMax = Math.max(group.cursorMax, cursor)
-  }
+  if (cursor !== start) group.cursors.set(node.id, cursor)
   return found === undefined || (fresh !== undefined && fresh.order < found.order) ? fresh : found
 }
 
@@ -166,13 +163,6 @@ function isBefore(a: Task, b: Task): boolean {
 
 function waiting(group: Group): boolean {
   return group.fresh.size > 0 || group.partial.size > 0
-}
-
-/** A task came to stand where some nodes have looked already. */
-function lowerCursors(group: Group, order: number): void {
-  if (group.cursorMax <= order) return
-  group.cursorMax = order
-  for (const [node, cursor] of group.cursors) if (cursor > order) group.cursors.set(node, order)
 }
 
 /** A whole number that looks drawn: the same for the same batch seed, task and attempt. */

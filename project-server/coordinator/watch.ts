@@ -8,7 +8,7 @@ import type { Node } from './model.ts'
 const GRAIN_MS = 500
 
 export class Watch {
-  /** By the number of the grain in which they are due. */
+  /** By the number of the grain in which they are due, all after the last that was taken. */
   readonly #due = new Map<number, Node[]>()
   #nowMs = 0
 
@@ -16,7 +16,7 @@ export class Watch {
   at(node: Node, dueMs: number): void {
     if (dueMs >= node.watchMs) return
     node.watchMs = dueMs
-    const grain = Math.ceil(dueMs / GRAIN_MS)
+    const grain = Math.max(Math.floor(this.#nowMs / GRAIN_MS) + 1, Math.ceil(dueMs / GRAIN_MS))
     const nodes = this.#due.get(grain)
     if (nodes === undefined) this.#due.set(grain, [node])
     else nodes.push(node)
@@ -29,19 +29,25 @@ export class Watch {
 
   /** Nodes that are due, each once; all of them when the clock was set back. Those of which something may be over later must be filed again. */
   take(nowMs: number): readonly Node[] {
-    const all = this.isBefore(nowMs)
-    this.#nowMs = nowMs
     const taken: Node[] = []
-    for (const [grain, nodes] of this.#due) {
-      if (grain * GRAIN_MS > nowMs && !all) continue
-      this.#due.delete(grain)
-      for (const node of nodes) {
-        // Filed again since, for later, or taken already.
-        if (all ? node.watchMs === Number.POSITIVE_INFINITY : node.watchMs > nowMs) continue
-        node.watchMs = Number.POSITIVE_INFINITY
-        taken.push(node)
-      }
-    }
+    const last = Math.floor(nowMs / GRAIN_MS)
+    const first = Math.floor(this.#nowMs / GRAIN_MS) + 1
+    if (this.isBefore(nowMs)) for (const grain of [...this.#due.keys()]) this.#takeGrain(grain, Number.MAX_VALUE, taken)
+    else if (last - first < this.#due.size) for (let grain = first; grain <= last; grain++) this.#takeGrain(grain, nowMs, taken)
+    else for (const grain of [...this.#due.keys()]) if (grain <= last) this.#takeGrain(grain, nowMs, taken)
+    this.#nowMs = nowMs
     return taken
+  }
+
+  #takeGrain(grain: number, untilMs: number, taken: Node[]): void {
+    const nodes = this.#due.get(grain)
+    if (nodes === undefined) return
+    this.#due.delete(grain)
+    for (const node of nodes) {
+      // Filed again since, for later, or taken already.
+      if (node.watchMs > untilMs) continue
+      node.watchMs = Number.POSITIVE_INFINITY
+      taken.push(node)
+    }
   }
 }
