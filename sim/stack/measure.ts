@@ -21,11 +21,14 @@ export interface StackMeasure {
   readonly speed: number
   /** Of the heap, for a connected computer with its program. */
   readonly bytesAComputer: number
+  /** The same of a host that does nothing. */
+  readonly bytesAHost: number
   readonly receipts: number
 }
 
 const PINGS_WARM = 1_000
 const PINGS = 5_000
+const IDLE_HOSTS = 20
 /** All are there and know each other. */
 const JOINED_MS = 60_000
 const LENGTH_MS = 180_000
@@ -42,11 +45,13 @@ const { Internet } = await import('./internet.ts')
 const { wireOf } = await import('./transport.ts')
 const { StackWorld } = await import('./world.ts')
 
+const collect = collector()
+const internet = new Internet(engine, new Random('bare internet'))
 const pingRate = await measurePings()
-process.stdout.write(`${JSON.stringify({ ...(await measureWorld()), pingRate } satisfies StackMeasure)}\n`, () => process.exit(0))
+const bytesAHost = await measureIdle()
+process.stdout.write(`${JSON.stringify({ ...(await measureWorld()), pingRate, bytesAHost } satisfies StackMeasure)}\n`, () => process.exit(0))
 
-async function measureWorld(): Promise<Omit<StackMeasure, 'pingRate'>> {
-  const collect = collector()
+async function measureWorld(): Promise<Omit<StackMeasure, 'pingRate' | 'bytesAHost'>> {
   collect()
   const before = process.memoryUsage().heapUsed
   const startMs = engine.nowMs
@@ -64,26 +69,39 @@ async function measureWorld(): Promise<Omit<StackMeasure, 'pingRate'>> {
   return { rate: Math.round((engine.events - events) / seconds), speed: LENGTH_MS / 1000 / seconds, bytesAComputer, receipts }
 }
 
-/** Two hosts, one stream, a small frame there and back, one after the other. */
-async function measurePings(): Promise<number> {
-  const internet = new Internet(engine, new Random('ping internet'))
-  const make = async (name: string, ip: string): Promise<{ process: StackProcess; host: Host }> => {
-    const station = internet.join(ip, new NodePath(lineOf(name), new Random('ping line', ip)))
-    station.up = true
-    const owner = new StackProcess(name, engine, new Random('ping', name))
-    const listen = [`/ip4/${ip}/tcp/4600`]
-    const host = await flowing(
-      owner.run(() =>
-        createHost(
-          { role: 'server', listen, signer: identityOf(name) },
-          wireOf(station, () => undefined)
-        )
+/** A host on a computer of its own. */
+async function bareHost(name: string, ip: string): Promise<{ readonly process: StackProcess; readonly host: Host }> {
+  const station = internet.join(ip, new NodePath(lineOf(name), new Random('bare line', ip)))
+  station.up = true
+  const owner = new StackProcess(name, engine, new Random('bare', name))
+  const listen = [`/ip4/${ip}/tcp/4600`]
+  const host = await flowing(
+    owner.run(() =>
+      createHost(
+        { role: 'server', listen, signer: identityOf(name) },
+        wireOf(station, () => undefined)
       )
     )
-    return { process: owner, host }
-  }
-  const far = await make('far', '5.9.0.1')
-  const near = await make('near', '5.9.0.2')
+  )
+  return { process: owner, host }
+}
+
+/** Bytes of the heap for each of some hosts that nobody dials. */
+async function measureIdle(): Promise<number> {
+  collect()
+  const before = process.memoryUsage().heapUsed
+  const hosts: Awaited<ReturnType<typeof bareHost>>[] = []
+  for (let index = 0; index < IDLE_HOSTS; index++) hosts.push(await bareHost(`idle ${index}`, `5.9.1.${index + 1}`))
+  collect()
+  const bytes = Math.round((process.memoryUsage().heapUsed - before) / IDLE_HOSTS)
+  for (const { process: owner, host } of hosts) await flowing(owner.run(() => host.stop()))
+  return bytes
+}
+
+/** Two hosts, one stream, a small frame there and back, one after the other. */
+async function measurePings(): Promise<number> {
+  const far = await bareHost('far', '5.9.0.1')
+  const near = await bareHost('near', '5.9.0.2')
   await flowing(
     far.process.run(() =>
       far.host.handle('/ping', { frameBytesMax: 64 }, async (stream) => {

@@ -27,7 +27,7 @@ const EXPECTED: readonly string[] = [
   'a node found its runs again',
   'link begun',
   'link resumed',
-  'task failed (quorum_unreachable)',
+  'task failed (exit)',
   'task killed',
   'task ready',
   'the record was not published: dht_unavailable',

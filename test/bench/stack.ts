@@ -36,7 +36,15 @@ export async function run(context: BenchContext): Promise<BenchLine[]> {
       unit: 'virtual s/s',
       peer: 'life',
       peerValue: 1,
-      must: '>= 5'
+      must: '>= 4'
+    }),
+    benchLine({
+      name: `simulated stack, ${COMPUTERS} computers, heap`,
+      value: middle(({ bytesAComputer }) => bytesAComputer),
+      unit: 'bytes/computer',
+      peer: 'a libp2p host that does nothing',
+      peerValue: middle(({ bytesAHost }) => bytesAHost),
+      must: '<= 10'
     })
   ]
 }
