@@ -125,7 +125,9 @@ function check({ name, version }: Package): void {
     checkSimulation(talko, folder)
     checkReadmeProgram(folder)
     checkTask(talko, folder)
-    console.log(`${packed.filename}: installs into an empty folder; ${name} ${printed} runs, its library loads, a scenario runs, and its server and node run a task`)
+    console.log(
+      `${packed.filename}: installs into an empty folder; ${name} ${printed} runs, its library loads, a scenario runs, and its server and node run a task`
+    )
   } finally {
     rmSync(folder, { recursive: true })
   }

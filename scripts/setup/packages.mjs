@@ -1,13 +1,16 @@
 /** Debian packages, installed without questions and without starting services. */
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
-import { ask, canInstall, run, SetupError, say } from './say.mjs'
+import { ask, canInstall, run, SetupError, say, which } from './say.mjs'
 
 /** Programs that the tests and the demo put into their container images. */
 const TOOLS = ['busybox-static', 'ca-certificates']
+/** A browser for the tests of reports: one that is here, or the smallest. */
+const BROWSERS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
 const POLICY = '/usr/sbin/policy-rc.d'
 
 export function installTools() {
-  if (process.platform === 'linux') installPackages(TOOLS)
+  if (process.platform !== 'linux') return
+  installPackages(BROWSERS.some(which) ? TOOLS : [...TOOLS, BROWSERS[0]])
 }
 
 /** Installs those that are missing. */

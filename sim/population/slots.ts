@@ -20,7 +20,7 @@ export class Slots {
   /** What is left of the fetching, the run or the handing over. */
   leftMs = new Float64Array(0)
   /** How long it has run. */
-  ranMs = new Float64Array(0)
+  ranMs = new Float32Array(0)
   #next = new Int32Array(0)
   #free = NONE
   #used = 0
@@ -89,7 +89,7 @@ export class Slots {
     this.attempt = widened(this.attempt, new Uint8Array(rows))
     this.state = widened(this.state, new Uint8Array(rows))
     this.leftMs = widened(this.leftMs, new Float64Array(rows))
-    this.ranMs = widened(this.ranMs, new Float64Array(rows))
+    this.ranMs = widened(this.ranMs, new Float32Array(rows))
     this.#next = widened(this.#next, new Int32Array(rows))
     // The lowest first, so that rows stay close together.
     for (let slot = rows - 1; slot >= had; slot--) {
