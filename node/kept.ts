@@ -50,6 +50,12 @@ export class KeptContent {
     return { output: out.cid, stdout: stdout.cid, stderr: stderr.cid, bytes: out.bytes + stdout.bytes + stderr.bytes, overDisk: out.over }
   }
 
+  /** What an earlier life of the node may have published of a replica, without having come to say so: found by publishing it again. */
+  async takeUp(replica: ReplicaId, diskBytes = Number.POSITIVE_INFINITY): Promise<void> {
+    // What cannot be published now could not be then.
+    await this.publish(replica, { diskBytes, signal: new AbortController().signal }).catch(() => undefined)
+  }
+
   /** After a restart: a reported replica still needs these, in the order in which they were published. */
   remember(replica: ReplicaId, content: readonly string[]): void {
     for (const [index, cid] of content.entries()) this.#need(cid, replica, `${this.#workspace.pathOf(replica)}/${PLACES[index] ?? 'out'}`)

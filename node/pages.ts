@@ -4,6 +4,7 @@
  * pages go from the oldest on, once nothing in them counts any more, and what still counts in an old one moves to the newest
  * when more than half of all is waste. So a page that says that a record is gone outlives every page that has the record.
  */
+import { crc32 } from 'node:zlib'
 import type { NodeStore } from './ports.ts'
 
 /** Entries underneath, in the order of their keys. */
@@ -39,6 +40,8 @@ interface Change {
 const PREFIX = 'page/'
 /** Bytes of a key's and of a value's length before each record; a value's is one more than it has, and 0 for a record that is gone. */
 const HEAD_BYTES = 6
+/** Before all records of a page: disks flip bits, and no record may be believed that was not written. */
+const SUM_BYTES = 4
 /** Waste that is not worth moving anything. */
 const WASTE_BYTES = 1024 * 1024
 /** Moved with one batch, about: the rest moves with the next ones. */
@@ -171,8 +174,8 @@ class Pages implements NodeStore {
 function encode(records: readonly Change[]): Uint8Array {
   let room = 0
   for (const { key, value } of records) room += HEAD_BYTES + 3 * key.length + (value?.length ?? 0)
-  const page = Buffer.allocUnsafe(room)
-  let at = 0
+  const page = Buffer.allocUnsafe(SUM_BYTES + room)
+  let at = SUM_BYTES
   for (const { key, value } of records) {
     const length = page.write(key, at + HEAD_BYTES)
     page.writeUInt16BE(length, at)
@@ -182,13 +185,15 @@ function encode(records: readonly Change[]): Uint8Array {
     page.set(value, at)
     at += value.length
   }
+  page.writeUInt32BE(crc32(page.subarray(SUM_BYTES, at)))
   return page.subarray(0, at)
 }
 
 function* recordsOf(page: Uint8Array): Generator<Change> {
   const text = Buffer.from(page.buffer, page.byteOffset, page.byteLength)
-  const damaged = new TypeError("the node's records are damaged: a page ends too early")
-  let at = 0
+  const damaged = new TypeError("the node's records are damaged: a page is not as it was written")
+  if (text.length < SUM_BYTES || text.readUInt32BE() !== crc32(text.subarray(SUM_BYTES))) throw damaged
+  let at = SUM_BYTES
   while (at < text.length) {
     const from = at + HEAD_BYTES
     if (from > text.length) throw damaged

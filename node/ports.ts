@@ -29,8 +29,8 @@ export interface Workspace {
   /** Where a replica's folder is, whether or not it exists. */
   pathOf(replica: ReplicaId): string
   remove(replica: ReplicaId): Promise<void>
-  /** Removes the folders of all replicas but these. */
-  sweep(keep: ReadonlySet<ReplicaId>): Promise<void>
+  /** Names of the folders that are there. */
+  all(): Promise<readonly ReplicaId[]>
   /** Names in a replica's folder; none when there is no folder. */
   names(replica: ReplicaId): Promise<ReadonlySet<string>>
   /** Size of a file in bytes; undefined when there is none. */

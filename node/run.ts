@@ -17,6 +17,8 @@ export class Run {
   running: Running | undefined
   /** Asked to be killed, perhaps before it runs. */
   graceMs: number | undefined
+  /** It began before the node's last start: that life may have published what it left. */
+  ofEarlierLife = false
   /** Its executor knows where its folder is: there may be one. */
   folderTold = true
 

@@ -52,6 +52,15 @@ export class Runner {
     return this.#content
   }
 
+  /** At a start: what is left of replicas that are in no book any more, their content too, which an earlier life may have published. */
+  async clear(left: readonly ReplicaId[]): Promise<void> {
+    for (const replica of left) {
+      await this.#kept.takeUp(replica)
+      await this.#ports.workspace.remove(replica)
+      await this.#kept.forget(replica)
+    }
+  }
+
   /** After a restart: what a reported replica left is served until it is removed. CIDs as text. */
   remember(replica: ReplicaId, content: readonly string[]): void {
     this.#kept.remember(replica, content)
@@ -101,6 +110,7 @@ export class Runner {
   /** After the node's own restart: finds what still runs or ended unseen. Throws ExecutorError when an engine does not answer. */
   async recover(leases: readonly CheckedLease[]): Promise<ReadonlySet<ReplicaId>> {
     const found = new Set<ReplicaId>()
+    for (const { replica } of leases) this.#runOf(replica).ofEarlierLife = true
     for (const executor of this.#ports.executors) {
       const mine = leases.filter(({ manifest }) => manifest.engine === executor.engine)
       const running = await executor.recover(mine.flatMap((lease) => this.#executionOf(lease)))
@@ -198,6 +208,7 @@ export class Runner {
     if (run?.work === undefined) this.#runs?.delete(replica)
     else run.beginAgain()
     if (began !== null) await this.#removeRun(replica, began.manifest)
+    if (began !== null && run?.ofEarlierLife === true) await this.#kept.takeUp(replica, began.manifest.resources.diskBytes)
     await this.#ports.workspace.remove(replica)
     await this.#kept.forget(replica)
   }

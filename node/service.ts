@@ -79,7 +79,8 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
       throw new NodeError('storage', `the node's records are damaged: ${why}; remove its state folder to start afresh (what it ran is lost)`, { cause })
     }
     for (const [replica, content] of this.#agent.reported()) this.#runner.remember(replica, content)
-    await workspace.sweep(this.#held())
+    const held = this.#held()
+    await this.#runner.clear((await workspace.all()).filter((replica) => !held.has(replica)))
     this.#tick()
     await this.#engines.start()
     this.#connection.start()

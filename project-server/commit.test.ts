@@ -204,7 +204,7 @@ describe('the committer', () => {
     const { store, committer } = setUp({ eventsWaitingMax: 3 })
     let held = true
     for (let i = 0; i < 3; i++) committer.apply(EVENT)
-    const room = committer.room().then(() => {
+    const room = committer.room()?.then(() => {
       held = false
     })
     await until('the commit', () => store.waiting.length === 1)

@@ -134,9 +134,17 @@ export class Committer {
     if (this.#mode === 'stopped') throw stopped()
   }
 
-  /** Resolves when there is room for more events: what readers of streams wait for between frames. */
-  async room(): Promise<void> {
-    while (this.#gathered >= this.#waitingMax && this.#mode !== 'stopped') await new Promise<void>((resolve) => this.#held.push(resolve))
+  /** Undefined when there is room for more events, otherwise resolves when there is: what readers of streams wait for between frames. */
+  room(): Promise<void> | undefined {
+    return this.#isFull ? this.#roomAgain() : undefined
+  }
+
+  get #isFull(): boolean {
+    return this.#gathered >= this.#waitingMax && this.#mode !== 'stopped'
+  }
+
+  async #roomAgain(): Promise<void> {
+    while (this.#isFull) await new Promise<void>((resolve) => this.#held.push(resolve))
   }
 
   /** Commits what was gathered and stops. In read-only mode what could not be written is left: nobody was told of it. */

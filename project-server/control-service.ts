@@ -4,7 +4,8 @@
  */
 import { CONTROL_PROTOCOL, CONTROL_VERSION, decodeFrame, FRAME_BYTES_MAX, Frame } from '#protocol/control/messages'
 import type { PeerIdString } from '#protocol/ids'
-import type { FrameStream, Host } from '#protocol/peer/host'
+import { type FrameListener, type FrameStream, type Host, StreamError } from '#protocol/peer/host'
+import { listen } from '#protocol/peer/listen'
 import type { Committer } from './commit.ts'
 import { eventOf, type FrameFault, helloOf } from './control/inbound.ts'
 import { Link, type OutboxBounds } from './control/link.ts'
@@ -107,39 +108,44 @@ export class ControlService {
     this.#touched.add(link)
   }
 
-  async #serve(stream: FrameStream): Promise<void> {
-    const node = stream.remotePeer
+  #serve(stream: FrameStream): Promise<void> {
     const link = new Link(stream, this.#options.outbox)
     const cancel = this.#ports.clock.after(this.#options.helloMsMax ?? HELLO_MS_MAX, () => this.#drop(link, 'silent', 'no hello came'))
-    let greeted = false
-    try {
-      for await (const bytes of stream.frames()) {
-        if (link.closed || (greeted && this.#links.get(node) !== link)) return
-        const frame = decodeFrame(bytes)
-        const inbound = greeted ? eventOf(frame, node, this.#options.project) : helloOf(frame, node, this.#options.project)
-        if ('fault' in inbound) {
-          this.#refuse(link, inbound.fault)
-          return
-        }
-        if (!greeted) {
-          cancel()
-          greeted = true
-          this.#greet(node, link)
-        }
-        this.#ports.committer.apply(inbound.event)
-        if (frame !== undefined && frame.ack > 0 && inbound.event.kind !== 'hello') this.#ports.committer.apply({ kind: 'ack', node, seq: frame.ack })
-        if (inbound.heartbeat === true && link.welcomed) {
-          link.pulse()
-          link.flush()
-        }
-        await this.#ports.committer.room()
-      }
-    } catch (error) {
-      this.#ports.logger.debug({ node, reason: error instanceof Error ? error.message : String(error) }, 'a control stream ended')
-    } finally {
-      cancel()
-      this.#ended(node, link)
+    return new Promise((resolve) => {
+      listen(stream, new Caller(this, link, { cancel, resolve }))
+    })
+  }
+
+  /** A frame of a stream; false when no more of it counts. For the streams' callers. */
+  heard(link: Link, bytes: Uint8Array, greeted: boolean): boolean {
+    const node = link.stream.remotePeer
+    if (link.closed || (greeted && this.#links.get(node) !== link)) return false
+    const frame = decodeFrame(bytes)
+    const inbound = greeted ? eventOf(frame, node, this.#options.project) : helloOf(frame, node, this.#options.project)
+    if ('fault' in inbound) {
+      this.#refuse(link, inbound.fault)
+      return false
     }
+    if (!greeted) this.#greet(node, link)
+    this.#ports.committer.apply(inbound.event)
+    if (frame !== undefined && frame.ack > 0 && inbound.event.kind !== 'hello') this.#ports.committer.apply({ kind: 'ack', node, seq: frame.ack })
+    if (inbound.heartbeat === true && link.welcomed) {
+      link.pulse()
+      link.flush()
+    }
+    return true
+  }
+
+  /** Undefined when there is room for what a caller says next; otherwise resolves when there is. */
+  room(): Promise<void> | undefined {
+    return this.#ports.committer.room()
+  }
+
+  /** A stream is over. */
+  left(link: Link, error: unknown): void {
+    const node = link.stream.remotePeer
+    if (error !== undefined) this.#ports.logger.debug({ node, reason: error instanceof Error ? error.message : String(error) }, 'a control stream ended')
+    this.#ended(node, link)
   }
 
   #greet(node: PeerIdString, link: Link): void {
@@ -180,5 +186,35 @@ export class ControlService {
   #count(link: Link, code: string, message: string): void {
     this.closed.set(code, (this.closed.get(code) ?? 0) + 1)
     this.#ports.logger.info({ node: link.stream.remotePeer, address: link.stream.remoteAddress, code, reason: message }, 'closed a control stream')
+  }
+}
+
+/** The other end of one control stream. */
+class Caller implements FrameListener {
+  readonly #service: ControlService
+  readonly #link: Link
+  readonly #over: () => void
+  /** Until its hello has come. */
+  #cancel: (() => void) | undefined
+
+  constructor(service: ControlService, link: Link, { cancel, resolve }: { readonly cancel: () => void; readonly resolve: () => void }) {
+    this.#service = service
+    this.#link = link
+    this.#cancel = cancel
+    this.#over = resolve
+  }
+
+  frame(bytes: Uint8Array): Promise<void> | undefined {
+    const greeted = this.#cancel === undefined
+    this.#cancel?.()
+    this.#cancel = undefined
+    if (!this.#service.heard(this.#link, bytes, greeted)) throw new StreamError('closed', 'nothing more of this stream counts')
+    return this.#service.room()
+  }
+
+  over(error: unknown): void {
+    this.#cancel?.()
+    this.#service.left(this.#link, error)
+    this.#over()
   }
 }

@@ -20,9 +20,7 @@ export async function openWorkspace(folder: string): Promise<Workspace> {
         if (!isCode(error, 'ENOENT')) await removeTree(pathOf(replica))
       }
     },
-    async sweep(keep) {
-      for (const name of await readdir(folder)) if (!keep.has(name)) await removeTree(join(folder, name))
-    },
+    all: () => readdir(folder),
     async names(replica) {
       if (!existsSync(pathOf(replica))) return new Set()
       try {

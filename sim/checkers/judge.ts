@@ -19,6 +19,9 @@ import { Words } from './words.ts'
 /** Why a server or a node may end by itself. */
 const SERVER_ENDS: readonly string[] = ['stale_epoch', 'corrupt', 'disk_full']
 
+/** Longer than any wait between two attempts, and the time that silence takes to be noticed. */
+const REACHED_MS_MAX = 120_000
+
 export function makeJudge(world: Scene): Judge & Pick<Bench, 'unfinished'> {
   return new Bench(world)
 }
@@ -36,6 +39,8 @@ class Bench implements Judge {
   #parts: Parts | undefined
   #epoch = 0
   #led = 0
+  /** In calm: nodes that the server does not hear, and since when. */
+  readonly #unheard = new Map<PeerIdString, number>()
 
   constructor(world: Scene) {
     this.#world = world
@@ -100,7 +105,7 @@ class Bench implements Judge {
   }
 
   nodeFailed(node: PeerIdString, code: string, message: string): void {
-    const disk = /no space left|input\/output/.test(message)
+    const disk = /no space left|input\/output/.test(message) || (this.#world.nodeOf(node)?.machine.damaged === true && /damaged/.test(message))
     this.#complaints.expect(code === 'storage' && disk, () => `${node} cannot go on: ${code}: ${message}`)
     this.#world.sometimes.see('a node ended for its disk')
   }
@@ -139,8 +144,23 @@ class Bench implements Judge {
     else if (to === project.peerId && this.#world.isNode(from.peerId)) this.#all.words.fromNode(from.peerId, frame)
   }
 
+  /** [32] When the faults have stopped, a node that the server does not hear is heard again soon. */
+  #reached(world: Scene): void {
+    const { nowMs } = world.engine
+    for (const node of world.nodes) {
+      if (node.absent || world.serves === undefined || world.serves(node.id)) this.#unheard.delete(node.id)
+      else if (!this.#unheard.has(node.id)) this.#unheard.set(node.id, nowMs)
+      const sinceMs = this.#unheard.get(node.id) ?? nowMs
+      this.#complaints.expect(
+        nowMs - sinceMs < REACHED_MS_MAX,
+        () => `the server has not heard ${node.machine.name} for ${REACHED_MS_MAX / 1000} s without a fault`
+      )
+    }
+  }
+
   /** [10, 17, 29, 31] In calm everything ends, and nothing is left behind. */
   unfinished(world: Scene): string {
+    this.#reached(world)
     const { tasks, words } = this.#all
     const { records } = world.disk
     if (world.owner.waiting > 0) return 'an owner waits for an answer'
@@ -163,10 +183,7 @@ class Bench implements Judge {
       if (container !== undefined) return `${node.machine.name} has a container of ${container}`
       const [folder] = node.machine.folders.keys()
       if (folder !== undefined) return `${node.machine.name} has a folder of ${folder}`
-      if (onlyInput(node.machine.content)) continue
-      // What a run left, published by a life of the node that ended before it was recorded, is in no later life's books.
-      if (node.lives === 1) return `${node.machine.name} keeps content that nobody wants`
-      world.see('content that a crash left behind')
+      if (!onlyInput(node.machine.content)) return `${node.machine.name} keeps content that nobody wants`
     }
     const out = records.keys('out/').filter((key) => world.isNode(key.split('/')[1] ?? ''))
     return out.length > 0 ? `message ${out[0]} was never acknowledged` : ''

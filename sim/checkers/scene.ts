@@ -29,6 +29,8 @@ export interface Scene {
   readonly nodes: readonly SceneNode[]
   nodeOf(peer: PeerIdString): SceneNode | undefined
   isNode(peer: PeerIdString): boolean
+  /** Whether the server hears that node; not every world can tell. */
+  serves?(peer: PeerIdString): boolean
   see(name: string): void
   tell(text: string): void
 }

@@ -44,6 +44,8 @@ export const NODE_FAULTS = [
   'block_down',
   'block',
   'slow_path',
+  'thin_line',
+  'forgotten',
   'crash',
   'power_loss',
   'wipe',
@@ -52,10 +54,13 @@ export const NODE_FAULTS = [
   'disk_slow',
   'disk_full',
   'disk_error',
+  'bit_flip',
   'engine_hung',
   'engine_down',
   'runs_break',
   'withhold',
+  'corrupt_output',
+  'corrupt_input',
   'no_input',
   'content_full',
   'engine_restart',
@@ -75,6 +80,7 @@ export const SERVER_FAULTS = [
   'server_disk_full',
   'server_disk_error',
   'server_clock',
+  'server_drift',
   'block_all'
 ] as const
 

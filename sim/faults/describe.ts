@@ -10,6 +10,8 @@ const WORDS: Readonly<Record<FaultKind, Words>> = {
   block_down: (_fault, node, lasts) => `nothing of the server reaches ${node} ${lasts}`,
   block: (_fault, node, lasts) => `${node} is cut off ${lasts}`,
   slow_path: ({ amount }, node, lasts) => `all to and from ${node} takes ${amount % 5_000} ms longer ${lasts}`,
+  thin_line: ({ amount }, node, lasts) => `the line of ${node} carries ${thinBytesPerMs(amount)} bytes a millisecond ${lasts}`,
+  forgotten: (_fault, node) => `a router forgets the connection of ${node}: nothing passes, and nobody is told`,
   crash: (_fault, node) => `${node} is killed and started again`,
   power_loss: (_fault, node) => `the machine of ${node} loses power`,
   wipe: (_fault, node) => `${node} comes back with an empty disk`,
@@ -18,10 +20,13 @@ const WORDS: Readonly<Record<FaultKind, Words>> = {
   disk_slow: ({ amount }, node, lasts) => `the disk of ${node} takes ${amount % 2_000} ms longer ${lasts}`,
   disk_full: (_fault, node, lasts) => `the disk of ${node} is full ${lasts}`,
   disk_error: (_fault, node) => `the next write of ${node} fails`,
+  bit_flip: (_fault, node) => `a bit on the disk of ${node} flips`,
   engine_hung: (_fault, node, lasts) => `the engine of ${node} does not answer ${lasts}`,
   engine_down: (_fault, node, lasts) => `the engine of ${node} is down ${lasts}`,
   runs_break: ({ amount }, node, lasts) => `${amount % 100} % of the runs of ${node} break ${lasts}`,
   withhold: (_fault, node, lasts) => `${node} does not hand over outputs ${lasts}`,
+  corrupt_output: (_fault, node, lasts) => `what ${node} hands over is not what was asked for ${lasts}`,
+  corrupt_input: (_fault, node, lasts) => `what ${node} gets is not what it asked for ${lasts}`,
   no_input: ({ amount }, node, lasts) => `${amount % 2 === 0 ? 'nobody' : node} gets ${amount % 2 === 0 ? '' : 'no '}inputs ${lasts}`,
   content_full: (_fault, node, lasts) => `${node} has no room for what its runs leave ${lasts}`,
   engine_restart: (_fault, node, lasts) => `the engine of ${node} is down ${lasts} and forgets who waits for its runs, which go on`,
@@ -38,6 +43,7 @@ const WORDS: Readonly<Record<FaultKind, Words>> = {
   server_disk_full: (_fault, _node, lasts) => `the server's disk is full ${lasts}`,
   server_disk_error: () => 'the next write of the server fails',
   server_clock: ({ amount }) => `the server's clock goes forward by ${amount % 5_000} ms`,
+  server_drift: ({ amount }) => `the server's clock goes ${driftPerMille(amount) - 1000} thousandths fast`,
   block_all: (_fault, _node, lasts) => `nobody reaches the server ${lasts}`,
   kill_batch: ({ target }) => `the owner kills batch ${target}`,
   kill_task: ({ target, amount }) => `the owner kills a task of batch ${target} (${amount})`,
@@ -54,6 +60,16 @@ const WORDS: Readonly<Record<FaultKind, Words>> = {
   forget: ({ target }) => `hostile ${target} comes back and knows nothing of what it holds`,
   second_stream: ({ target }) => `hostile ${target} opens a second stream and goes on with the first`,
   hoard: ({ target }) => `hostile ${target} keeps what it is leased`
+}
+
+/** Of a line that is thin while the fault lasts. */
+export function thinBytesPerMs(amount: number): number {
+  return 2 + (amount % 60)
+}
+
+/** Milliseconds of the server's clock in a thousand true ones, up to 1 % wrong. */
+export function driftPerMille(amount: number): number {
+  return 990 + (amount % 21)
 }
 
 export function describe(fault: Fault): string {

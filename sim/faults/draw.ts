@@ -21,6 +21,9 @@ const KINDS_SHARE = 0.35
 /** A kind that occurs does so this often in a small world, at most. */
 const TIMES_MAX = 5
 
+/** Bytes a millisecond of one Mbit/s. */
+const MBIT = 125
+
 const POLICIES: readonly Partial<TaskPolicy>[] = [
   {},
   {},
@@ -76,6 +79,7 @@ function drawNodes(dice: Random, { nodesMax }: Size): NodeCase[] {
   const far = dice.chance(0.3) ? 300 : 60
   const loss = dice.chance(0.5) ? 0 : dice.float() * 0.1
   const skewed = dice.chance(0.4)
+  const lines = dice.chance(0.3)
   return Array.from({ length: count }, (_, index) => {
     const own = dice.fork(index)
     const role: Role = own.chance(liars) ? own.pick(['wrong', 'colluding', 'copying'] as const) : 'honest'
@@ -89,9 +93,21 @@ function drawNodes(dice: Random, { nodesMax }: Size): NodeCase[] {
       patienceMs: 5_000 + own.below(55_000),
       clockOffsetMs: skewed ? Math.round((own.float() - 0.5) * 172_800_000) : 0,
       clockPerMille: skewed ? 990 + own.below(21) : 1000,
-      joinsMs: own.chance(0.7) ? 0 : own.below(30_000)
+      joinsMs: own.chance(0.7) ? 0 : own.below(30_000),
+      ...(lines ? drawLine(own.fork('line')) : {})
     }
   })
+}
+
+/** Home lines, about 80 Mbit/s down and a fifth of it up; a few are metered mobile ones. */
+function drawLine(dice: Random): { readonly upBytesPerMs: number; readonly downBytesPerMs: number } {
+  if (dice.chance(0.03)) return { upBytesPerMs: 62, downBytesPerMs: 250 }
+  const downBytesPerMs = clamp(dice.logNormal(Math.log(80), 1)) * MBIT
+  return { downBytesPerMs, upBytesPerMs: clamp((downBytesPerMs / MBIT) * dice.logNormal(Math.log(0.2), 0.6)) * MBIT }
+}
+
+function clamp(mbits: number): number {
+  return Math.min(1000, Math.max(1, mbits))
 }
 
 function drawBatches(dice: Random, { tasksMax, faultsMs }: Size & { readonly faultsMs: number }): BatchCase[] {

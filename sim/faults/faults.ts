@@ -4,7 +4,7 @@ import type { SimNode } from '../protocol/node.ts'
 import { NodePath } from '../protocol/path.ts'
 import type { World } from '../protocol/world.ts'
 import { type Fault, HOSTILE_ACTS } from './case.ts'
-import { describe } from './describe.ts'
+import { describe, driftPerMille, thinBytesPerMs } from './describe.ts'
 
 const BOTH: readonly Direction[] = ['up', 'down']
 
@@ -67,6 +67,16 @@ export class Faults {
           path.trouble.extraMs -= amount % 5_000
         })
         return
+      case 'thin_line':
+        if (!(path instanceof NodePath)) return
+        path.trouble.bytesPerMs = thinBytesPerMs(amount)
+        this.#until(forMs, () => {
+          path.trouble.bytesPerMs = undefined
+        })
+        return
+      case 'forgotten':
+        for (const connection of node.host?.connections ?? []) connection.forget()
+        return
       case 'crash':
       case 'power_loss':
       case 'wipe':
@@ -95,6 +105,9 @@ export class Faults {
       case 'disk_error':
         machine.trouble.diskErrors++
         return
+      case 'bit_flip':
+        machine.flip(amount)
+        return
       case 'engine_hung':
         machine.trouble.engineHung = true
         this.#until(forMs, () => {
@@ -117,6 +130,18 @@ export class Faults {
         machine.trouble.withholds = true
         this.#until(forMs, () => {
           machine.trouble.withholds = false
+        })
+        return
+      case 'corrupt_output':
+        machine.trouble.corruptOutput = true
+        this.#until(forMs, () => {
+          machine.trouble.corruptOutput = false
+        })
+        return
+      case 'corrupt_input':
+        machine.trouble.corruptInput = true
+        this.#until(forMs, () => {
+          machine.trouble.corruptInput = false
         })
         return
       case 'no_input':
@@ -201,6 +226,9 @@ export class Faults {
       case 'server_clock':
         // Forwards: a server's clock is set right by its operator.
         world.serverSkew.offsetMs += amount % 5_000
+        return true
+      case 'server_drift':
+        world.drift(driftPerMille(amount))
         return true
       case 'block_all': {
         const paths = world.nodes.map(({ machine }) => machine.path).filter((path) => path instanceof NodePath)

@@ -46,6 +46,9 @@ export interface MachineFaults {
   noInput: boolean
   /** Nothing can be published. */
   contentFull: boolean
+  /** Outputs that are handed over are not what was asked for, or inputs that come are not. */
+  corruptOutput: boolean
+  corruptInput: boolean
 }
 
 const NO_FAULTS: Readonly<MachineFaults> = {
@@ -57,7 +60,9 @@ const NO_FAULTS: Readonly<MachineFaults> = {
   runsBreak: 0,
   withholds: false,
   noInput: false,
-  contentFull: false
+  contentFull: false,
+  corruptOutput: false,
+  corruptInput: false
 }
 
 interface Write {
@@ -85,6 +90,8 @@ export class Machine {
   #containers: SmallMap<ReplicaId, Container> | undefined
   #folders: SmallMap<ReplicaId, Outcome> | undefined
   #content: SmallSet<string> | undefined
+  /** Its disk has lied. */
+  damaged = false
   /** Writes that are on their way to the disk. */
   #writes: Set<Write> | undefined
 
@@ -140,8 +147,20 @@ export class Machine {
     this.#writes = undefined
   }
 
+  /** A bit of what its disk holds of the node's records flips. */
+  flip(amount: number): void {
+    const key = this.pages[amount % Math.max(1, this.pages.length)]
+    const page = key === undefined ? undefined : this.pageOf(key)
+    if (key === undefined || page === undefined || page.length === 0) return
+    const at = amount % page.length
+    page[at] = (page[at] ?? 0) ^ (1 << (amount % 8))
+    this.#entries.set(key, textOf(page))
+    this.damaged = true
+  }
+
   /** A new disk: nothing is left. */
   wipe(): void {
+    this.damaged = false
     this.#records.clear()
     this.#entries.clear()
     for (const container of this.containers.values()) container.vanish()

@@ -135,8 +135,14 @@ export class SimNode implements DiskWatcher {
 
   #over(life: Life, error: NodeError | undefined): void {
     if (this.#life !== life) return
-    if (error !== undefined) this.#ports.witness.nodeFailed(this.id, error.code, error.message)
+    if (error !== undefined) this.#ports.witness.nodeFailed(this.id, error.code ?? 'storage', error.message)
     this.#end(true)
+    if (error !== undefined && this.machine.damaged) {
+      // Its owner does as the message says, and starts afresh.
+      this.#ports.witness.see('a node found its records damaged')
+      this.machine.wipe()
+      this.#ports.witness.wiped(this.id)
+    }
     this.start(RESTART_MS)
   }
 

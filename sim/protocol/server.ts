@@ -7,7 +7,7 @@ import type { PeerIdString } from '#protocol/ids'
 import type { Signer } from '#protocol/signing/keys'
 import { Process, type Skew } from '../engine/process.ts'
 import type { Random } from '../random.ts'
-import { askOver, contentStore } from './content.ts'
+import { askOver, contentStore, type Given } from './content.ts'
 import { type Network, SimHost } from './network.ts'
 import { type Served, serve } from './serve.ts'
 import type { ServerDisk } from './server-disk.ts'
@@ -23,7 +23,7 @@ export interface ServerPorts {
   /** Roots that the project holds: they outlive the process. */
   readonly roots: Set<string>
   /** Whether a node would hand this root over. */
-  readonly has: (node: PeerIdString, root: string) => boolean
+  readonly has: (node: PeerIdString, root: string) => Given
   /** It ended by itself. */
   readonly onEnd: (server: ServerProcess) => void
 }
@@ -44,6 +44,10 @@ export class ServerProcess {
   /** Nodes and owners are answered. */
   get serves(): boolean {
     return this.process.alive && this.submissions !== undefined
+  }
+
+  isConnected(node: PeerIdString): boolean {
+    return this.serves && this.#served?.control.isConnected(node) === true
   }
 
   get committer(): Committer | undefined {

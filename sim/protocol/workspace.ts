@@ -21,8 +21,8 @@ export class SimWorkspace implements Workspace {
     this.#machine.folders.delete(replica)
   }
 
-  async sweep(keep: ReadonlySet<ReplicaId>): Promise<void> {
-    for (const replica of this.#machine.replicas.folders) if (!keep.has(replica)) this.#machine.folders.delete(replica)
+  async all(): Promise<readonly ReplicaId[]> {
+    return this.#machine.replicas.folders
   }
 
   async names(replica: ReplicaId): Promise<ReadonlySet<string>> {

@@ -6,6 +6,7 @@ import type { Case, Fault, NodeCase } from '../faults/case.ts'
 import { Faults } from '../faults/faults.ts'
 import { Random } from '../random.ts'
 import { Sometimes } from '../sometimes.ts'
+import type { Given } from './content.ts'
 import { Hostile } from './hostile.ts'
 import { identityOf } from './identities.ts'
 import { Machine } from './machine.ts'
@@ -92,9 +93,10 @@ export class World {
       onFrame: (from, to, frame) => {
         if (one.hostile > 0 && this.#byPeer.has(from.peerId)) this.#overhear(frame)
         judge.frame(from, to, frame)
-      }
+      },
+      onOvertaken: () => this.see('frames of an old connection came after a newer one began')
     })
-    this.#nodePorts = { network: this.network, witness: judge, gives: ({ peerId }) => this.nodeOf(peerId)?.machine.faults.noInput !== true }
+    this.#nodePorts = { network: this.network, witness: judge, gives: ({ peerId }) => this.#input(peerId) }
     this.disk = new ServerDisk({
       engine,
       random: random.fork('disk'),
@@ -184,6 +186,19 @@ export class World {
     })
   }
 
+  /** From now on the server's clock goes so many milliseconds in a thousand true ones. */
+  drift(perMille: number): void {
+    const { engine, serverSkew } = this
+    const shown = Math.floor((engine.nowMs * serverSkew.perMille) / 1000)
+    serverSkew.perMille = perMille
+    serverSkew.offsetMs += shown - Math.floor((engine.nowMs * perMille) / 1000)
+  }
+
+  /** Whether the server has a connection on which it hears this node. */
+  serves(peer: PeerIdString): boolean {
+    return this.server?.isConnected(peer) === true
+  }
+
   /** kill -9 of whatever leads. */
   killServer(tell: boolean): void {
     if (this.server !== undefined) this.#kill(this.server, tell)
@@ -197,6 +212,17 @@ export class World {
     this.server = undefined
     this.#lead()
     return old.process
+  }
+
+  #input(peer: PeerIdString): Given {
+    const faults = this.nodeOf(peer)?.machine.faults
+    if (faults?.noInput === true) return false
+    return faults?.corruptInput === true ? this.#corrupt() : true
+  }
+
+  #corrupt(): Given {
+    this.see('content came that was not what was asked for')
+    return 'corrupt'
   }
 
   #kill(server: ServerProcess, tell: boolean): void {
@@ -218,7 +244,8 @@ export class World {
       roots: this.roots,
       has: (peer, root) => {
         const machine = this.nodeOf(peer)?.machine
-        return machine !== undefined && !machine.faults.withholds && machine.content.has(root)
+        if (machine === undefined || machine.faults.withholds || !machine.content.has(root)) return false
+        return machine.faults.corruptOutput ? this.#corrupt() : true
       },
       onEnd: (ended) => {
         this.#servers.delete(ended)

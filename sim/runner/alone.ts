@@ -2,7 +2,7 @@
 
 import { CONTROL_VERSION, Frame } from '#protocol/control/messages'
 import type { PeerIdString } from '#protocol/ids'
-import { type FrameStream, type Host, HostError } from '#protocol/peer/host'
+import { type FrameListener, type FrameStream, type Host, HostError } from '#protocol/peer/host'
 import { NOBODY } from '../checkers/nobody.ts'
 import { Engine } from '../engine/engine.ts'
 import { Process } from '../engine/process.ts'
@@ -83,39 +83,25 @@ class Listening implements Host {
 }
 
 /** A node that says hello and nothing more: as little as can be, for it is not what is measured. */
-class Silence implements FrameStream, AsyncGenerator<Uint8Array, void, undefined> {
+class Silence implements FrameStream {
   readonly remotePeer: PeerIdString
   readonly remoteAddress = '/sim/silence'
   readonly gone = new Gone()
-  #greeted = false
+  /** The server's. */
+  #listener: FrameListener | undefined
 
   constructor(remotePeer: PeerIdString) {
     this.remotePeer = remotePeer
   }
 
-  frames(): this {
-    return this
+  listen(listener: FrameListener): void {
+    this.#listener = listener
+    listener.frame(hello(this.remotePeer))
   }
 
-  next(): Promise<IteratorResult<Uint8Array, void>> {
-    if (this.#greeted) return new Promise<never>(() => undefined)
-    this.#greeted = true
-    return Promise.resolve({ done: false, value: hello(this.remotePeer) })
+  frames(): never {
+    throw new Error('the project server listens')
   }
-
-  async return(): Promise<IteratorResult<Uint8Array, void>> {
-    return { done: true, value: undefined }
-  }
-
-  async throw(error: unknown): Promise<never> {
-    throw error
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {}
 
   async write(): Promise<void> {}
 
@@ -123,6 +109,7 @@ class Silence implements FrameStream, AsyncGenerator<Uint8Array, void, undefined
 
   abort(error: Error): void {
     this.gone.abort(error)
+    this.#listener?.over(error)
   }
 }
 

@@ -9,6 +9,8 @@ import { bytesUsed } from './memory.ts'
 /** All nodes are there after this. */
 const JOIN_MS = 10_000
 const LENGTH_MS = 70_000
+/** Until the time limits of connecting, which were met, are over. */
+const SETTLE_MS = 15_000
 const WARM_UP = 100
 /** Tasks of one Submit. */
 const PART_TASKS = 1_000
@@ -54,7 +56,7 @@ export async function crowdBytes(agents: number): Promise<CrowdBytes> {
   warm.end()
   const before = bytesUsed()
   const world = made('node', agents, 0)
-  await world.engine.run(JOIN_MS)
+  await world.engine.run(JOIN_MS + SETTLE_MS)
   const all = Math.round((bytesUsed() - before) / agents)
   world.end()
   const server = Math.round(await serverBytesANode(agents))
