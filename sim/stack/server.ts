@@ -40,6 +40,11 @@ export class StackServer extends Computer {
     this.#own = ports
   }
 
+  /** Nodes that it hears. */
+  get connectedNodes(): number {
+    return this.process === undefined ? 0 : (this.#served?.control.connected ?? 0)
+  }
+
   /** For owners; undefined while nobody is answered. */
   get forOwners(): OwnersServer | undefined {
     const process = this.process

@@ -35,6 +35,8 @@ const EXPECTED: readonly string[] = [
 ]
 
 const PROGRAM = fileURLToPath(new URL('./one.ts', import.meta.url))
+/** As a shell says of a program that Ctrl-C ended. */
+const STOPPED = 130
 /** Bytes of a run's last words that are kept. */
 const ERRORS_MAX = 4_096
 
@@ -46,11 +48,16 @@ export async function swarm({ from, to, computers, twice }: SwarmOptions): Promi
   const times = twice ? 2 : 1
   let events = 0
   let virtualMs = 0
+  let stopped = false
+  process.once('SIGINT', () => {
+    stopped = true
+  })
   let failed: { readonly ran: StackRan; readonly why: string } | undefined
   const runs = inTurns(
     seeds.flatMap((seed) => Array.from({ length: times }, () => () => runApart(seed, computers))),
-    () => failed !== undefined
+    () => stopped || failed !== undefined
   )
+  let passed = 0
   for (const [index, seed] of seeds.entries()) {
     const [first, second = first] = await Promise.all(runs.slice(index * times, (index + 1) * times))
     if (first === undefined || second === undefined) break
@@ -58,6 +65,7 @@ export async function swarm({ from, to, computers, twice }: SwarmOptions): Promi
     else if (first.hash !== second.hash) failed = { ran: first, why: `one process says ${first.hash}, another ${second.hash}` }
     if (failed !== undefined) break
     for (const [name, count] of Object.entries(first.sometimes)) all.see(name, count)
+    passed++
     events += first.events
     virtualMs += first.ms
     history.update(first.hash)
@@ -67,9 +75,10 @@ export async function swarm({ from, to, computers, twice }: SwarmOptions): Promi
   for (const [name, count] of [...all.counts].sort(([a], [b]) => (a < b ? -1 : 1))) console.log(`${String(count).padStart(9)}  ${name}`)
   const seconds = (performance.now() - began) / 1000
   console.log(
-    `${seeds.length} seeds passed${twice ? ', each twice with equal hashes' : ''}: ${computers} computers, ${(virtualMs / 3_600_000).toFixed(1)} virtual hours, ${events} events in ${seconds.toFixed(1)} s`
+    `${passed} seeds passed${twice ? ', each twice with equal hashes' : ''}: ${computers} computers, ${(virtualMs / 3_600_000).toFixed(1)} virtual hours, ${events} events in ${seconds.toFixed(1)} s`
   )
   console.log(`hash ${history.digest('hex').slice(0, 16)}`)
+  if (stopped) return STOPPED
   const never = EXPECTED.filter((name) => !all.counts.has(name))
   if (seeds.length < EXPECTED_FROM_SEEDS || never.length === 0) return 0
   console.error(`these never happened, so the run proves nothing about them: ${never.join(', ')}`)
@@ -92,7 +101,8 @@ function inTurns<T>(tasks: readonly (() => Promise<T>)[], stop: () => boolean): 
     for (let index = next++; index < tasks.length; index = next++) {
       const result = results[index]
       if (stop()) result?.resolve(undefined)
-      else await tasks[index]?.().then(result?.resolve, result?.reject)
+      // Ctrl-C ends the runs, too.
+      else await tasks[index]?.().then(result?.resolve, (error: unknown) => (stop() ? result?.resolve(undefined) : result?.reject(error)))
     }
   }
   for (let count = Math.min(availableParallelism(), tasks.length); count > 0; count--) void lane()

@@ -35,7 +35,7 @@ export const CONNECTED_MS_MAX = 3 * 60_000
 const CALM_MS_MAX = 45 * 60_000
 const LOOK_MS = 1_000
 /** Without any work or fault, before open streams are looked at. */
-const QUIET_MS = 2 * 60_000
+const QUIET_MS = 90_000
 /** An order to end is carried out within this, whatever has to be given up. */
 const END_MS_MAX = 60_000
 /** Honest nodes that come when the faults stop. */
@@ -151,8 +151,7 @@ export class StackWorld implements Scene {
     await this.#until(one.faultsMs)
     this.#quieten()
     const endMs = engine.nowMs + CALM_MS_MAX
-    await this.#until(engine.nowMs + CONNECTED_MS_MAX)
-    this.#expectConnected()
+    await this.#connecting(engine.nowMs + CONNECTED_MS_MAX)
     let unfinished = await this.#ending(endMs)
     if (unfinished !== '') this.wrong(`${CALM_MS_MAX / 60_000} minutes after the last fault: ${unfinished}`)
     await this.#until(engine.nowMs + QUIET_MS)
@@ -176,14 +175,21 @@ export class StackWorld implements Scene {
     return this.engine.run(atMs, () => this.complaint !== undefined)
   }
 
-  /** Until all tasks have ended and nothing is left of them; answers what is not over at `endMs`. */
-  async #ending(endMs: number): Promise<string> {
+  /** Until it is so, which is looked at every second, or until `endMs`. */
+  #looking(endMs: number, isSo: () => boolean): Promise<void> {
     let lookAtMs = 0
-    let unfinished = 'nothing was looked at'
-    await this.engine.run(endMs, () => {
+    return this.engine.run(endMs, () => {
       if (this.complaint !== undefined) return true
       if (this.engine.nowMs < lookAtMs) return false
       lookAtMs = this.engine.nowMs + LOOK_MS
+      return isSo()
+    })
+  }
+
+  /** Until all tasks have ended and nothing is left of them; answers what is not over at `endMs`. */
+  async #ending(endMs: number): Promise<string> {
+    let unfinished = 'nothing was looked at'
+    await this.#looking(endMs, () => {
       unfinished = this.#judge.unfinished(this)
       return unfinished === ''
     })
@@ -199,12 +205,15 @@ export class StackWorld implements Scene {
     for (let index = 0; index < FRESH_NODES; index++) this.#add({ ...FRESH, name: `fresh ${index}` }, []).start(index * 200)
   }
 
-  #expectConnected(): void {
-    for (const { name, service } of this.nodes) {
-      const view = service?.view()
-      if (view?.connected !== true)
-        this.wrong(`${name} is not connected ${CONNECTED_MS_MAX / 1000} s after the last fault: ${view?.trouble ?? 'it is not there'}`)
-    }
+  /** Until every node is connected, as it sees it and as the server does; what all has ended asks for, later, is that they still are. */
+  async #connecting(endMs: number): Promise<void> {
+    const lost = (): StackNode | undefined => this.nodes.find(({ service }) => service?.view().connected !== true)
+    await this.#looking(endMs, () => this.server.connectedNodes === this.nodes.length && lost() === undefined)
+    const within = `${CONNECTED_MS_MAX / 1000} s after the last fault`
+    const node = lost()
+    if (node !== undefined) this.wrong(`${node.name} is not connected ${within}: ${node.service?.view().trouble ?? 'it is not there'}`)
+    const { connectedNodes } = this.server
+    if (connectedNodes !== this.nodes.length) this.wrong(`the server hears ${connectedNodes} of ${this.nodes.length} nodes ${within}`)
   }
 
   #add(one: NodeCase, pinned: readonly string[]): StackNode {
