@@ -77,7 +77,8 @@ export function tableOf(variants: readonly Variant[]): readonly string[] {
 
 export function showCell({ change, clear, ...own }: Cell, digits: number): string {
   if (change === null) return showEstimate(own, digits)
-  return `${showEstimate(own, digits)}  ${change.mean < 0 ? '' : '+'}${showEstimate(change, digits)}${clear ? ' *' : ''}`
+  const shown = showEstimate(change, digits).replace(/^-(?=[0.]+(?: |$))/, '')
+  return `${showEstimate(own, digits)}  ${shown.startsWith('-') ? '' : '+'}${shown}${clear ? ' *' : ''}`
 }
 
 function showEstimate({ mean, within }: Estimate, digits: number): string {

@@ -15,6 +15,8 @@ interface Figure {
 const WARM_UP_MS = DAY_MS
 /** Throughput is looked at over so long, and is back when it is so near to what it was. */
 const PACE_MS = 6 * HOUR_MS
+/** In which what was done during an outage is handed in: that is not its pace. */
+const HAND_IN_MS = 2 * HOUR_MS
 const BACK = 0.9
 
 const FIGURES = {
@@ -127,7 +129,7 @@ function recovery(report: Report): number {
   const outage = report.marks.find(({ kind }) => kind === 'outage')
   if (outage === undefined) return 0
   const usual = paceBefore(report, outage, ({ ready }) => ready)
-  const after = report.samples.filter(({ atMs }) => atMs >= outage.toMs)
+  const after = report.samples.filter(({ atMs }) => atMs >= outage.toMs + HAND_IN_MS)
   const back = after.find((sample, index) => {
     const later = after.slice(index).find(({ atMs }) => atMs >= sample.atMs + PACE_MS)
     return later !== undefined && ((later.ready - sample.ready) / (later.atMs - sample.atMs)) * HOUR_MS >= BACK * usual
@@ -139,7 +141,7 @@ function recovery(report: Report): number {
 function handedIn(report: Report): number {
   const outage = report.marks.find(({ kind }) => kind === 'outage')
   if (outage === undefined) return 0
-  const [from, to] = [at(report, outage.fromMs), at(report, outage.toMs + 2 * HOUR_MS)]
+  const [from, to] = [at(report, outage.fromMs), at(report, outage.toMs + HAND_IN_MS)]
   return (to?.reported ?? 0) - (from?.reported ?? 0)
 }
 

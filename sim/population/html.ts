@@ -193,12 +193,14 @@ function chartsBeside(variants: readonly StudiedVariant[]): string {
     )
   const rate = (pick: (sample: Sample) => number, perMs: number) => (report: Report) => rates(report.samples, pick, perMs)
   const of = (pick: (sample: Sample) => number) => (report: Report) => report.samples.map(pick)
+  const lied = runs.some(({ report }) => report.totals.wrong > 0)
+  const wrong = chart(
+    'Wrong answers accepted',
+    '% of the tasks so far',
+    of(({ wrong, ready }) => (ready === 0 ? 0 : (100 * wrong) / ready))
+  )
   return [
-    chart(
-      'Wrong answers accepted',
-      '% of the tasks so far',
-      of(({ wrong, ready }) => (ready === 0 ? 0 : (100 * wrong) / ready))
-    ),
+    ...(lied ? [wrong] : []),
     tailChart(
       'Tail of the turnaround',
       'share of the tasks that took longer',
@@ -242,7 +244,8 @@ function chartsBeside(variants: readonly StudiedVariant[]): string {
       'Moved',
       'MB a second',
       rate(({ movedBytes }) => movedBytes / 1e6, 1000)
-    )
+    ),
+    ...(lied ? [] : [wrong])
   ].join('')
 }
 

@@ -26,7 +26,8 @@ export function tailChart(title: string, unit: string, spreads: readonly Spread[
     return `<line x1="${AREA.left}" x2="${AREA.right}" y1="${at}" y2="${at}"/><text x="${AREA.left - 6}" y="${at}" text-anchor="end" dominant-baseline="middle">${label(100 * 10 ** -power)} %</text>`
   })
   const columns = TIMES_MS.filter((ms) => Math.log(ms) >= from && Math.log(ms) <= to).map(
-    (ms) => `<text x="${x(ms).toFixed(1)}" y="${AREA.bottom + 16}" text-anchor="middle">${escapeText(showTime(ms))}</text>`
+    (ms) =>
+      `<text x="${x(ms).toFixed(1)}" y="${AREA.bottom + 16}" text-anchor="${x(ms) > AREA.right - 24 ? 'end' : 'middle'}">${escapeText(showTime(ms))}</text>`
   )
   const lines = spreads.map(({ name, colour, bars }) => {
     const count = Math.max(1, countOf(bars))
@@ -85,7 +86,7 @@ export interface Split {
 /** A bar for each, cut into its shares. What is nowhere is left out of the legend. */
 export function shareChart(title: string, unit: string, splits: readonly Split[], colours: readonly string[]): string {
   const high = (AREA.bottom - AREA.top) / splits.length
-  const thick = Math.min(46, high * 0.6)
+  const thick = splits.length === 1 ? high * 0.8 : Math.min(46, high * 0.6)
   const bars = splits.map(({ name, parts }, row) => {
     const middle = AREA.top + (row + 0.5) * high + (name === '' ? 0 : 7)
     let left = 0
