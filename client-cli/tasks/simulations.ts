@@ -67,13 +67,14 @@ export async function study(context: Context, plan: Plan, options: Readonly<Reco
   context.endsItself()
   const result = await sim.conduct(plan, simPorts(context))
   io.progressEnd()
-  if (io.json) io.outJson(sim.jsonOf(result))
-  else for (const line of sim.linesOf(result)) io.out(line)
+  // First the files: whoever reads the lines may stop reading.
   await write(io.say.bind(io), options, {
     html: () => sim.htmlOf(result),
     json: () => `${JSON.stringify(sim.jsonOf(result))}\n`,
     csv: () => sim.csvOf(result)
   })
+  if (io.json) io.outJson(sim.jsonOf(result))
+  else for (const line of sim.linesOf(result)) io.out(line)
   const failure = sim.failureOf(result)
   if (failure !== undefined) {
     for (const line of failure.split('\n')) io.say(line)
