@@ -13,6 +13,9 @@ import { wireOf } from './transport.ts'
 /** A host that was stopped in order has nothing left to wait for after this: its own longest time limit is five and a half minutes. */
 export const LEFT_MS_MAX = 6 * 60_000
 
+/** What came to a host while it stopped is cut off within this. */
+const CLOSING_MS_MAX = 10_000
+
 export interface ComputerPorts {
   readonly engine: Engine
   readonly random: Random
@@ -133,8 +136,10 @@ export abstract class Computer {
     const station = this.station
     this.#over()
     this.died(process)
-    const open = [...station.sockets].filter((socket) => socket.process === process).length
-    if (open > 0) wrong(`${this.name} was stopped in order and left ${open} connections open`)
+    engine.after(CLOSING_MS_MAX, () => {
+      const open = [...station.sockets].filter((socket) => socket.process === process).length
+      if (open > 0) wrong(`${this.name} was stopped in order and left ${open} connections open`)
+    })
     engine.after(LEFT_MS_MAX, () => {
       if (process.timers.size > 0) wrong(`${this.name} was stopped in order and still waits for ${process.timers.size} timers`)
       process.kill()
