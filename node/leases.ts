@@ -24,7 +24,7 @@ export function checkLeases(project: PeerIdString, offer: Offer, { leases, signa
 }
 
 /** `unsigned` is the project that did not sign it. */
-function checkOne({ replica, epoch, manifest: bytes }: Lease, offer: Offer, unsigned: PeerIdString | undefined): OfferedLease | undefined {
+function checkOne({ replica, epoch, manifest: bytes, granted }: Lease, offer: Offer, unsigned: PeerIdString | undefined): OfferedLease | undefined {
   if (parseReplicaId(replica) === undefined) return undefined
   let manifest: RunManifest
   try {
@@ -36,7 +36,7 @@ function checkOne({ replica, epoch, manifest: bytes }: Lease, offer: Offer, unsi
     return { ok: false, replica, fault: { class: 'input', code: error.code, message: error.message } }
   }
   const fault = beyondOffer(manifest, offer)
-  return fault === undefined ? { ok: true, lease: { replica, epoch, bytes, manifest } } : { ok: false, replica, fault }
+  return fault === undefined ? { ok: true, lease: { replica, epoch, bytes, manifest }, granted: granted === true } : { ok: false, replica, fault }
 }
 
 function beyondOffer({ engine, resources }: RunManifest, { engines, cpuMillis, memoryBytes }: Offer): Fault | undefined {

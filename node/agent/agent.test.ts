@@ -18,7 +18,12 @@ const SPARE = new Uint8Array(16).fill(9)
 const WELCOME: AgentEvent = { kind: 'welcome', resumed: true, received: 0, unknown: [], spare: SPARE }
 
 function assign(seq: number, ...replicas: string[]): AgentEvent {
-  return { kind: 'assign', seq, leases: replicas.map((replica) => ({ ok: true, lease: leaseOf(replica) })) }
+  return { kind: 'assign', seq, leases: replicas.map((replica) => ({ ok: true, granted: false, lease: leaseOf(replica) })) }
+}
+
+/** With the leave to run. */
+function assignGranted(seq: number, ...replicas: string[]): AgentEvent {
+  return { kind: 'assign', seq, leases: replicas.map((replica) => ({ ok: true, granted: true, lease: leaseOf(replica) })) }
 }
 
 function grant(seq: number, granted: string[], refused: string[] = []): AgentEvent {
@@ -86,6 +91,23 @@ describe('the agent', () => {
     play(agent, assign(1, A, B), { kind: 'prepared', replica: A }, { kind: 'prepared', replica: B })
     assert.deepEqual([agent.phaseOf(A), agent.phaseOf(B)], ['asking', 'ready'])
     const after = play(agent, grant(2, [A]), { kind: 'ended', replica: A, ended: ENDED })
+    assert.deepEqual(sent(after)[0]?.start?.replicas, [{ replica: B, epoch: 1 }])
+  })
+
+  it('runs at once what was granted with its lease, also after a crash, and asks for what it has no slot for', () => {
+    const agent = ready(1)
+    const { changes, prompts } = play(agent, assignGranted(1, A, B))
+    assert.deepEqual(
+      prompts.map(({ kind }) => kind),
+      ['prepare', 'prepare']
+    )
+    const again = agentWith()
+    for (const { key, value } of changes) if (value !== null) again.restore(key, value, 0)
+    again.restored()
+    assert.deepEqual(kinds(play(again, { kind: 'prepared', replica: A })), ['start'])
+    const step = play(agent, { kind: 'prepared', replica: B }, { kind: 'prepared', replica: A })
+    assert.deepEqual([kinds(step), agent.phaseOf(A), agent.phaseOf(B)], [['start'], 'running', 'ready'])
+    const after = play(agent, { kind: 'ended', replica: A, ended: ENDED })
     assert.deepEqual(sent(after)[0]?.start?.replicas, [{ replica: B, epoch: 1 }])
   })
 

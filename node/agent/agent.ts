@@ -272,7 +272,9 @@ export class Agent {
     const refusal = this.#refusal(offered)
     if (refusal !== undefined) this.#say.returned(id, refusal)
     if (refusal !== undefined || !offered.ok) return
-    this.#held.set(id, { phase: 'preparing', lease: offered.lease, asked: false, granted: false }, nowMs)
+    // Without a slot it has to ask when there is one, like any other.
+    const granted = offered.granted && this.#held.busy < this.#slots
+    this.#held.set(id, { phase: 'preparing', lease: offered.lease, asked: granted, granted }, nowMs)
     this.#prompt({ kind: 'prepare', replica: id, manifest: offered.lease.manifest })
   }
 

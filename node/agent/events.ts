@@ -28,7 +28,10 @@ export interface CheckedLease {
 }
 
 /** One lease of an Assign: good, or why it will not be run. */
-export type OfferedLease = { readonly ok: true; readonly lease: CheckedLease } | { readonly ok: false; readonly replica: ReplicaId; readonly fault: Fault }
+/** `granted`: it may run without asking. */
+export type OfferedLease =
+  | { readonly ok: true; readonly lease: CheckedLease; readonly granted: boolean }
+  | { readonly ok: false; readonly replica: ReplicaId; readonly fault: Fault }
 
 /** What a run left, once it is in the content store. CIDs as text. */
 export interface Published {
@@ -116,7 +119,7 @@ export interface Step {
 
 /** preparing -> ready -> asking -> running -> publishing -> reported -> (gone); running -> killing -> (gone), or publishing when its owner killed it; each of the others -> (gone). */
 export type Replica =
-  /** `asked` and `granted` only after a restart: the question was sent before it. */
+  /** `asked`: it has a slot. Both only when it was granted with its lease, or after a restart: the question was sent before it. */
   | { readonly phase: 'preparing'; readonly lease: CheckedLease; readonly asked: boolean; readonly granted: boolean }
   | { readonly phase: 'ready'; readonly lease: CheckedLease }
   | { readonly phase: 'asking'; readonly lease: CheckedLease }

@@ -119,7 +119,8 @@ export class World {
     const message = this.#sent[seq - 1]
     if (message === undefined) return
     if (!again) this.#next++
-    if (message.kind === 'assign') this.#settle([{ kind: 'assign', seq, leases: message.leases.map((id) => ({ ok: true, lease: leaseOf(id) })) }], crashAt)
+    if (message.kind === 'assign')
+      this.#settle([{ kind: 'assign', seq, leases: message.leases.map((id) => ({ ok: true, granted: false, lease: leaseOf(id) })) }], crashAt)
     else this.#settle([{ ...message, seq }], crashAt)
   }
 

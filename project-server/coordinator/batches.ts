@@ -81,7 +81,7 @@ export function killEvent(state: State, event: Extract<Event, { kind: 'kill' }>,
 export function bundleOf(state: State, accepted: { readonly cid: string; readonly bytes: Uint8Array }, manifest: RunManifest): Bundle {
   let bundle = state.bundles.get(accepted.cid)
   if (bundle !== undefined) return bundle
-  const { engine, resources, compareStdout } = manifest
+  const { engine, resources, compareStdout, image, dependencies } = manifest
   const { cpuMillis, memoryBytes, diskBytes, timeMs } = resources
   const key = `${engine} ${cpuMillis} ${memoryBytes} ${diskBytes}`
   let needs = state.needs.get(key)
@@ -90,7 +90,7 @@ export function bundleOf(state: State, accepted: { readonly cid: string; readonl
     state.needs.set(key, needs)
   }
   const { cid, bytes } = accepted
-  bundle = { cid, bytes, needs, compareStdout, timeMs, users: 0 }
+  bundle = { cid, bytes, needs, compareStdout, timeMs, atOnce: image === null && dependencies.length === 0, users: 0 }
   state.bundles.set(cid, bundle)
   return bundle
 }

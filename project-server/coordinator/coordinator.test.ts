@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { DEFAULT_POLICY } from '#protocol/bundle/policy'
-import { batchId, bundle, CoordinatorWorld, offer } from '#test/support/coordinator'
+import { batchId, bundle, CoordinatorWorld, offer, plainBundle } from '#test/support/coordinator'
 
 const A = batchId(1)
 const T = `${A}.0`
@@ -137,6 +137,23 @@ describe('a task', () => {
       else at.pass(12_000)
       assert.deepEqual([...ann.leases.keys()], [`${batchId(2)}.0.1`])
     }
+  })
+
+  it('that needs nothing to be fetched is granted with its lease, once, and its run ends like any other', async () => {
+    const at = await world()
+    const ann = at.join('ann')
+    at.submit(A, [plainBundle('x')], SINGLE)
+    assert.deepEqual([[...ann.granted], at.states(T)], [[`${T}.1`], 'ann running'])
+    at.begin(ann, `${T}.1`)
+    await at.start()
+    assert.equal(at.states(T), 'ann running')
+    at.join('ann')
+    at.report(ann, `${T}.1`, { output: 'four' })
+    assert.equal(at.record(T).state, 'ready')
+    const killed = batchId(2)
+    at.submit(killed, [plainBundle('y')], SINGLE)
+    at.apply({ kind: 'kill', batch: killed, by: 'owner' })
+    assert.deepEqual(ann.cancelled, [`${killed}.0.1`])
   })
 
   it('killed before its start is never granted', async () => {

@@ -100,7 +100,8 @@ function encodeAssign(seq: number, replicas: readonly Replica[], signer: LeaseSi
   const leases: Lease[] = replicas.map(({ id, epoch, task: { bundle } }) => ({
     replica: id,
     epoch,
-    manifest: bundle.bytes as Uint8Array<ArrayBuffer>
+    manifest: bundle.bytes as Uint8Array<ArrayBuffer>,
+    ...(bundle.atOnce ? { granted: true } : {})
   }))
   // Every lease of a frame may have ended before it is sent again.
   const signature =

@@ -17,6 +17,8 @@ export interface Bundle {
   readonly needs: Needs
   readonly compareStdout: boolean
   readonly timeMs: number
+  /** Nothing has to be fetched before it runs: to be given it is to be granted it. */
+  readonly atOnce: boolean
   /** Live tasks that name it. */
   users: number
 }

@@ -6,18 +6,19 @@ import type { CancelReason } from './records.ts'
 import type { State } from './state.ts'
 import { assertReplicaMove, isLive, type ReplicaState } from './states.ts'
 
-/** -> leased: a new attempt of the task goes to the node with the next take. */
+/** -> leased, or running when nothing has to be fetched: a new attempt of the task goes to the node with the next take. */
 export function lease(state: State, task: Task, node: Node, nowMs: number): Replica {
   const attempt = task.replicas.length + 1
+  const { atOnce } = task.bundle
   const replica: Replica = {
     id: replicaId(task.id, attempt),
     task,
     attempt,
     node,
-    state: 'leased',
+    state: atOnce ? 'running' : 'leased',
     atMs: nowMs,
     epoch: state.epoch,
-    granted: false,
+    granted: atOnce,
     verdict: null,
     fault: null,
     report: null,

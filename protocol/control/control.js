@@ -1237,6 +1237,10 @@ export var Lease;
                     w.uint32(26);
                     w.bytes(obj.manifest);
                 }
+                if (obj.granted != null) {
+                    w.uint32(32);
+                    w.bool(obj.granted);
+                }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
                 }
@@ -1260,6 +1264,10 @@ export var Lease;
                         }
                         case 3: {
                             obj.manifest = reader.bytes();
+                            break;
+                        }
+                        case 4: {
+                            obj.granted = reader.bool();
                             break;
                         }
                         default: {
@@ -1292,6 +1300,13 @@ export var Lease;
                             yield {
                                 field: `${prefix}.manifest`,
                                 value: reader.bytes()
+                            };
+                            break;
+                        }
+                        case 4: {
+                            yield {
+                                field: `${prefix}.granted`,
+                                value: reader.bool()
                             };
                             break;
                         }

@@ -97,7 +97,10 @@ export class Words {
       const received = link?.received ?? 0
       this.#complaints.expect(said <= received, () => `the server told ${node} that it has ${said}, on its disk is ${received}`)
     }
-    for (const { replica } of assign?.leases ?? []) this.#stillWanted(node, replica, 'leased')
+    for (const { replica, granted } of assign?.leases ?? []) {
+      this.#stillWanted(node, replica, granted === true ? 'granted' : 'leased')
+      if (granted === true) this.#sometimes.see('granted with its lease')
+    }
     for (const replica of grant?.granted ?? []) this.#stillWanted(node, replica, 'granted')
     if ((grant?.refused.length ?? 0) > 0) this.#sometimes.see('a start was refused')
     if (cancel !== undefined) this.#sometimes.see(`cancelled: ${cancel.reason}`)

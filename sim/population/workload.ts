@@ -65,7 +65,7 @@ export class Owner {
       engine: 'process',
       image: null,
       command: ['work'],
-      dependencies: [],
+      dependencies: [{ name: 'data', root: cidOfBytes(RAW, TEXT.encode('the data')), path: '', executables: [] }],
       environment: {},
       network: 'none',
       compareStdout: false,

@@ -214,8 +214,8 @@ export class Hostile {
   #hear(frame: Frame): void {
     if (frame.welcome !== undefined) this.#welcomed = true
     if (frame.seq > 0) this.#received = frame.seq
-    for (const { replica, epoch, manifest } of frame.assign?.leases ?? []) {
-      this.#leases.set(replica, { epoch, bundle: manifestCid(manifest), asked: false, granted: false, cheated: false })
+    for (const { replica, epoch, manifest, granted = false } of frame.assign?.leases ?? []) {
+      this.#leases.set(replica, { epoch, bundle: manifestCid(manifest), asked: false, granted, cheated: false })
       if (!this.#hoards) this.#process.after(500 + this.#ports.random.below(4_000), () => this.#ask(replica))
     }
     for (const replica of frame.grant?.granted ?? []) {

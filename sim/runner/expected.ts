@@ -28,6 +28,7 @@ export const EXPECTED: readonly string[] = [
   'fault of owner',
   'frames of an old connection came after a newer one began',
   'left by a killed run',
+  'granted with its lease',
   'link begun',
   'link resumed',
   'node sent away: bad_ack',

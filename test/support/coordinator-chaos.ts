@@ -14,7 +14,7 @@ import { decodeFrame, type Frame } from '#protocol/control/messages'
 import type { ReplicaId, TaskId } from '#protocol/ids'
 import { parseReplicaId } from '#protocol/ids'
 import { MemoryStore } from '../../sim/store.ts'
-import { batchId, bundle, offer, PROJECT, result, SEAL, SIGNER, signedResult } from './coordinator.ts'
+import { batchId, bundle, offer, PROJECT, plainBundle, result, SEAL, SIGNER, signedResult } from './coordinator.ts'
 import { Safety } from './coordinator-safety.ts'
 
 export type Action =
@@ -59,6 +59,8 @@ class ChaosNode {
   /** The coordinator has welcomed the present stream; the node has heard it. */
   welcomeSent = false
   welcomeHeard = false
+  /** It has said bye, and takes nothing more until it is back. */
+  leaving = false
 
   constructor(id: string, lies: boolean) {
     this.id = id
@@ -205,6 +207,7 @@ export class Chaos {
       case 'bye':
         if (!node.welcomeHeard) return
         node.leases.clear()
+        node.leaving = true
         this.#say(node, (seq) => ({ kind: 'bye', node: node.id, seq }))
         return
       case 'hear':
@@ -231,7 +234,10 @@ export class Chaos {
 
   #submit({ tasks, policy, more }: Extract<Action, { kind: 'submit' }>): void {
     const unfinished = this.batches.find(({ complete }) => !complete)
-    const bundles = Array.from({ length: tasks }, (_, index) => bundle(`${index % 3}`, { resources: { memoryBytes: 1024 ** 3 * (1 + (index % 2)) } }))
+    const sizes = (index: number) => ({ memoryBytes: 1024 ** 3 * (1 + (index % 2)) })
+    const bundles = Array.from({ length: tasks }, (_, index) =>
+      index % 3 === 2 ? plainBundle('2', sizes(index)) : bundle(`${index % 3}`, { resources: sizes(index) })
+    )
     const batch = unfinished ?? { id: batchId(this.batches.length + 1), bundles: [], policy: { ...DEFAULT_POLICY, ...policy }, complete: false }
     if (unfinished === undefined) this.batches.push(batch)
     const from = batch.bundles.length
@@ -250,6 +256,7 @@ export class Chaos {
   #join(node: ChaosNode): void {
     if (node.inbox !== undefined) this.#cut(node, true)
     node.inbox = []
+    node.leaving = false
     this.#greeting.push(node)
     this.#apply({
       kind: 'hello',
@@ -308,11 +315,13 @@ export class Chaos {
     if (frame.seq <= node.received) return
     if (frame.seq !== node.received + 1) throw new Error(`${node.id} has ${node.received} and got ${frame.seq}`)
     node.received = frame.seq
-    for (const { replica, epoch } of frame.assign?.leases ?? []) {
+    for (const { replica, epoch, granted } of frame.assign?.leases ?? []) {
+      if (node.leaving) continue
       const id = parseReplicaId(replica)
       const index = Number(id?.task.split('.')[1])
       const cid = this.batches.find((batch) => replica.startsWith(batch.id))?.bundles[index]?.cid ?? ''
-      node.leases.set(replica, { epoch, bundle: Cid.parse(cid), phase: 'leased' })
+      node.leases.set(replica, { epoch, bundle: Cid.parse(cid), phase: granted === true ? 'granted' : 'leased' })
+      if (granted === true) this.safety.granted(node.id, replica)
     }
     for (const replica of frame.grant?.granted ?? []) {
       this.safety.granted(node.id, replica)

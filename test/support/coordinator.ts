@@ -25,7 +25,9 @@ export function batchId(number: number): string {
   return batchIdFrom(bytes)
 }
 
-/** A bundle told apart by its argument. */
+const INPUT = { name: 'data', root: cidOfBytes(RAW, new Uint8Array(1)), path: '', executables: [] }
+
+/** A bundle told apart by its argument, whose input has to be fetched. */
 export function bundle(
   argument: string,
   overrides: Partial<Omit<RunManifest, 'resources'>> & { resources?: Partial<RunManifest['resources']> } = {}
@@ -37,7 +39,7 @@ export function bundle(
     engine: 'process',
     image: null,
     command: ['work', argument],
-    dependencies: [],
+    dependencies: [INPUT],
     environment: {},
     network: 'none',
     compareStdout: false,
@@ -46,6 +48,11 @@ export function bundle(
   }
   const bytes = encodeManifest(manifest)
   return { cid: manifestCid(bytes).toString(), bytes, manifest }
+}
+
+/** One that needs nothing, so that its lease is its grant. */
+export function plainBundle(argument: string, resources: Partial<RunManifest['resources']> = {}): AcceptedBundle {
+  return bundle(argument, { dependencies: [], resources })
 }
 
 export function offer(slots: number, overrides: Partial<NodeOffer> = {}): NodeOffer {
@@ -132,7 +139,10 @@ export class ScriptedNode {
     if (frame.seq <= this.received) return
     if (frame.seq !== this.received + 1) throw new Error(`node ${this.id} has message ${this.received} and got ${frame.seq}`)
     this.received = frame.seq
-    for (const { replica, epoch, manifest } of frame.assign?.leases ?? []) this.leases.set(replica, { epoch, bundle: manifestCid(manifest) })
+    for (const { replica, epoch, manifest, granted } of frame.assign?.leases ?? []) {
+      this.leases.set(replica, { epoch, bundle: manifestCid(manifest) })
+      if (granted === true) this.granted.add(replica)
+    }
     for (const replica of frame.grant?.granted ?? []) this.granted.add(replica)
     this.refused.push(...(frame.grant?.refused ?? []))
     this.cancelled.push(...(frame.cancel?.replicas ?? []))
