@@ -1,8 +1,8 @@
 /**
  * From a submission to the first instant of its program, by the program's own clock: warm, process executor, one node on loopback,
  * server and node processes of their own, one task after another. Beside what the same parts cannot do without: a question and
- * its answer over libp2p twice (submit and lease, leave to run), four records on disk (the server's of the task, the node's of
- * the lease, the server's of the start, the node's of it), and a shell that starts the program.
+ * its answer over libp2p (the submission goes there, the lease comes back), two records on disk (the server's of the task, the
+ * node's of the lease), and a shell that starts the program.
  */
 import { execFile } from 'node:child_process'
 import { open } from 'node:fs/promises'
@@ -21,8 +21,7 @@ import { type BenchContext, type BenchLine, benchLine, median, quantile, seconds
 const NAME = 'submit to start, p50, process executor'
 const WARM_UP = 20
 const TASKS = 300
-const ROUND_TRIPS = 2
-const RECORDS = 4
+const RECORDS = 2
 const RECORD_BYTES = 1024
 const NS_PER_MS = 1e6
 /** Prints nanoseconds since 1970. */
@@ -47,7 +46,7 @@ export async function run(context: BenchContext): Promise<BenchLine[]> {
     context.log(
       `p50 ${median(ours).toFixed(2)} ms, p90 ${quantile(ours, 0.9).toFixed(2)}, p99 ${quantile(ours, 0.99).toFixed(2)}, least ${median(least).toFixed(2)}`
     )
-    const peer = `${ROUND_TRIPS} questions to the server, ${RECORDS} fsyncs and the program's own start`
+    const peer = `a question to the server, ${RECORDS} fsyncs and the program's own start`
     return [benchLine({ name: NAME, value: median(ours), unit: 'ms', peer, peerValue: median(least), must: 'value <= 10' })]
   } finally {
     await network.stop()
@@ -71,7 +70,7 @@ async function submitToStart(client: Client, index: number): Promise<number> {
 async function leastMs(client: Client, disk: { write(bytes: Uint8Array): Promise<unknown>; datasync(): Promise<void> }): Promise<number> {
   const record = new Uint8Array(RECORD_BYTES)
   const spent = await seconds(async () => {
-    for (let trip = 0; trip < ROUND_TRIPS; trip++) await client.info()
+    await client.info()
     for (let index = 0; index < RECORDS; index++) {
       await disk.write(record)
       await disk.datasync()
