@@ -9,6 +9,8 @@ import { HostError } from '../host.ts'
 export const DHT_PROTOCOL = '/talko/kad/1.0.0'
 /** How long publishing or finding may take when the caller sets no limit. */
 const QUERY_MS_MAX = 30_000
+/** After the first valid record, so long for a newer one: the rest of a query asks peers that may be gone, each for many seconds. */
+const NEWER_MS_MAX = 2_000
 /** Between looks at the bootstrap connections; doubled up to the second value while they fail. */
 const REDIAL_MS = 1_000
 const REDIAL_MS_MAX = 60_000
@@ -69,14 +71,22 @@ export function startDht(libp2p: Libp2p, dht: KadDHT, { bootstrap }: DhtOptions,
     async find(project, signal) {
       const key = recordKey(project)
       const found: Uint8Array[] = []
+      const enough = new AbortController()
+      let timer: NodeJS.Timeout | undefined
       try {
-        for await (const event of dht.get(key, { signal: limit(signal) })) if (event.name === 'VALUE') found.push(event.value)
+        for await (const event of dht.get(key, { signal: AbortSignal.any([limit(signal), enough.signal]) })) {
+          const value = event.name === 'VALUE' ? event.value : event.name === 'PEER_RESPONSE' ? event.record?.value : undefined
+          if (value === undefined || !isValid(key, value)) continue
+          found.push(value)
+          timer ??= setTimeout(() => enough.abort(new Error('a record was found')), NEWER_MS_MAX)
+        }
       } catch (cause) {
         if (signal?.aborted) throw signal.reason
         if (found.length === 0) throw new HostError('dht_unavailable', 'the DHT does not answer; check the bootstrap addresses', { cause })
+      } finally {
+        clearTimeout(timer)
       }
-      const valid = found.filter((value) => isValid(key, value))
-      return valid[selectEntry(valid)]
+      return found[selectEntry(found)]
     }
   }
 }
