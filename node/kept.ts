@@ -50,10 +50,15 @@ export class KeptContent {
     return { output: out.cid, stdout: stdout.cid, stderr: stderr.cid, bytes: out.bytes + stdout.bytes + stderr.bytes, overDisk: out.over }
   }
 
-  /** What an earlier life of the node may have published of a replica, without having come to say so: found by publishing it again. */
-  async takeUp(replica: ReplicaId, diskBytes = Number.POSITIVE_INFINITY): Promise<void> {
-    // What cannot be published now could not be then.
-    await this.publish(replica, { diskBytes, signal: new AbortController().signal }).catch(() => undefined)
+  /** What an earlier life of the node may have published of a replica, without having come to say so: found by publishing it again. False when there is no room to do so now. */
+  async takeUp(replica: ReplicaId, diskBytes = Number.POSITIVE_INFINITY): Promise<boolean> {
+    try {
+      await this.publish(replica, { diskBytes, signal: new AbortController().signal })
+      return true
+    } catch (error) {
+      // What else keeps it from being published now did so then.
+      return !(error instanceof ContentError && error.code === 'disk_full')
+    }
   }
 
   /** After a restart: a reported replica still needs these, in the order in which they were published. */

@@ -18,7 +18,7 @@ export interface PageStore {
 }
 
 interface Page {
-  readonly key: string
+  readonly number: number
   /** The one written after it. */
   next: Page | undefined
   bytes: number
@@ -72,8 +72,7 @@ class Pages implements NodeStore {
   async open(): Promise<void> {
     for await (const [key, value] of this.#store.all()) {
       if (!key.startsWith(PREFIX)) continue
-      this.#next = Number.parseInt(key.slice(PREFIX.length), 16) + 1
-      const page = this.#add(key)
+      const page = this.#add(Number.parseInt(key.slice(PREFIX.length), 16))
       for (const record of recordsOf(value)) this.#place(record, page)
     }
   }
@@ -100,8 +99,7 @@ class Pages implements NodeStore {
   }
 
   async #write(changes: readonly Change[]): Promise<void> {
-    const page = this.#add(PREFIX + this.#next.toString(16).padStart(13, '0'))
-    this.#next++
+    const page = this.#add(this.#next)
     for (const change of changes) this.#place(change, page)
     const deleted = this.#dropFirst()
     const records = [...changes]
@@ -111,13 +109,13 @@ class Pages implements NodeStore {
       deleted.push(...this.#dropFirst())
     }
     // With everything gone there is nothing left that must be said to be gone.
-    await this.#store.write(this.#oldest === undefined ? undefined : { key: page.key, value: encode(records) }, deleted)
+    await this.#store.write(this.#oldest === undefined ? undefined : { key: keyOf(page), value: encode(records) }, deleted)
   }
 
   /** Moves what still counts in the oldest page to the newest. */
   async #rescue(from: Page, to: Page): Promise<Change[]> {
-    const bytes = await this.#store.get(from.key)
-    if (bytes === undefined) throw new TypeError(`the node's records are damaged: ${from.key} is missing`)
+    const bytes = await this.#store.get(keyOf(from))
+    if (bytes === undefined) throw new TypeError(`the node's records are damaged: ${keyOf(from)} is missing`)
     const newest = new Map<string, Change>()
     for (const record of recordsOf(bytes)) newest.set(record.key, record)
     const counting = [...newest.values()].filter(({ key }) => this.#places.get(key)?.page === from)
@@ -125,8 +123,9 @@ class Pages implements NodeStore {
     return counting
   }
 
-  #add(key: string): Page {
-    const page: Page = { key, next: undefined, bytes: 0, live: 0 }
+  #add(number: number): Page {
+    this.#next = number + 1
+    const page: Page = { number, next: undefined, bytes: 0, live: 0 }
     if (this.#newest === undefined) this.#oldest = page
     else this.#newest.next = page
     this.#newest = page
@@ -164,11 +163,15 @@ class Pages implements NodeStore {
     for (let first = this.#oldest; first?.live === 0; first = this.#oldest) {
       this.#oldest = first.next
       this.#bytes -= first.bytes
-      dropped.push(first.key)
+      dropped.push(keyOf(first))
     }
     if (this.#oldest === undefined) this.#newest = undefined
     return dropped
   }
+}
+
+function keyOf({ number }: Page): string {
+  return PREFIX + number.toString(16).padStart(13, '0')
 }
 
 function encode(records: readonly Change[]): Uint8Array {

@@ -23,6 +23,8 @@ export const FETCHES_AT_ONCE = 4
 /** How often a fetch that fails while the coordinator is there is tried, and the wait between. */
 export const FETCH_TRIES_MAX = 5
 export const FETCH_RETRY_MS = 500
+/** How often a content store without room is tried again for what an earlier life left. */
+export const FULL_RETRY_MS = 5_000
 /** Content an input may have when nothing else bounds it. */
 export const INPUT_BYTES_MAX = 2 ** 42
 /** Entries of a hostile output tree. */

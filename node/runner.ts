@@ -8,6 +8,8 @@ import { type Host, HostError, StreamError } from '#protocol/peer/host'
 import type { AgentEvent, CheckedLease, Fault } from './agent/events.ts'
 import { fetchInputs, locateInputs } from './inputs.ts'
 import { KeptContent, NOTHING_LEFT } from './kept.ts'
+import { pause } from './pause.ts'
+import { FULL_RETRY_MS } from './policy.ts'
 import { type Clock, type Execution, type Executor, ExecutorError, type Logger, type Running, type Workspace } from './ports.ts'
 import { Run, WatchedExecution } from './run.ts'
 
@@ -41,6 +43,8 @@ export class Runner {
   #content: KeptContent | undefined
   #runs: Map<ReplicaId, Run> | undefined
   #removing: Set<Promise<void>> | undefined
+  /** Made when something waits for room. */
+  #stopping: AbortController | undefined
 
   constructor(ports: RunnerPorts, owner: RunnerOwner) {
     this.#ports = ports
@@ -53,12 +57,12 @@ export class Runner {
   }
 
   /** At a start: what is left of replicas that are in no book any more, their content too, which an earlier life may have published. */
-  async clear(left: readonly ReplicaId[]): Promise<void> {
-    for (const replica of left) {
-      await this.#kept.takeUp(replica)
-      await this.#ports.workspace.remove(replica)
-      await this.#kept.forget(replica)
-    }
+  clear(left: readonly ReplicaId[]): void {
+    for (const replica of left)
+      this.#track(
+        replica,
+        this.#takeUp(replica).then(() => this.#forget(replica))
+      )
   }
 
   /** After a restart: what a reported replica left is served until it is removed. CIDs as text. */
@@ -139,15 +143,19 @@ export class Runner {
       this.#runs?.delete(replica)
       return
     }
-    const removed = this.#remove(replica, began)
-      .catch((error: unknown) => this.#complain(replica, 'remove', error))
-      .finally(() => this.#removing?.delete(removed))
+    this.#track(replica, this.#remove(replica, began))
+  }
+
+  #track(replica: ReplicaId, work: Promise<void>): void {
+    const removed = work.catch((error: unknown) => this.#complain(replica, 'remove', error)).finally(() => this.#removing?.delete(removed))
     this.#removing ??= new Set()
     this.#removing.add(removed)
   }
 
   /** Resolves when nothing is being prepared, published, started or removed any more; what runs runs on. */
   async stop(): Promise<void> {
+    this.#stopping ??= new AbortController()
+    this.#stopping.abort(new Error('the node stops'))
     const runs = [...(this.#runs?.values() ?? [])]
     for (const { work } of runs) work?.abort.abort(new Error('the node stops'))
     await Promise.allSettled([...runs.flatMap(({ work, started }) => [work?.over, started]), ...(this.#removing ?? [])])
@@ -208,9 +216,21 @@ export class Runner {
     if (run?.work === undefined) this.#runs?.delete(replica)
     else run.beginAgain()
     if (began !== null) await this.#removeRun(replica, began.manifest)
-    if (began !== null && run?.ofEarlierLife === true) await this.#kept.takeUp(replica, began.manifest.resources.diskBytes)
+    if (began !== null && run?.ofEarlierLife === true) await this.#takeUp(replica, began.manifest.resources.diskBytes)
+    await this.#forget(replica)
+  }
+
+  async #forget(replica: ReplicaId): Promise<void> {
     await this.#ports.workspace.remove(replica)
     await this.#kept.forget(replica)
+  }
+
+  /** Waits until there is room; when the node stops before, the folder stays for its next start. */
+  async #takeUp(replica: ReplicaId, diskBytes?: number): Promise<void> {
+    while (!(await this.#kept.takeUp(replica, diskBytes))) {
+      this.#stopping ??= new AbortController()
+      await pause(this.#ports.clock, FULL_RETRY_MS, this.#stopping.signal)
+    }
   }
 
   /** A container that cannot be removed now is swept when its engine answers again; the watch over the engines has to know that one did not. */

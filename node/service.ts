@@ -80,7 +80,7 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
     }
     for (const [replica, content] of this.#agent.reported()) this.#runner.remember(replica, content)
     const held = this.#held()
-    await this.#runner.clear((await workspace.all()).filter((replica) => !held.has(replica)))
+    this.#runner.clear((await workspace.all()).filter((replica) => !held.has(replica)))
     this.#tick()
     await this.#engines.start()
     this.#connection.start()

@@ -47,6 +47,7 @@ export const NODE_FAULTS = [
   'thin_line',
   'forgotten',
   'crash',
+  'crash_at_publish',
   'power_loss',
   'wipe',
   'stop',

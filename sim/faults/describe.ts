@@ -13,6 +13,8 @@ const WORDS: Readonly<Record<FaultKind, Words>> = {
   thin_line: ({ amount }, node, lasts) => `the line of ${node} carries ${thinBytesPerMs(amount)} bytes a millisecond ${lasts}`,
   forgotten: (_fault, node) => `a router forgets the connection of ${node}: nothing passes, and nobody is told`,
   crash: (_fault, node) => `${node} is killed and started again`,
+  crash_at_publish: ({ forMs }, node) =>
+    `${node} will be killed when it next has published what a run left, and comes back ${(forMs / 1000).toFixed(1)} s later`,
   power_loss: (_fault, node) => `the machine of ${node} loses power`,
   wipe: (_fault, node) => `${node} comes back with an empty disk`,
   stop: (_fault, node, lasts) => `${node} is stopped ${lasts}`,

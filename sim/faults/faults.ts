@@ -77,6 +77,12 @@ export class Faults {
       case 'forgotten':
         for (const connection of node.host?.connections ?? []) connection.forget()
         return
+      case 'crash_at_publish':
+        machine.trouble.crashAtPublish = () => {
+          node.crash({ tell: true, wipe: false })
+          node.start(forMs)
+        }
+        return
       case 'crash':
       case 'power_loss':
       case 'wipe':

@@ -116,5 +116,29 @@ export const BUGS: readonly Bug[] = [
     file: 'project-server/coordinator/coordinator.ts',
     line: 'if (ok) finish(this.#state, task, true, nowMs)',
     instead: 'if (ok || task) finish(this.#state, task, true, nowMs)'
+  },
+  {
+    name: 'a node waits for ever for a coordinator that has fallen silent',
+    file: 'node/calling.ts',
+    line: "if (state.unanswered >= silentBeats(state.beatMs)) return { state, act: 'hang up', waitMs: undefined }",
+    instead: ''
+  },
+  {
+    name: 'a node hangs up its stream and calls again over the same dead connection',
+    file: 'node/connection.ts',
+    line: 'this.#ports.host.disconnect(this.#options.project).catch(() => undefined)',
+    instead: ''
+  },
+  {
+    name: 'a page of records is believed whatever is in it',
+    file: 'node/pages.ts',
+    line: 'if (text.length < SUM_BYTES || text.readUInt32BE() !== crc32(text.subarray(SUM_BYTES))) throw damaged',
+    instead: ''
+  },
+  {
+    name: 'a node keeps what its last life published and did not come to say',
+    file: 'node/runner.ts',
+    line: 'if (began !== null && run?.ofEarlierLife === true) await',
+    instead: 'if (began !== null && run?.ofEarlierLife === null) await'
   }
 ]

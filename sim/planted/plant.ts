@@ -1,5 +1,6 @@
 /** A copy of the source tree in which one bug at a time is planted, and the simulator let loose on it. */
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,8 +13,9 @@ const RUN_MS_MAX = 480_000
 export interface Caught {
   readonly seed: number
   readonly complaint: string
-  /** The small case as a story; empty when it was not asked for. */
+  /** The small case as a story, and as data; empty when it was not asked for. */
   readonly story: string
+  readonly small: string
 }
 
 export interface Copy {
@@ -54,5 +56,6 @@ function look(dir: string, seeds: number, shrink: number): Caught | undefined {
   if (status !== 3 || failed === null) throw new Error(`the simulator itself broke (status ${status}): ${stderr.slice(-2_000)}`)
   const [, seed = '', complaint = ''] = failed
   const [, story = ''] = stderr.split(/^repeat it .*\n/m)
-  return { seed: Number(seed), complaint, story: story.trim() }
+  const [, file] = /^the small case: .* --case (.*)$/m.exec(stderr) ?? []
+  return { seed: Number(seed), complaint, story: story.trim(), small: file === undefined ? '' : readFileSync(file, 'utf8') }
 }

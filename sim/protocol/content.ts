@@ -19,6 +19,8 @@ export interface ContentWorld {
   readonly textAt?: (path: string) => string
   /** Nothing can be added. */
   readonly full?: () => boolean
+  /** Something was. */
+  readonly added?: () => void
 }
 
 /** Beyond the round trip, of each piece. */
@@ -156,6 +158,7 @@ class SimContent implements ContentStore {
   #add(root: CID): void {
     if (this.#world.full?.() === true) throw new ContentError('disk_full', 'no space is left')
     this.#world.roots.add(root.toString())
+    this.#world.added?.()
   }
 }
 

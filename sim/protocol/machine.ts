@@ -49,6 +49,8 @@ export interface MachineFaults {
   /** Outputs that are handed over are not what was asked for, or inputs that come are not. */
   corruptOutput: boolean
   corruptInput: boolean
+  /** Its process is killed when it has put something into its content store, before it can say so. */
+  crashAtPublish: (() => void) | undefined
 }
 
 const NO_FAULTS: Readonly<MachineFaults> = {
@@ -62,7 +64,8 @@ const NO_FAULTS: Readonly<MachineFaults> = {
   noInput: false,
   contentFull: false,
   corruptOutput: false,
-  corruptInput: false
+  corruptInput: false,
+  crashAtPublish: undefined
 }
 
 interface Write {
@@ -216,7 +219,7 @@ export class Machine {
   }
 
   #apply({ put, deleted, changes, onApplied }: PageWrite): void {
-    if (put !== undefined) this.#entries.set(put.key, textOf(put.value))
+    if (put !== undefined) this.#entries.set(Buffer.from(put.key).toString('latin1'), textOf(put.value))
     for (const key of deleted) this.#entries.delete(key)
     for (const { key, value } of changes) {
       if (value === null) this.#records.delete(key)

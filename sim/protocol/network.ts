@@ -405,11 +405,12 @@ export class SimHost implements Host {
 
 /** As the real host runs a handler: then our side is ended, and the peer's is not waited for without end. */
 function serve(process: Process, stream: SimStream, handler: (stream: FrameStream) => Promise<void>): void {
-  handler(stream)
-    .then(() => {
+  handler(stream).then(
+    () => {
       if (stream.isGone) return
       process.after(LINGER_MS_MAX, () => stream.abort(new StreamError('closed', 'the peer did not end its side of the stream')))
-      return stream.close()
-    })
-    .catch((error: unknown) => stream.abort(error instanceof Error ? error : new Error(String(error))))
+      void stream.close()
+    },
+    (error: unknown) => stream.abort(error instanceof Error ? error : new Error(String(error)))
+  )
 }

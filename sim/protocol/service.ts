@@ -129,6 +129,14 @@ class Place implements ServicePorts, ContentWorld, ExecutorWorld {
     return this.machine.faults.contentFull
   }
 
+  added(): void {
+    const { crashAtPublish } = this.machine.faults
+    if (crashAtPublish === undefined) return
+    this.machine.trouble.crashAtPublish = undefined
+    // Before anything can be written about it, which takes a breath.
+    this.machine.engine.after(0, crashAtPublish)
+  }
+
   outcome({ manifest, replica }: Execution): Outcome {
     return outcomeOf(this.machine, this.#setup, { command: manifest.command, replica })
   }
