@@ -368,13 +368,14 @@ describe('a node', () => {
     await node.stopped
   })
 
-  it('finds the project in the DHT, knowing only a bootstrap peer', async () => {
+  it('finds the project in the DHT, knowing only a bootstrap peer', async (t) => {
     const bootstrap = await createHost({
       signer: await generateIdentity(),
       listen: ['/ip4/127.0.0.1/tcp/0'],
       role: 'server',
       dht: { bootstrap: [], serve: true, allowPrivate: true }
     })
+    t.after(() => bootstrap.stop())
     await coordinator.down()
     await coordinator.listen('/ip4/127.0.0.1/tcp/0', bootstrap.addresses())
     const project = coordinator.signer.peerId
@@ -392,9 +393,8 @@ describe('a node', () => {
     dir = `${dir}-dht`
     await initNode(dir, { project, addresses: [], bootstrap: bootstrap.addresses(), name: 'a node', slots: 1, engines: ['process'] })
     const node = await start()
-    assert.equal(node.status().connected, true)
+    await until('the node to be welcomed', () => node.status().connected)
     await node.stop('now')
-    await bootstrap.stop()
   })
 
   it('stops when its folder vanishes', async () => {

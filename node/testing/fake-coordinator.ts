@@ -107,7 +107,11 @@ export class FakeCoordinator {
   }
 
   async resultOf(replica: ReplicaId): Promise<Result> {
-    return await until(`the result of ${replica}`, () => this.results.get(replica))
+    return await until(`the result of ${replica}`, () => {
+      const returned = this.returned.get(replica)
+      if (returned !== undefined) throw new Error(`${replica} was given back: ${returned.class} ${returned.code}, ${returned.message}`)
+      return this.results.get(replica)
+    })
   }
 
   async returnOf(replica: ReplicaId): Promise<ReturnedOne> {

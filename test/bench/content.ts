@@ -224,7 +224,7 @@ async function compareFetches(context: BenchContext, { talko, bare, url }: { tal
       })
     })
   // once each, so that no side is measured while its code is still being compiled
-  for (const warm of [small, bareFiles]) await warm()
+  for (const warm of [large, bareLarge, small, bareFiles]) await warm()
   const line = async (name: string, unit: string, peer: string, must: string, ours: () => Promise<number>, theirs: () => Promise<number>): Promise<BenchLine> =>
     benchLine({ name: `content: fetch ${name}`, unit, peer, must, ...(await alternate(context, ours, theirs)) })
   return [

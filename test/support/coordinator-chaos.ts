@@ -257,6 +257,10 @@ export class Chaos {
     if (node.inbox !== undefined) this.#cut(node, true)
     node.inbox = []
     node.leaving = false
+    // As a node's outbox does: the good-bye of its life before is not said again, though its number is.
+    const back = (said: Said): Said => (said.kind === 'bye' ? { kind: 'progress', node: node.id, seq: said.seq, replicas: [] } : said)
+    node.outbox = node.outbox.map(back)
+    node.said = node.said.map(back)
     this.#greeting.push(node)
     this.#apply({
       kind: 'hello',
