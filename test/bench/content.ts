@@ -199,6 +199,9 @@ function inMemory(): string | undefined {
   }
 }
 
+/** Fetches of each kind before those that count. */
+const WARM_UP = 3
+
 async function compareFetches(context: BenchContext, { talko, bare, url }: { talko: Side; bare: Side; url: string }): Promise<BenchLine[]> {
   const folder = join(context.workFolder, 'fetched')
   const { first, file, tree } = talko.server
@@ -223,8 +226,8 @@ async function compareFetches(context: BenchContext, { talko, bare, url }: { tal
         stdio: ['pipe', 'ignore', 'ignore']
       })
     })
-  // once each, so that no side is measured while its code is still being compiled
-  for (const warm of [large, bareLarge, small, bareFiles]) await warm()
+  // so that no side is measured while its code is still being compiled: a node's and a server's has been for days
+  for (let round = 0; round < WARM_UP; round++) for (const warm of [large, bareLarge, small, bareFiles]) await warm()
   const line = async (name: string, unit: string, peer: string, must: string, ours: () => Promise<number>, theirs: () => Promise<number>): Promise<BenchLine> =>
     benchLine({ name: `content: fetch ${name}`, unit, peer, must, ...(await alternate(context, ours, theirs)) })
   return [
