@@ -40,7 +40,7 @@ async function talko(...argv: readonly string[]): Promise<{ status: number; out:
   return { status, out, err }
 }
 
-const VERBS = ['up', 'down', 'init', 'serve', 'invite', 'use', 'upload', 'run', 'map', 'ps', 'info', 'logs', 'get', 'kill', 'nodes']
+const VERBS = ['up', 'down', 'init', 'serve', 'invite', 'use', 'upload', 'run', 'map', 'ps', 'info', 'why', 'logs', 'get', 'kill', 'nodes']
 const SUBVERBS = [
   ...['join', 'start', 'status', 'pause', 'resume', 'stop'].map((verb) => ['node', verb]),
   ...['import', 'list'].map((verb) => ['image', verb]),

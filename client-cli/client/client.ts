@@ -3,7 +3,7 @@
  * after a reconnect, and throw ClientError (or the ContentError, ManifestError of what they touch).
  */
 import type { PeerIdString } from '#protocol/ids'
-import type { BatchView, FailureCode, Made, NodeView, ProjectView, Resolved, TaskView } from '#protocol/owner/messages'
+import type { BatchView, FailureCode, Made, NodeView, ProjectView, Resolved, TaskView, WhyView } from '#protocol/owner/messages'
 import type { SignedReceipt } from '#protocol/result/receipt'
 import type { NameEntry } from './names.ts'
 import type { BatchOptions, Input, TaskSpec } from './spec.ts'
@@ -93,6 +93,8 @@ export interface Client {
   /** Waits until all tasks of a batch are decided. */
   wait(batch: string, options?: CallOptions): Promise<BatchView>
   task(of: string, options?: CallOptions): Promise<TaskView>
+  /** What a task waits for; of a batch, its first task that waits for a node. */
+  why(of: string, options?: CallOptions): Promise<WhyView>
   tasks(batch: string, options?: CallOptions): AsyncGenerator<TaskView, void, undefined>
   result(view: TaskView): TaskResult
   batches(limit: number, options?: CallOptions): Promise<BatchView[]>

@@ -10,7 +10,7 @@ import { TEXT_BYTES_MAX } from './client.ts'
 import { followLog, type LogPorts } from './logs.ts'
 import { listBook, type NameEntry, parseReference } from './names.ts'
 import type { OwnerLink } from './owner-link.ts'
-import { queryBatches, queryNodes, queryProject, queryReceipt, queryResolve, queryTask, queryTasks } from './queries.ts'
+import { queryBatches, queryNodes, queryProject, queryReceipt, queryResolve, queryTask, queryTasks, queryWhy } from './queries.ts'
 import { findContent } from './resolve.ts'
 import { Results } from './results.ts'
 import { type Input, manifestOf, policyOf, type TaskSpec } from './spec.ts'
@@ -213,6 +213,7 @@ export function ownerClient(ports: ClientPorts): Client {
       return last
     },
     task: (of, options) => queryTask(link, of, options?.signal),
+    why: (of, options) => queryWhy(link, of, options?.signal),
     tasks: (batch, options) => queryTasks(link, batch, options),
     result,
     batches: (limit, options) => queryBatches(link, limit, options?.signal),

@@ -1,13 +1,13 @@
 /** Questions to the coordinator, each with its answer checked. */
-import type { BatchView, NodeView, ProjectView, Resolved, TaskView } from '#protocol/owner/messages'
+import type { BatchView, NodeView, ProjectView, Resolved, TaskView, WhyView } from '#protocol/owner/messages'
 import { QUERY_ROWS_MAX } from '#protocol/owner/messages'
 import { decodeSignedReceipt, type SignedReceipt } from '#protocol/result/receipt'
 import { ClientError } from '../errors.ts'
 import type { OwnerLink } from './owner-link.ts'
-import { batchView, listOf, nodeView, projectView, readBody, resolved, taskView } from './views.ts'
+import { batchView, listOf, nodeView, projectView, readBody, resolved, taskView, whyView } from './views.ts'
 
 type Link = Pick<OwnerLink, 'ask'>
-type What = 'tasks' | 'task' | 'batches' | 'nodes' | 'receipt' | 'project' | 'resolve'
+type What = 'tasks' | 'task' | 'batches' | 'nodes' | 'receipt' | 'project' | 'resolve' | 'why'
 
 function query(
   link: Link,
@@ -23,6 +23,11 @@ function query(
 /** One task with its replicas. Throws ClientError `not_found`. */
 export async function queryTask(link: Link, of: string, signal?: AbortSignal): Promise<TaskView> {
   return readBody(await query(link, 'task', of, signal), taskView)
+}
+
+/** What a task waits for. Throws ClientError `not_found`; `refused` of a batch that is over. */
+export async function queryWhy(link: Link, of: string, signal?: AbortSignal): Promise<WhyView> {
+  return readBody(await query(link, 'why', of, signal), whyView)
 }
 
 /** The tasks of a batch in order, from the one after `after` on; fetched a page at a time. */

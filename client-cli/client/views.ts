@@ -1,11 +1,12 @@
 /** The bodies of a coordinator's answers, checked before anyone uses them: a project may be hostile to its client, too. */
 import * as dagCbor from '@ipld/dag-cbor'
 import { isBatchId, parseTaskId } from '#protocol/ids'
-import type { BatchView, Made, NodeView, ProjectView, PullProgress, Resolved, TaskStatus, TaskView } from '#protocol/owner/messages'
+import type { BatchView, Made, NodeView, ProjectView, PullProgress, Resolved, TaskStatus, TaskView, WhyView } from '#protocol/owner/messages'
 import { ClientError } from '../errors.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
+const WAITS: ReadonlySet<string> = new Set<WhyView['waitsFor']>(['submission', 'node', 'turn', 'runs', 'output', 'nothing'])
 const STATUSES: ReadonlySet<string> = new Set<TaskStatus>(['created', 'staged', 'running', 'validating', 'ready', 'failed', 'killed'])
 
 /** Decodes a body and checks it with `check`. Throws ClientError `refused`: the project speaks something we do not. */
@@ -33,6 +34,31 @@ export function taskView(value: unknown): TaskView | undefined {
   const failure = fields.failure === undefined ? {} : record(fields.failure)
   if (failure === undefined || (fields.failure !== undefined && !texts(failure, ['code', 'message']))) return undefined
   return fields as unknown as TaskView
+}
+
+export function whyView(value: unknown): WhyView | undefined {
+  const fields = record(value)
+  if (fields === undefined || !texts(fields, ['task', 'name', 'status', 'waitsFor']) || !STATUSES.has(fields.status as string)) return undefined
+  if (!WAITS.has(fields.waitsFor as string) || parseTaskId(fields.task as string) === undefined || !wholes(fields, ['waitedMs', 'quorum', 'wanted']))
+    return undefined
+  const rows = (name: string, check: (row: Fields) => boolean): boolean =>
+    fields[name] === undefined || (Array.isArray(fields[name]) && fields[name].every((row) => check(record(row) ?? {})))
+  const part = (name: string, check: (row: Fields) => boolean): boolean => fields[name] === undefined || check(record(fields[name]) ?? {})
+  const named = (row: Fields): boolean => texts(row, ['id', 'name'])
+  const right =
+    fields.runs !== undefined &&
+    rows('runs', (row) => texts(row, ['node', 'nodeName', 'state']) && wholes(row, ['attempt', 'forMs'])) &&
+    rows(
+      'nodes',
+      (row) => texts(row, ['reason']) && wholes(row, ['count']) && Array.isArray(row.nodes) && row.nodes.every((node) => named(record(node) ?? {}))
+    ) &&
+    rows('holders', named) &&
+    part('needs', (row) => texts(row, ['engine']) && wholes(row, ['cpuMillis', 'memoryBytes', 'diskBytes', 'named'])) &&
+    part('nearest', (row) => texts(row, ['requirement', 'node', 'nodeName']) && wholes(row, ['needs', 'offers'])) &&
+    part('ahead', (row) => wholes(row, ['tasks', 'replicas'])) &&
+    part('failure', (row) => texts(row, ['code', 'message'])) &&
+    ['startMs', 'endMs', 'runMs'].every((name) => fields[name] === undefined || Number.isSafeInteger(fields[name]))
+  return right ? (fields as unknown as WhyView) : undefined
 }
 
 export function batchView(value: unknown): BatchView | undefined {

@@ -6,7 +6,7 @@
  * then carries out the effects.
  */
 import type { BatchId, PeerIdString, TaskId } from '#protocol/ids'
-import type { NodeView, Resolved } from '#protocol/owner/messages'
+import type { NodeView, Resolved, WhyView } from '#protocol/owner/messages'
 import type { Store } from '../ports.ts'
 import { killEvent, type SubmitRefusal, submit, submitRefusal } from './batches.ts'
 import type { Event } from './events.ts'
@@ -25,6 +25,7 @@ import { batchRecord, taskRecord } from './snapshots.ts'
 import { State } from './state.ts'
 import { finish, settle } from './tasks.ts'
 import { nodeView } from './views.ts'
+import { firstWaiting, why } from './why.ts'
 
 export interface CoordinatorOptions {
   /** Peer id of the project's key. */
@@ -97,6 +98,13 @@ export class Coordinator {
   task(id: TaskId): TaskRecord | undefined {
     const task = this.#state.task(id)
     return task === undefined ? undefined : taskRecord(task)
+  }
+
+  /** What a task that is not terminal waits for; of a batch, its first task that waits for a node. */
+  why(id: TaskId | BatchId): WhyView | undefined {
+    const batch = this.#state.batches.get(id)
+    const task = batch === undefined ? this.#state.task(id) : firstWaiting(batch)
+    return task === undefined ? undefined : why(this.#state, task, this.#nowMs)
   }
 
   /** A manifest that a live task needs; others are read with `decodeBundleRecord` from `bundle/<batch>/<cid>`. */

@@ -85,6 +85,11 @@ it('whatever happens in whatever order, nothing is lost, doubled or decided wron
     'bye',
     'disconnect silent',
     'left by a killed run',
+    'waits for submission',
+    'waits for node',
+    'waits for turn',
+    'waits for runs',
+    'waits for output',
     'left'
   ])
     assert.ok((sometimes[what] ?? 0) > 0, `${what} never happened`)

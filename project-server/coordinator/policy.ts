@@ -63,6 +63,11 @@ export const REMAINS_MS_MAX = 600_000
 
 /** Replicas outstanding when their task was decided, kept so that a late result can be judged; the oldest are forgotten first. */
 export const LATE_KEPT_MAX = 65_536
+/** Tasks of one queue that are counted for the place of another, and nodes that are tried against one queue. */
+export const WHY_AHEAD_MAX = 100_000
+export const WHY_NODES_TRIED_MAX = 1_000
+/** Nodes that are named for one reason; the others are counted. */
+export const WHY_NODES_NAMED_MAX = 3
 /** Answers to one `find`: more would not help anybody. */
 export const FOUND_MAX = 16
 /** Text of a node that is kept with a replica. */

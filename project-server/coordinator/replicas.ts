@@ -39,6 +39,7 @@ export function lease(state: State, task: Task, node: Node, nowMs: number): Repl
 /** The one place where a replica changes its state; its node's room follows. */
 export function moveReplica(state: State, replica: Replica, to: ReplicaState, nowMs: number): void {
   const was = isLive(replica.state)
+  if (replica.state === 'running' && (to === 'uploading' || to === 'reported')) state.pace.ran(nowMs - replica.atMs)
   assertReplicaMove(replica.state, to, replica.id)
   replica.state = to
   replica.atMs = nowMs

@@ -4,6 +4,7 @@ import { FreeNodes } from './free-nodes.ts'
 import { CHANGED, Marked, TOUCHED } from './marks.ts'
 import type { Batch, Bundle, Group, Needs, Node, Remains, Replica, Task } from './model.ts'
 import { type LeaseSigner, Output } from './output.ts'
+import { Pace } from './pace.ts'
 import type { CoordinatorPolicy } from './policy.ts'
 import type { LateRecord } from './records.ts'
 import { Watch } from './watch.ts'
@@ -32,6 +33,7 @@ export class State {
   readonly nodes = new Map<PeerIdString, Node>()
   readonly free = new FreeNodes()
   readonly watch = new Watch()
+  readonly pace = new Pace()
   readonly late = new Map<ReplicaId, LateRecord>()
   /** Killed tasks whose runs may leave something yet. */
   readonly remains = new Map<TaskId, Remains>()

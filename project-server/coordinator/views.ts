@@ -1,5 +1,5 @@
 /** What people are shown of the coordinator's records. Pure. */
-import type { BatchView, NodeView, ReplicaView, TaskView } from '#protocol/owner/messages'
+import type { BatchView, NodeView, ReplicaView, TaskView, WhyView } from '#protocol/owner/messages'
 import type { Node } from './model.ts'
 import type { BatchRecord, ReplicaRecord, TaskRecord } from './records.ts'
 import type { LeftRecord } from './remains-records.ts'
@@ -39,6 +39,22 @@ export function taskView(record: TaskRecord, { batch, command, left }: TaskFacts
     replicasIssued: replicas.length,
     numFailures: replicas.filter(({ state, fault }) => state === 'lost' || (state === 'returned' && fault?.class !== 'owner')).length,
     ...(withReplicas ? { replicas: replicas.map(replicaView) } : {})
+  }
+}
+
+/** Why a task that is over does not go on. One whose end is decided but not written yet waits for that. */
+export function endedWhy({ id, name, status, createdAtMs, decidedAtMs = createdAtMs, quorum, failure }: TaskView): WhyView {
+  const over = status === 'ready' || status === 'failed' || status === 'killed'
+  return {
+    task: id,
+    name,
+    status,
+    waitsFor: over ? 'nothing' : 'output',
+    waitedMs: decidedAtMs - createdAtMs,
+    quorum,
+    wanted: 0,
+    runs: [],
+    ...(failure === undefined ? {} : { failure })
   }
 }
 

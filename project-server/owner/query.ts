@@ -1,4 +1,5 @@
-import type { ProjectView, Query } from '#protocol/owner/messages'
+import { parseTaskId, taskId } from '#protocol/ids'
+import type { ProjectView, Query, WhyView } from '#protocol/owner/messages'
 import { QUERY_ROWS_MAX } from '#protocol/owner/messages'
 import { clip } from '../control/inbound.ts'
 import { OwnerError } from './request.ts'
@@ -21,6 +22,8 @@ export async function query(request: Query, ports: QueryPorts): Promise<unknown>
       return of === '' ? ports.views.batches(page) : [await ports.views.batch(await resolveBatch(of, ports))]
     case 'nodes':
       return ports.views.nodes(page)
+    case 'why':
+      return why(of, ports)
     case 'receipt': {
       const task = await resolveTask(of, ports)
       const receipt = await ports.views.receipt(task)
@@ -34,4 +37,14 @@ export async function query(request: Query, ports: QueryPorts): Promise<unknown>
     default:
       throw new OwnerError('malformed', `unknown query ${JSON.stringify(clip(what, 32))}`)
   }
+}
+
+/** Of a task; of a batch, what its first waiting task waits for. */
+async function why(of: string, ports: QueryPorts): Promise<WhyView> {
+  const { kind, id } = parseTaskId(of) === undefined ? await resolve(of, ports) : { kind: 'task' as const, id: of }
+  const batch = kind === 'batch' ? await ports.views.batch(id) : undefined
+  const found = kind === 'data' ? undefined : await ports.views.why(batch?.tasks === 1 ? taskId(id, 0) : id)
+  if (found !== undefined) return found
+  if (batch !== undefined) throw new OwnerError('not_running', `all ${batch.tasks} tasks of batch ${id} are over; talko ps ${id} shows how they ended`)
+  throw new OwnerError('not_found', kind === 'data' ? `${JSON.stringify(clip(of, 64))} is data, and waits for nothing` : `there is no task ${id}`)
 }

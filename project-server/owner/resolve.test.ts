@@ -22,6 +22,7 @@ const views: Views = {
   task: async (id) => ([`${ONE}.0`, `${ONE}.2`, `${TWO}.0`].includes(id) ? ({ id } as TaskView) : undefined),
   tasks: async () => [],
   nodes: async () => [],
+  why: async () => undefined,
   receipt: async () => undefined
 }
 const data = new DataNames()

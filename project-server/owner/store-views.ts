@@ -2,7 +2,7 @@
  * Owners are answered from the durable records alone: what they are told can not be taken back by a restart. Only the
  * presence of nodes and how far a replica is come from memory.
  */
-import { type BatchId, parseTaskId, type TaskId, taskId } from '#protocol/ids'
+import { type BatchId, isBatchId, parseTaskId, type TaskId, taskId } from '#protocol/ids'
 import type { BatchView, NodeView, TaskView } from '#protocol/owner/messages'
 import { encodeSignedReceipt } from '#protocol/result/receipt'
 import { storedManifest } from '../coordinator/batches.ts'
@@ -10,13 +10,13 @@ import type { Coordinator } from '../coordinator/coordinator.ts'
 import { receiptKey, signedReceipt } from '../coordinator/receipt-records.ts'
 import { batchKey, bundleKey, decodeBatchRecord, decodeBundleRecord, decodeTaskRecord, type TaskRecord, taskKey } from '../coordinator/records.ts'
 import { decodeLeftRecord, type LeftRecord, leftKey } from '../coordinator/remains-records.ts'
-import { batchView, taskView } from '../coordinator/views.ts'
+import { batchView, endedWhy, taskView } from '../coordinator/views.ts'
 import type { Store } from '../ports.ts'
 import type { Page, Views } from './views.ts'
 
 const ORDER_DIGITS = 12
 
-export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pick<Coordinator, 'nodes' | 'task'>): Views {
+export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pick<Coordinator, 'nodes' | 'task' | 'why'>): Views {
   const batchRecord = async (id: BatchId) => {
     const bytes = await store.get(batchKey(id))
     return bytes === undefined ? undefined : decodeBatchRecord(bytes)
@@ -102,6 +102,13 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
       const nodes = all.length <= limit && after === '' ? all : all.toSorted((a, b) => (a.id < b.id ? -1 : 1))
       const from = after === '' ? 0 : nodes.findIndex(({ id }) => id === after) + 1
       return nodes.slice(from, from + limit)
+    },
+
+    async why(id: TaskId | BatchId) {
+      const live = coordinator.why(id)
+      if (live !== undefined || isBatchId(id)) return live
+      const view = await this.task(id)
+      return view === undefined ? undefined : endedWhy(view)
     },
 
     async receipt(task: TaskId) {

@@ -1,5 +1,5 @@
 import type { BatchId, TaskId } from '#protocol/ids'
-import type { BatchView, NodeView, TaskView } from '#protocol/owner/messages'
+import type { BatchView, NodeView, TaskView, WhyView } from '#protocol/owner/messages'
 
 export interface Page {
   readonly limit: number
@@ -21,6 +21,8 @@ export interface Views {
   /** In order of their index, without replicas. */
   tasks(batch: BatchId, page: Page): Promise<readonly TaskView[]>
   nodes(page: Page): Promise<readonly NodeView[]>
+  /** Of a task, or of a batch that is not over. */
+  why(id: TaskId | BatchId): Promise<WhyView | undefined>
   /** The file form of a decided task's receipt. */
   receipt(task: TaskId): Promise<Uint8Array | undefined>
 }

@@ -126,6 +126,97 @@ export interface ProjectView {
   readonly version: string
 }
 
+/** What keeps a node from taking a task, from what lasts to what passes by itself: the first that applies. */
+export type WhyReason =
+  /** The task is for other nodes (`--node`). */
+  | 'not_named'
+  | 'away'
+  /** It does not offer the engine, or has too little even when it runs nothing else. */
+  | 'engine'
+  | 'cpu'
+  | 'memory'
+  | 'disk'
+  /** It has or had an execution of this task: results count only from different nodes. */
+  | 'had_it'
+  /** Paused, draining, or its owner needs the machine. */
+  | 'takes_none'
+  /** Busy with others: all slots, or the CPU or memory that it lends. */
+  | 'full'
+  | 'cpu_taken'
+  | 'memory_taken'
+  /** It takes this or another task within moments. */
+  | 'free'
+
+export interface NodesWhy {
+  readonly reason: WhyReason
+  readonly count: number
+  /** A few of them; the name is '' for one that was named and never came. */
+  readonly nodes: readonly { readonly id: PeerIdString; readonly name: string }[]
+}
+
+/** The node that could nearly take it. Thousandths of a CPU, or bytes. */
+export interface NearestMiss {
+  readonly requirement: 'cpu' | 'memory' | 'disk'
+  readonly needs: number
+  readonly offers: number
+  readonly node: PeerIdString
+  readonly nodeName: string
+}
+
+export interface RunWhy {
+  readonly attempt: number
+  readonly node: PeerIdString
+  readonly nodeName: string
+  /** leased | preparing | running | uploading */
+  readonly state: string
+  readonly forMs: number
+}
+
+export interface QueuePlace {
+  readonly tasks: number
+  /** Executions that those tasks wait for. */
+  readonly replicas: number
+}
+
+/** `why`: what a task, or the first task of a batch that waits for a node, waits for. Times are estimates, and missing while there is nothing to tell them from. */
+export interface WhyView {
+  readonly task: TaskId
+  readonly name: string
+  readonly status: TaskStatus
+  /**
+   * submission: the rest of its batch. node: there is none that could take it. turn: those that could are busy. runs: what is
+   * being run. output: it is agreed, and the project fetches what was agreed on. nothing: it is over.
+   */
+  readonly waitsFor: 'submission' | 'node' | 'turn' | 'runs' | 'output' | 'nothing'
+  readonly waitedMs: number
+  readonly quorum: number
+  /** Executions that it still wants started. */
+  readonly wanted: number
+  readonly needs?: {
+    readonly engine: string
+    readonly cpuMillis: number
+    readonly memoryBytes: number
+    readonly diskBytes: number
+    /** Nodes that the task is for; 0 for any. */
+    readonly named: number
+  }
+  readonly runs: readonly RunWhy[]
+  /** With `node` and `turn`: every node of the project under one reason. */
+  readonly nodes?: readonly NodesWhy[]
+  readonly nearest?: NearestMiss
+  /** With `turn`. */
+  readonly ahead?: QueuePlace
+  /** With `output`. */
+  readonly holders?: readonly { readonly id: PeerIdString; readonly name: string; readonly here: boolean; readonly asked: boolean }[]
+  /** Until it starts, and until it is over. */
+  readonly startMs?: number
+  readonly endMs?: number
+  /** What a run takes here lately. */
+  readonly runMs?: number
+  /** With `nothing`. */
+  readonly failure?: { readonly code: FailureCode; readonly message: string }
+}
+
 /** `resolve`: what an id, unique prefix or name means. */
 export interface Resolved {
   readonly kind: 'batch' | 'task' | 'data'

@@ -415,7 +415,22 @@ export class Chaos {
     const { changes, effects, unsigned } = this.#coordinator.take()
     this.store.write(this.#epoch, [...changes, ...unsigned.map(({ key }) => ({ key, value: Uint8Array.of(1) }))])
     this.safety.committed(changes, unsigned)
+    this.#looksWhy()
     return effects
+  }
+
+  /** What a task is said to wait for must be so: above all, no node may be free for it. */
+  #looksWhy(): void {
+    for (const { id } of this.batches) {
+      const view = this.#coordinator.why(id)
+      if (view === undefined) continue
+      this.#count(`waits for ${view.waitsFor}`)
+      const free = view.nodes?.find(({ reason }) => reason === 'free')
+      if (free !== undefined) throw new Error(`${view.task} waits although ${free.nodes[0]?.id} is free for it`)
+      const counted = view.nodes?.reduce((total, { count }) => total + count, 0)
+      if (counted !== undefined && counted !== this.#coordinator.nodes().length)
+        throw new Error(`${view.task}: ${counted} reasons for other nodes than there are`)
+    }
   }
 
   #carryOut(effect: Effect): void {

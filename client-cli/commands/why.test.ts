@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import * as dagCbor from '@ipld/dag-cbor'
+import type { WhyView } from '#protocol/owner/messages'
+import { readBody, whyView } from '../client/views.ts'
+import { whyLines } from './why.ts'
+
+const GIB = 1024 ** 3
+const TASK = `${'a'.repeat(25)}q.3`
+const base: WhyView = {
+  task: TASK,
+  name: 'primes',
+  status: 'staged',
+  waitsFor: 'turn',
+  waitedMs: 185_000,
+  quorum: 2,
+  wanted: 2,
+  needs: { engine: 'docker', cpuMillis: 1000, memoryBytes: 8 * GIB, diskBytes: 0, named: 0 },
+  runs: []
+}
+
+it('says what a task waits for, what is in the way, when it goes on, and what helps', () => {
+  assert.deepEqual(
+    whyLines({
+      ...base,
+      waitsFor: 'node',
+      nodes: [
+        {
+          reason: 'memory',
+          count: 5,
+          nodes: [
+            { id: 'p1', name: 'aino' },
+            { id: 'p2', name: 'onni' }
+          ]
+        },
+        { reason: 'away', count: 1, nodes: [{ id: 'p3', name: '' }] }
+      ],
+      nearest: { requirement: 'memory', needs: 8 * GIB, offers: 4 * GIB, node: 'p1', nodeName: 'aino' }
+    }),
+    [
+      `${TASK} (primes), for 3 min 5 s: it waits for 2 nodes, and none can take it`,
+      '  5 nodes lend less than 8.0 GiB of memory: aino, onni, …',
+      '  1 node is away: p3',
+      '  the nearest is aino: it lends 4.0 GiB of memory, needed is 8.0 GiB of memory',
+      'What helps: submit it again with a smaller --memory, or add a node that has more; start what is away (talko node start).'
+    ]
+  )
+  assert.deepEqual(
+    whyLines({
+      ...base,
+      ahead: { tasks: 12, replicas: 24 },
+      nodes: [{ reason: 'full', count: 1, nodes: [{ id: 'p1', name: 'aino' }] }],
+      startMs: 60_000,
+      endMs: 90_000,
+      runMs: 30_000
+    }),
+    [
+      `${TASK} (primes), for 3 min 5 s: it waits for its turn: 12 tasks (24 runs) are before it`,
+      '  1 node has no free slot: aino',
+      '  it should start in about 1 min 0 s and be done in about 1 min 30 s: a run takes 30 s here lately'
+    ]
+  )
+  assert.deepEqual(whyLines({ ...base, status: 'failed', waitsFor: 'nothing', failure: { code: 'exit', message: 'the command ended with exit status 3' } }), [
+    `${TASK} (primes), after 3 min 5 s: it failed: the command ended with exit status 3`
+  ])
+  assert.match(whyLines({ ...base, waitsFor: 'node', nodes: [] }).at(-1) ?? '', /no nodes: invite some \(talko invite\)/)
+})
+
+it('lets no project write to the terminal, and takes no answer of another shape', () => {
+  const named = whyLines({ ...base, name: '\u001b[31m', nodes: [{ reason: 'full', count: 1, nodes: [{ id: 'p1', name: '\u0007' }] }] })
+  assert.ok(named.every((line) => [...line].every((char) => char >= ' ')))
+  const read = (value: unknown): WhyView => readBody(dagCbor.encode(value), whyView)
+  assert.deepEqual(read(base), base)
+  for (const wrong of [
+    { ...base, status: 'odd' },
+    { ...base, task: 'x' },
+    { ...base, waitsFor: 'godot' },
+    { ...base, runs: [{ attempt: 1 }] },
+    { ...base, nodes: [{ reason: 'full', count: 1, nodes: [3] }] },
+    { ...base, nodes: 3 },
+    { ...base, nearest: { requirement: 'memory' } },
+    { ...base, waitedMs: 'long' }
+  ])
+    assert.throws(() => read(wrong), /does not understand/)
+})

@@ -1,0 +1,119 @@
+import type { Command } from 'commander'
+import type { NearestMiss, NodesWhy, WhyReason, WhyView } from '#protocol/owner/messages'
+import { type Context, examples, type Verb } from '../command.ts'
+import { formatBytes, formatDuration, printable } from '../output/text.ts'
+
+export function define(command: Command, run: (verb: Verb) => void): void {
+  command
+    .argument('<id>', 'a task; of a batch, its first task that waits for a node')
+    .addHelpText('after', examples('talko why k3vq.0', 'talko why k3vq', 'talko why k3vq -o json'))
+  run(async (context: Context, [of = '']) => {
+    const { io, signal } = context
+    const view = await (await context.client()).why(of, { signal })
+    if (io.json) io.outJson(view)
+    else for (const line of whyLines(view)) io.out(line)
+    return undefined
+  })
+}
+
+/** What a person reads: what it waits for, what is in the way, when it should go on, and what can be done. */
+export function whyLines(view: WhyView): string[] {
+  const { task, name, waitedMs } = view
+  const head = `${task}${name === '' ? '' : ` (${name})`}, ${view.waitsFor === 'nothing' ? 'after' : 'for'} ${formatDuration(waitedMs)}: `
+  return [head + sentence(view), ...details(view), ...advice(view)].map(printable)
+}
+
+function sentence(view: WhyView): string {
+  const { waitsFor, ahead, holders = [], wanted, runs, quorum, failure, status } = view
+  switch (waitsFor) {
+    case 'nothing':
+      return status === 'ready' ? 'it is ready' : status === 'killed' ? 'it was killed' : `it failed: ${failure?.message ?? 'for an unknown reason'}`
+    case 'submission':
+      return 'the rest of its batch has not been submitted yet; nothing of it runs before'
+    case 'output':
+      return holders.length === 0
+        ? 'it is decided, and that is being written down'
+        : `${holders.length} of ${quorum} agreeing nodes ${holders.length === 1 ? 'has' : 'have'} its output, which the project ${holders.some(({ asked }) => asked) ? 'is fetching' : 'is waiting for'}`
+    case 'runs':
+      return `it is being run, ${counted(runs.length, 'time')} at once`
+    case 'node':
+      return `it waits for ${counted(wanted, 'node')}, and none can take it`
+    case 'turn':
+      return ahead === undefined || ahead.tasks === 0
+        ? `it is the next to be run, ${counted(wanted, 'time')}, as soon as there is room`
+        : `it waits for its turn: ${counted(ahead.tasks, 'task')} (${counted(ahead.replicas, 'run')}) ${ahead.tasks === 1 ? 'is' : 'are'} before it`
+  }
+}
+
+function details(view: WhyView): string[] {
+  const { runs, nodes = [], nearest, holders = [], startMs, endMs, runMs } = view
+  const lines = [
+    ...runs.map(({ attempt, node, nodeName, state, forMs }) => `attempt ${attempt} is ${state} on ${called(nodeName, node)} for ${formatDuration(forMs)}`),
+    ...holders.map(
+      ({ id, name, here, asked }) =>
+        `${called(name, id)} has the output and ${here ? (asked ? 'is handing it over' : 'could not hand it over yet') : 'is away'}`
+    ),
+    ...nodes.map((one) => nodesLine(one, view)),
+    ...(nearest === undefined
+      ? []
+      : [
+          `the nearest is ${called(nearest.nodeName, nearest.node)}: it lends ${amount(nearest, nearest.offers)}, needed ${nearest.requirement === 'cpu' ? 'are' : 'is'} ${amount(nearest, nearest.needs)}`
+        ])
+  ]
+  if (endMs !== undefined && runMs !== undefined)
+    lines.push(
+      `${startMs === undefined ? '' : `it should start in about ${formatDuration(startMs)} and `}${startMs === undefined ? 'it should ' : ''}be done in about ${formatDuration(endMs)}: a run takes ${formatDuration(runMs)} here lately`
+    )
+  return lines.map((line) => `  ${line}`)
+}
+
+function nodesLine({ reason, count, nodes }: NodesWhy, view: WhyView): string {
+  const names = nodes.map(({ id, name }) => called(name, id)).join(', ')
+  // A newer server may know more reasons.
+  const text = Object.hasOwn(REASONS, reason) ? REASONS[reason](view, count === 1) : `cannot take it (${reason})`
+  return `${counted(count, 'node')} ${text}${names === '' ? '' : `: ${names}${count > nodes.length ? ', …' : ''}`}`
+}
+
+const REASONS: Readonly<Record<WhyReason, (view: WhyView, one: boolean) => string>> = {
+  not_named: (_, one) => `${one ? 'is' : 'are'} not among those it is for (--node)`,
+  away: (_, one) => `${one ? 'is' : 'are'} away`,
+  engine: ({ needs }, one) => `${one ? 'does' : 'do'} not offer the engine ${needs?.engine ?? ''}`,
+  cpu: ({ needs }, one) => `${one ? 'lends' : 'lend'} fewer than ${(needs?.cpuMillis ?? 0) / 1000} CPUs`,
+  memory: ({ needs }, one) => `${one ? 'lends' : 'lend'} less than ${formatBytes(needs?.memoryBytes ?? 0)} of memory`,
+  disk: ({ needs }, one) => `${one ? 'lends' : 'lend'} less than ${formatBytes(needs?.diskBytes ?? 0)} of disk`,
+  had_it: (_, one) => `${one ? 'has' : 'have'} or had a run of it (results count only from different nodes)`,
+  takes_none: (_, one) => `${one ? 'takes' : 'take'} no tasks now (paused, or ending)`,
+  full: (_, one) => `${one ? 'has' : 'have'} no free slot`,
+  cpu_taken: (_, one) => `${one ? 'needs its' : 'need their'} CPUs for other tasks`,
+  memory_taken: (_, one) => `${one ? 'needs its' : 'need their'} memory for other tasks`,
+  free: (_, one) => `${one ? 'is' : 'are'} about to take this or another task`
+}
+
+/** What its owner can do, by what keeps most of the nodes that matter. */
+function advice({ waitsFor, nodes = [], nearest }: WhyView): string[] {
+  if (waitsFor !== 'node') return []
+  const has = (reason: WhyReason): boolean => nodes.some((one) => one.reason === reason)
+  const steps = [
+    nodes.length === 0 ? 'the project has no nodes: invite some (talko invite), or lend this machine (talko node join)' : '',
+    nearest === undefined ? '' : `submit it again with a smaller --${OPTIONS[nearest.requirement]}, or add a node that has more`,
+    has('had_it') ? 'add a node, or submit it again with a smaller --quorum' : '',
+    has('engine') && nearest === undefined && !has('had_it') ? 'let a node offer that engine (talko node join --engine)' : '',
+    has('takes_none') ? 'resume what is paused (talko node resume)' : '',
+    has('away') ? 'start what is away (talko node start)' : ''
+  ].filter((step) => step !== '')
+  return steps.length === 0 ? [] : [`What helps: ${steps.join('; ')}.`]
+}
+
+const OPTIONS: Readonly<Record<NearestMiss['requirement'], string>> = { cpu: 'cpus', memory: 'memory', disk: 'disk' }
+
+function amount({ requirement }: NearestMiss, value: number): string {
+  return requirement === 'cpu' ? `${value / 1000} CPUs` : `${formatBytes(value)} of ${requirement}`
+}
+
+function called(name: string, id: string): string {
+  return name === '' ? id : name
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
+}

@@ -1,0 +1,173 @@
+/**
+ * Why a task does not go on: what it waits for, for every node what keeps it from taking the task, its place in the queue, and
+ * when it should come to an end. Reads the state and changes nothing; every rule of placing (scheduler.ts) has its reason here.
+ */
+import type { NearestMiss, NodesWhy, QueuePlace, RunWhy, WhyReason, WhyView } from '#protocol/owner/messages'
+import type { Batch, Group, Needs, Node, Task } from './model.ts'
+import { NODE_SLOTS_MAX, WHY_AHEAD_MAX, WHY_NODES_NAMED_MAX, WHY_NODES_TRIED_MAX } from './policy.ts'
+import { isBarred } from './replicas.ts'
+import { fits } from './scheduler.ts'
+import type { State } from './state.ts'
+import { isLive } from './states.ts'
+
+/** What passes by itself: the node will be able to take it. */
+const PASSING: ReadonlySet<WhyReason> = new Set<WhyReason>(['full', 'cpu_taken', 'memory_taken', 'free'])
+
+export function why(state: State, task: Task, nowMs: number): WhyView {
+  const { batch, bundle, group } = task
+  const { engine, cpuMillis, memoryBytes, diskBytes } = bundle.needs
+  const runs = task.replicas
+    .filter((replica) => isLive(replica.state))
+    .map(({ attempt, node, state, atMs }): RunWhy => ({ attempt, node: node.id, nodeName: node.offer.name, state, forMs: Math.max(0, nowMs - atMs) }))
+  const view = {
+    task: task.id,
+    name: batch.name,
+    status: task.state,
+    waitedMs: Math.max(0, nowMs - task.createdAtMs),
+    quorum: batch.policy.minQuorum,
+    wanted: task.wanted,
+    needs: { engine, cpuMillis, memoryBytes, diskBytes, named: group.nodes?.size ?? 0 },
+    runs
+  }
+  if (batch.open) return { ...view, waitsFor: 'submission' }
+  if (task.decision !== null && task.wanted === 0 && runs.length === 0) return { ...view, waitsFor: 'output', holders: holdersOf(task) }
+  if (task.wanted === 0) return { ...view, waitsFor: 'runs', ...estimateOfRuns(state, runs) }
+  const nodes = nodesWhy(state, task)
+  if (!nodes.some(({ reason }) => PASSING.has(reason))) {
+    const nearest = nearestMiss(state, task)
+    return { ...view, waitsFor: 'node', nodes, ...(nearest === undefined ? {} : { nearest }) }
+  }
+  const able = [...state.nodes.values()].filter((node) => isThere(node) && suits(node, group))
+  const ahead = placeOf(state, task, able)
+  return { ...view, waitsFor: 'turn', nodes, ahead, ...estimateOfTurn(state, task, able, ahead) }
+}
+
+/** The task of a batch to ask about: the first that waits for a node, else the first that is not over. */
+export function firstWaiting({ tasks }: Batch): Task | undefined {
+  return tasks.find((task) => task !== undefined && task.wanted > 0) ?? tasks.find((task) => task !== undefined)
+}
+
+/** The first thing, from what lasts to what passes, that keeps the node from taking the task. */
+export function reasonOf(node: Node, task: Task): WhyReason {
+  const { group } = task
+  const { offer } = node
+  if (group.nodes !== null && !group.nodes.has(node.id)) return 'not_named'
+  if (!isThere(node)) return 'away'
+  const lacks = lackOf(node, group.needs)
+  if (lacks !== undefined) return lacks
+  if (isBarred(task, node)) return 'had_it'
+  if (node.slots === 0) return 'takes_none'
+  if (node.free === 0) return 'full'
+  if (group.needs.cpuMillis > offer.cpuMillis - node.cpuMillis) return 'cpu_taken'
+  if (group.needs.memoryBytes > offer.memoryBytes - node.memoryBytes) return 'memory_taken'
+  if (!fits(node, group)) throw new Error(`placing has a rule that "why" does not know: ${node.id} and ${task.id}`)
+  return 'free'
+}
+
+function isThere(node: Node): boolean {
+  return node.state === 'online' && node.connected
+}
+
+/** What the node would lack if it ran nothing else. */
+function lackOf({ offer }: Node, needs: Needs): 'engine' | 'cpu' | 'memory' | 'disk' | undefined {
+  if (!offer.engines.includes(needs.engine)) return 'engine'
+  if (needs.cpuMillis > offer.cpuMillis) return 'cpu'
+  if (needs.memoryBytes > offer.memoryBytes) return 'memory'
+  return needs.diskBytes > offer.diskBytes ? 'disk' : undefined
+}
+
+/** The node could run it, did it run nothing else. */
+function suits(node: Node, { needs, nodes }: Pick<Group, 'needs' | 'nodes'>): boolean {
+  return lackOf(node, needs) === undefined && (nodes === null || nodes.has(node.id))
+}
+
+/** Every node once, under its reason; the most frequent reason first. Nodes that were named and never came are away. */
+function nodesWhy(state: State, task: Task): NodesWhy[] {
+  const found = new Map<WhyReason, { count: number; nodes: { id: string; name: string }[] }>()
+  const add = (reason: WhyReason, id: string, name: string): void => {
+    const entry = found.get(reason) ?? { count: 0, nodes: [] }
+    found.set(reason, entry)
+    entry.count++
+    if (entry.nodes.length < WHY_NODES_NAMED_MAX) entry.nodes.push({ id, name })
+  }
+  for (const node of state.nodes.values()) add(reasonOf(node, task), node.id, node.offer.name)
+  for (const id of task.group.nodes ?? []) if (!state.nodes.has(id)) add('away', id, '')
+  return [...found].map(([reason, entry]) => ({ reason, ...entry })).sort((a, b) => b.count - a.count)
+}
+
+/** Of the nodes that are there and lack CPU, memory or disk: the one that lacks the smallest share. */
+function nearestMiss(state: State, { group }: Task): NearestMiss | undefined {
+  let nearest: NearestMiss | undefined
+  let best = 0
+  for (const node of state.nodes.values()) {
+    if (!isThere(node) || (group.nodes !== null && !group.nodes.has(node.id)) || !node.offer.engines.includes(group.needs.engine)) continue
+    const misses = [
+      { requirement: 'cpu' as const, needs: group.needs.cpuMillis, offers: node.offer.cpuMillis },
+      { requirement: 'memory' as const, needs: group.needs.memoryBytes, offers: node.offer.memoryBytes },
+      { requirement: 'disk' as const, needs: group.needs.diskBytes, offers: node.offer.diskBytes }
+    ].filter(({ needs, offers }) => needs > offers)
+    const worst = misses.sort((a, b) => a.offers / a.needs - b.offers / b.needs)[0]
+    if (worst === undefined || (nearest !== undefined && worst.offers / worst.needs <= best)) continue
+    best = worst.offers / worst.needs
+    nearest = { ...worst, node: node.id, nodeName: node.offer.name }
+  }
+  return nearest
+}
+
+/** What stands before it in the queue and wants nodes that could run it. */
+function placeOf(state: State, task: Task, able: readonly Node[]): QueuePlace {
+  const place = { tasks: 0, replicas: 0 }
+  const tried = able.slice(0, WHY_NODES_TRIED_MAX)
+  for (const group of state.groups.values()) {
+    if (group.priority < task.group.priority) continue
+    if (group !== task.group && !tried.some((node) => suits(node, group))) continue
+    for (const queue of [group.fresh, group.partial])
+      for (const other of queue.from(0, WHY_AHEAD_MAX)) {
+        if (group.priority === task.group.priority && other.order >= task.order) break
+        place.tasks++
+        place.replicas += other.wanted
+      }
+  }
+  return place
+}
+
+/** As many runs as its nodes hold at once end in the mean time of a run: so long for each that stands before it, and for its own. */
+function estimateOfTurn(state: State, task: Task, able: readonly Node[], { replicas }: QueuePlace): Pick<WhyView, 'startMs' | 'endMs' | 'runMs'> {
+  const meanMs = meanMsOf(state)
+  let atOnce = 0
+  for (const node of able) atOnce += runsAtOnce(node, task.bundle.needs)
+  if (meanMs === undefined || atOnce === 0) return {}
+  const startMs = ((replicas + 1) * meanMs) / atOnce
+  const endMs = startMs + meanMs + ((task.wanted - 1) * meanMs) / atOnce
+  return { runMs: Math.round(meanMs), startMs: Math.round(startMs), endMs: Math.round(endMs) }
+}
+
+function meanMsOf(state: State): number | undefined {
+  let running = 0
+  for (const { held } of state.nodes.values()) running += held.length
+  return state.pace.meanMs(running)
+}
+
+function runsAtOnce({ slots, offer }: Node, { cpuMillis, memoryBytes }: Needs): number {
+  const most = Math.min(slots, NODE_SLOTS_MAX)
+  return Math.min(
+    most,
+    cpuMillis === 0 ? most : Math.floor(offer.cpuMillis / cpuMillis),
+    memoryBytes === 0 ? most : Math.floor(offer.memoryBytes / memoryBytes)
+  )
+}
+
+/** Undefined once a run takes longer than others do: nobody knows then. */
+function estimateOfRuns(state: State, runs: readonly RunWhy[]): Pick<WhyView, 'endMs' | 'runMs'> {
+  const meanMs = meanMsOf(state)
+  if (meanMs === undefined) return {}
+  const leftMs = Math.max(...runs.map(({ forMs }) => meanMs - forMs))
+  return { runMs: Math.round(meanMs), ...(leftMs > 0 ? { endMs: Math.round(leftMs) } : {}) }
+}
+
+/** Who has the output that was agreed on, and whether it can be asked now. */
+function holdersOf({ replicas, pull }: Task): NonNullable<WhyView['holders']> {
+  return replicas
+    .filter(({ verdict, spent }) => verdict === 'valid' && !spent)
+    .map((replica) => ({ id: replica.node.id, name: replica.node.offer.name, here: replica.node.connected, asked: pull?.asked.includes(replica) === true }))
+}
