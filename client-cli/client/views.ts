@@ -47,7 +47,7 @@ export function whyView(value: unknown): WhyView | undefined {
   const named = (row: Fields): boolean => texts(row, ['id', 'name'])
   const right =
     fields.runs !== undefined &&
-    rows('runs', (row) => texts(row, ['node', 'nodeName', 'state']) && wholes(row, ['attempt', 'forMs'])) &&
+    rows('runs', (row) => texts(row, ['node', 'nodeName', 'state']) && wholes(row, ['attempt', 'forMs']) && typeof row.straggles === 'boolean') &&
     rows(
       'nodes',
       (row) => texts(row, ['reason']) && wholes(row, ['count']) && Array.isArray(row.nodes) && row.nodes.every((node) => named(record(node) ?? {}))

@@ -48,7 +48,10 @@ function sentence(view: WhyView): string {
 function details(view: WhyView): string[] {
   const { runs, nodes = [], nearest, holders = [], startMs, endMs, runMs } = view
   const lines = [
-    ...runs.map(({ attempt, node, nodeName, state, forMs }) => `attempt ${attempt} is ${state} on ${called(nodeName, node)} for ${formatDuration(forMs)}`),
+    ...runs.map(
+      ({ attempt, node, nodeName, state, forMs, straggles }) =>
+        `attempt ${attempt} is ${state} on ${called(nodeName, node)} for ${formatDuration(forMs)}${straggles ? ', far longer than others: it is run a second time' : ''}`
+    ),
     ...holders.map(
       ({ id, name, here, asked }) =>
         `${called(name, id)} has the output and ${here ? (asked ? 'is handing it over' : 'could not hand it over yet') : 'is away'}`

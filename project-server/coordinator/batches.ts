@@ -9,6 +9,7 @@ import { BATCH_TASKS_MAX, LIVE_TASKS_MAX } from './policy.ts'
 import { OrderedQueue } from './queue.ts'
 import { bundleKey, encodeBundleRecord, nameKey, openKey, recentKey, taskKeyOf } from './records.ts'
 import type { State } from './state.ts'
+import { RunTimes } from './stragglers.ts'
 import { count } from './task-moves.ts'
 import { kill } from './tasks.ts'
 
@@ -128,7 +129,21 @@ export function orderOf(batch: Batch, index: number): number {
 function open(state: State, { batch: id, name, by, policy, seed }: Submit, nowMs: number): Batch {
   const order = state.nextOrder++
   const counts = { created: 0, running: 0, validating: 0, ready: 0, failed: 0, killed: 0 }
-  const batch: Batch = { id, name, by, createdAtMs: nowMs, order, seed: seed >>> 0, policy, open: true, marks: 0, tasks: [], stored: new Set(), counts }
+  const batch: Batch = {
+    id,
+    name,
+    by,
+    createdAtMs: nowMs,
+    order,
+    seed: seed >>> 0,
+    policy,
+    open: true,
+    marks: 0,
+    tasks: [],
+    stored: new Set(),
+    runs: new RunTimes(),
+    counts
+  }
   state.known.add(id)
   state.batches.set(id, batch)
   state.out.put(recentKey(order), TEXT.encode(id))

@@ -23,6 +23,7 @@ import { progress, reports, returned, start } from './reports.ts'
 import { lookAtAll, place } from './scheduler.ts'
 import { batchRecord, taskRecord } from './snapshots.ts'
 import { State } from './state.ts'
+import { findStragglers } from './stragglers.ts'
 import { finish, settle } from './tasks.ts'
 import { nodeView } from './views.ts'
 import { firstWaiting, why } from './why.ts'
@@ -75,6 +76,7 @@ export class Coordinator {
       case 'tick':
         sweepNodes(state, nowMs)
         for (const task of [...state.waitingPulls]) retryPull(state, task, nowMs)
+        findStragglers(state, nowMs)
         lookAtAll(state)
         break
       default:

@@ -9,6 +9,7 @@ import type { OrderedQueue } from './queue.ts'
 import type { StoredResult } from './receipt-records.ts'
 import type { CancelReason, Decision, Waiting } from './records.ts'
 import type { ReplicaState, TaskState, Verdict } from './states.ts'
+import type { RunTimes } from './stragglers.ts'
 
 /** A manifest that live tasks share; decoded no further than the coordinator needs. */
 export interface Bundle {
@@ -48,6 +49,7 @@ export interface Batch {
   readonly tasks: (Task | undefined)[]
   /** Manifests that are stored already, while more may come. */
   readonly stored: Set<string>
+  readonly runs: RunTimes
   readonly counts: { created: number; running: number; validating: number; ready: number; failed: number; killed: number }
 }
 
@@ -151,6 +153,8 @@ export interface Replica {
   report: Report | null
   /** Number of the Assign that carried it; 0 when that was acknowledged before a restart; -1 until it is sent. */
   assignSeq: number
+  /** It takes far longer than others: see stragglers.ts. Not written down; after a restart it is found again. */
+  straggles: boolean
   /** Its output could not be had from its node. */
   spent: boolean
   /** While it is live, its place in what its node holds. */

@@ -7,9 +7,11 @@ export interface CoordinatorPolicy {
   readonly missedMax: number
   /** After a restart every node has at least this long to come back before it counts as silent: a coordinator's absence is not the nodes' fault (F02's 60 s). */
   readonly restartGraceMs: number
+  /** P: a run that takes longer than P x (mean + 2 sigma) of its batch is a straggler (DCS: 2); 0: none is. */
+  readonly stragglerFactor: number
 }
 
-export const DEFAULT_COORDINATOR_POLICY: CoordinatorPolicy = { heartbeatMs: 3_000, missedMax: 5, restartGraceMs: 60_000 }
+export const DEFAULT_COORDINATOR_POLICY: CoordinatorPolicy = { heartbeatMs: 3_000, missedMax: 5, restartGraceMs: 60_000, stragglerFactor: 2 }
 
 /** Tasks of one batch: a batch's number and a task's index share one 53-bit order number, 20 bits of it for the index. */
 export const BATCH_TASKS_MAX = 2 ** 20

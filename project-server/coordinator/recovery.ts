@@ -28,6 +28,7 @@ import { decodeOwedRecord } from './remains-records.ts'
 import { refile, take } from './replicas.ts'
 import type { State } from './state.ts'
 import { isLive, isTerminal } from './states.ts'
+import { RunTimes } from './stragglers.ts'
 
 type Records = Pick<Store, 'get' | 'range'>
 
@@ -104,6 +105,7 @@ async function loadBatch(state: State, store: Records, { id, assigned }: { id: s
     marks: 0,
     tasks: new Array<Task | undefined>(tasks).fill(undefined),
     stored: new Set(),
+    runs: new RunTimes(),
     counts
   }
   state.batches.set(id, batch)
@@ -119,6 +121,7 @@ async function loadBatch(state: State, store: Records, { id, assigned }: { id: s
     await loadBundles(state, store, id, part)
     for (const record of part) loadTask(state, batch, record, results, assigned)
   }
+  batch.runs.sort()
 }
 
 async function loadBundles(state: State, store: Records, batch: BatchId, records: readonly TaskRecord[]): Promise<void> {
@@ -193,11 +196,13 @@ function loadReplica(
     report,
     assignSeq: assigned.get(id) ?? 0,
     place: 0,
+    straggles: false,
     spent: false
   }
   task.replicas.push(replica)
   if (!isLive(replica.state)) return
   take(replica)
+  if (replica.state === 'running') task.batch.runs.began(replica)
 }
 
 function loadReport(task: Task, stored: Uint8Array): Report {

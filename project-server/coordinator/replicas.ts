@@ -24,11 +24,13 @@ export function lease(state: State, task: Task, node: Node, nowMs: number): Repl
     report: null,
     assignSeq: -1,
     place: 0,
+    straggles: false,
     spent: false
   }
   task.replicas.push(replica)
   task.startedAtMs ??= nowMs
   hold(state, replica)
+  if (atOnce) task.batch.runs.began(replica)
   state.watch.at(node, deadlineMs(replica))
   outgoingOf(node).assign.push(replica)
   state.out.speak(node)
@@ -39,15 +41,26 @@ export function lease(state: State, task: Task, node: Node, nowMs: number): Repl
 /** The one place where a replica changes its state; its node's room follows. */
 export function moveReplica(state: State, replica: Replica, to: ReplicaState, nowMs: number): void {
   const was = isLive(replica.state)
-  if (replica.state === 'running' && (to === 'uploading' || to === 'reported')) state.pace.ran(nowMs - replica.atMs)
   assertReplicaMove(replica.state, to, replica.id)
+  if (replica.state === 'running' || replica.state === 'uploading') ended(state, replica, to, nowMs)
   replica.state = to
   replica.atMs = nowMs
+  if (to === 'running') {
+    replica.straggles = false
+    replica.task.batch.runs.began(replica)
+  }
   if (was && !isLive(to)) release(state, replica)
   if (!was && isLive(to)) hold(state, replica)
   if (isLive(to)) state.watch.at(replica.node, deadlineMs(replica))
   state.out.task(replica.task)
   state.touched.add(replica.task)
+}
+
+/** What a run took that ended with a result is what others are measured by. */
+function ended({ pace }: State, { task, atMs }: Replica, to: ReplicaState, nowMs: number): void {
+  const ms = to === 'reported' ? nowMs - atMs : undefined
+  if (ms !== undefined) pace.ran(ms)
+  task.batch.runs.ended(ms)
 }
 
 /** live -> cancelled: the node is told, and a run that has to be ended keeps its slot until it is. */

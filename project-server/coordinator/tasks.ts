@@ -188,7 +188,7 @@ function keepLate(state: State, replica: Replica, vote: string, nowMs: number): 
 
 function ballotOf(replica: Replica): Ballot {
   const node = replica.node.id
-  if (isLive(replica.state)) return { kind: 'live', node }
+  if (isLive(replica.state)) return { kind: 'live', node, straggles: replica.straggles }
   if (replica.report !== null) return { kind: 'vote', node, vote: replica.report.vote }
   if (replica.state === 'lost') return { kind: 'error', node }
   if (replica.fault?.class === 'node') return { kind: 'error', node }

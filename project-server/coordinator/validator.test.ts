@@ -5,7 +5,8 @@ import { DEFAULT_POLICY, policyFault, type TaskPolicy } from '#protocol/bundle/p
 import { type Ballot, judge } from './validator.ts'
 
 const vote = (node: string, what: string): Ballot => ({ kind: 'vote', node, vote: what })
-const live = (node: string): Ballot => ({ kind: 'live', node })
+const live = (node: string): Ballot => ({ kind: 'live', node, straggles: false })
+const straggler = (node: string): Ballot => ({ kind: 'live', node, straggles: true })
 const error = (node: string): Ballot => ({ kind: 'error', node })
 
 describe('the validator', () => {
@@ -24,6 +25,16 @@ describe('the validator', () => {
   it('replaces what was lost, K times in all', () => {
     assert.deepEqual(judge([error('a'), live('b')], DEFAULT_POLICY), { kind: 'wait', count: 1 })
     assert.equal(judge([error('a'), error('b'), error('c'), live('d')], DEFAULT_POLICY).kind, 'failed')
+  })
+
+  it('has a straggler copied once, out of the same budget as failures, and fails nothing for it', () => {
+    const asked = (...ballots: Ballot[]): unknown => judge(ballots, { ...DEFAULT_POLICY, maxErrorResults: 3 })
+    assert.deepEqual(asked(vote('a', 'x'), straggler('b')), { kind: 'wait', count: 1 })
+    assert.deepEqual(asked(vote('a', 'x'), straggler('b'), live('c')), { kind: 'wait', count: 0 })
+    assert.deepEqual(asked(vote('a', 'x'), straggler('b'), straggler('c')), { kind: 'wait', count: 1 })
+    assert.deepEqual(asked(vote('a', 'x'), straggler('b'), straggler('c'), straggler('d')), { kind: 'wait', count: 0 })
+    assert.deepEqual(asked(error('a'), error('e'), vote('b', 'x'), straggler('c')), { kind: 'wait', count: 0 })
+    assert.deepEqual(asked(vote('a', 'x'), vote('c', 'x'), straggler('b')), { kind: 'decided', vote: 'x' })
   })
 
   it('never counts a node twice', () => {

@@ -10,7 +10,8 @@ import { INPUT_FAULTS_MAX } from './policy.ts'
 
 /** What the validator sees of one replica. */
 export type Ballot =
-  | { readonly kind: 'live'; readonly node: PeerIdString }
+  /** A straggler runs on, and is not counted on. */
+  | { readonly kind: 'live'; readonly node: PeerIdString; readonly straggles: boolean }
   | { readonly kind: 'vote'; readonly node: PeerIdString; readonly vote: string }
   /** A node failed at it, or was lost with it. */
   | { readonly kind: 'error'; readonly node: PeerIdString }
@@ -28,14 +29,17 @@ export type Next =
 /** One vote a node, whatever it says twice. */
 export function judge(ballots: readonly Ballot[], policy: TaskPolicy): Next {
   let live = 0
+  let slow = 0
   let errors = 0
   let inputs = 0
   let inputMessage = ''
   const votes: string[] = []
   const voters: PeerIdString[] = []
   for (const ballot of ballots) {
-    if (ballot.kind === 'live') live++
-    else if (ballot.kind === 'error') errors++
+    if (ballot.kind === 'live') {
+      live++
+      if (ballot.straggles) slow++
+    } else if (ballot.kind === 'error') errors++
     else if (ballot.kind === 'input') {
       inputs++
       inputMessage = ballot.message
@@ -54,7 +58,9 @@ export function judge(ballots: readonly Ballot[], policy: TaskPolicy): Next {
       code: 'too_many_errors',
       message: `${errors} attempts failed or were lost, ${policy.maxErrorResults} are allowed; see its replicas`
     }
-  const lacking = Math.max(policy.targetResults - votes.length, policy.minQuorum - best) - live
+  // Failures and straggles share one budget: of K attempts that may fail, the last is not made for a straggler.
+  const copied = Math.min(slow, Math.max(0, policy.maxErrorResults - 1 - errors))
+  const lacking = Math.max(policy.targetResults - votes.length, policy.minQuorum - best) - (live - copied)
   const room = policy.maxTotalResults - ballots.length
   if (live === 0 && lacking > 0 && room <= 0) {
     if (votes.length > 1) return noAgreement(votes.length, best, policy)

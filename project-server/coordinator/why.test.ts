@@ -140,7 +140,10 @@ describe('why a task does not run', () => {
     world.begin(a, `${TASK}.1`)
     world.pass(2_000)
     const running = whyOf(world)
-    assert.deepEqual([running.waitsFor, running.runs], ['runs', [{ attempt: 1, node: 'a', nodeName: 'a node', state: 'running', forMs: 2_000 }]])
+    assert.deepEqual(
+      [running.waitsFor, running.runs],
+      ['runs', [{ attempt: 1, node: 'a', nodeName: 'a node', state: 'running', forMs: 2_000, straggles: false }]]
+    )
     world.report(a, `${TASK}.1`, { output: 'the truth' })
     assert.deepEqual([whyOf(world).waitsFor, whyOf(world).holders], ['output', [{ id: 'a', name: 'a node', here: true, asked: true }]])
     world.apply({ kind: 'pulled', task: TASK, node: 'a', ok: true, message: '' })

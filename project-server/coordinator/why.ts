@@ -18,7 +18,16 @@ export function why(state: State, task: Task, nowMs: number): WhyView {
   const { engine, cpuMillis, memoryBytes, diskBytes } = bundle.needs
   const runs = task.replicas
     .filter((replica) => isLive(replica.state))
-    .map(({ attempt, node, state, atMs }): RunWhy => ({ attempt, node: node.id, nodeName: node.offer.name, state, forMs: Math.max(0, nowMs - atMs) }))
+    .map(
+      ({ attempt, node, state, atMs, straggles }): RunWhy => ({
+        straggles,
+        attempt,
+        node: node.id,
+        nodeName: node.offer.name,
+        state,
+        forMs: Math.max(0, nowMs - atMs)
+      })
+    )
   const view = {
     task: task.id,
     name: batch.name,

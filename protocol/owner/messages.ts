@@ -170,6 +170,8 @@ export interface RunWhy {
   /** leased | preparing | running | uploading */
   readonly state: string
   readonly forMs: number
+  /** It takes far longer than others of its batch, and is no longer counted on. */
+  readonly straggles: boolean
 }
 
 export interface QueuePlace {

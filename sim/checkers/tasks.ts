@@ -23,6 +23,8 @@ import { predict } from './quorum.ts'
 import { type Runs, voteFor } from './runs.ts'
 
 const TERMINAL: readonly string[] = ['ready', 'failed', 'killed']
+/** Results of a batch before any of its runs can be said to take long. */
+const RESULTS_TO_KNOW = 5
 const LIVE: readonly string[] = ['leased', 'preparing', 'running', 'uploading']
 
 /** Every state that may follow, over any number of moves. */
@@ -79,7 +81,10 @@ export class Tasks {
       else if (key.startsWith('receipt/')) this.#receipt(key.slice('receipt/'.length))
       else if (key.startsWith('left/')) left.push(key)
     }
-    for (const { key, value } of changes) if (value !== null && key.startsWith('task/')) this.#task(decodeTaskRecord(value))
+    const changed: TaskRecord[] = []
+    for (const { key, value } of changes) if (value !== null && key.startsWith('task/')) changed.push(decodeTaskRecord(value))
+    for (const task of changed) this.#task(task)
+    for (const task of changed) this.#copies(task)
     for (const key of left) {
       const state = this.last.get(taskOfKey(key))?.state
       complaints.expect(state === 'killed', () => `${key}: something was left by a task that is ${state}`)
@@ -176,8 +181,26 @@ export class Tasks {
     const live = task.replicas.filter(({ state }) => LIVE.includes(state)).length
     complaints.expect(new Set(nodes).size === nodes.length, () => `${task.id} is twice on one node`)
     complaints.expect(task.replicas.length <= policy.maxTotalResults, () => `${task.id} has ${task.replicas.length} replicas of ${policy.maxTotalResults}`)
-    complaints.expect(live <= policy.targetResults, () => `${task.id} has ${live} live replicas, its target is ${policy.targetResults}`)
     complaints.expect(live === 0 || !TERMINAL.includes(task.state), () => `${task.id} is ${task.state} and has live replicas`)
+  }
+
+  /** [8] More than its target only as copies of runs that straggle: fewer than may fail, beside runs that go on, and when others of the batch told what is long. */
+  #copies(task: TaskRecord): void {
+    const { complaints, sometimes } = this.#ports
+    const policy = this.#policyOf(task.id)
+    const live = task.replicas.filter(({ state }) => LIVE.includes(state))
+    const copies = live.length - policy.targetResults
+    if (copies <= 0) return
+    sometimes.see('a straggler was copied')
+    const running = live.filter(({ state, granted }) => granted && (state === 'running' || state === 'uploading')).length
+    complaints.expect(
+      copies <= Math.min(running, policy.maxErrorResults - 1),
+      () => `${task.id} has ${live.length} live replicas, its target is ${policy.targetResults}`
+    )
+    const batch = parseTaskId(task.id)?.batch ?? ''
+    let results = 0
+    for (const [id, { replicas }] of this.last) if (id.startsWith(batch)) results += replicas.filter(({ vote }) => vote !== null).length
+    complaints.expect(results >= RESULTS_TO_KNOW, () => `${task.id} was copied after ${results} results of its batch`)
   }
 
   /** [3, 8] The second model says the same. */

@@ -128,7 +128,8 @@ const policy = record({
   total: optional(whole(1, 64), 20),
   success: optional(whole(1, 64), DEFAULT_POLICY.maxSuccessResults),
   heartbeat: optional(time(100, DAY_MS), DEFAULT_COORDINATOR_POLICY.heartbeatMs),
-  missed: optional(whole(1, 1_000_000), DEFAULT_COORDINATOR_POLICY.missedMax)
+  missed: optional(whole(1, 1_000_000), DEFAULT_COORDINATOR_POLICY.missedMax),
+  straggles: optional(number(0, 1000), DEFAULT_COORDINATOR_POLICY.stragglerFactor)
 })
 
 const clock = record({
@@ -240,7 +241,7 @@ export function scenarioOf(written: Written, trace: Trace | null): Scenario {
       timeMs: workload.limit,
       memoryBytes: Math.max(2 ** 23, workload.memory)
     },
-    policy: { ...DEFAULT_COORDINATOR_POLICY, heartbeatMs: policy.heartbeat, missedMax: policy.missed },
+    policy: { ...DEFAULT_COORDINATOR_POLICY, heartbeatMs: policy.heartbeat, missedMax: policy.missed, stragglerFactor: policy.straggles },
     arrivals: arrivalsOf(written),
     stepMs: clock.step,
     sweepMs: clock.sweep ?? SWEEPS.find((one) => hosts <= one.hosts)?.sweepMs ?? HOUR_MS,

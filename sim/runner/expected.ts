@@ -16,6 +16,7 @@ export const EXPECTED: readonly string[] = [
   'a node held what nobody wants any more',
   'a server that no longer leads spoke',
   'a start was refused',
+  'a straggler was copied',
   'a wrong result was agreed on',
   'an agreed output was lost',
   'cancelled: decided',

@@ -1,0 +1,93 @@
+/**
+ * Runs that take far longer than others of their batch: P x (mean + 2 sigma), as the Distributed Completion Service has it. A
+ * straggler runs on and may still win, but is no longer counted on: another node gets a copy, within the budget of attempts.
+ */
+import type { Replica } from './model.ts'
+import type { State } from './state.ts'
+
+/** Before so many runs of a batch have ended nobody knows what is long. */
+const SAMPLES_MIN = 5
+/** A run that is over sooner is not worth a copy. */
+const STRAGGLER_MS_MIN = 2_000
+/** Entries of runs that have ended, before they are cleared away; as many as those that go on may be left. */
+const ENDED_MAX = 64
+
+interface Entry {
+  readonly replica: Replica
+  readonly sinceMs: number
+}
+
+/** What one batch's runs take, and which of them go on, in the order they began. */
+export class RunTimes {
+  #samples = 0
+  #meanMs = 0
+  /** Sum of squared differences from the mean (Welford). */
+  #squares = 0
+  #entries: Entry[] = []
+  #head = 0
+  #ended = 0
+  /** Long, but of nodes that are away: they may have ended, and cannot say so. */
+  #away: Entry[] = []
+
+  began(replica: Replica): void {
+    this.#entries.push({ replica, sinceMs: replica.atMs })
+  }
+
+  /** `ms`: what a run took that ended with a result; undefined for one that did not. */
+  ended(ms: number | undefined): void {
+    if (ms !== undefined) {
+      const off = Math.max(0, ms) - this.#meanMs
+      this.#meanMs += off / ++this.#samples
+      this.#squares += off * (Math.max(0, ms) - this.#meanMs)
+    }
+    this.#ended++
+    if (this.#ended > ENDED_MAX && 2 * this.#ended > this.#entries.length) this.#clear()
+  }
+
+  /** After a restart, which finds them in another order. */
+  sort(): void {
+    this.#entries.sort((a, b) => a.sinceMs - b.sinceMs)
+  }
+
+  /** When a run counts as a straggler, in milliseconds from its start; infinite while too little is known. */
+  limitMs(factor: number): number {
+    if (this.#samples < SAMPLES_MIN || factor <= 0) return Number.POSITIVE_INFINITY
+    return Math.max(STRAGGLER_MS_MIN, factor * (this.#meanMs + 2 * Math.sqrt(this.#squares / this.#samples)))
+  }
+
+  /** Those that have become stragglers, each once. */
+  takeStragglers(factor: number, nowMs: number): Replica[] {
+    const limitMs = this.limitMs(factor)
+    const isLong = ({ sinceMs }: Entry): boolean => nowMs - sinceMs > limitMs
+    const long = this.#away.filter(goesOn)
+    for (let entry = this.#entries[this.#head]; entry !== undefined; entry = this.#entries[++this.#head]) {
+      if (!goesOn(entry)) continue
+      if (!isLong(entry)) break
+      long.push(entry)
+    }
+    const found = (entry: Entry): boolean => entry.replica.node.connected && isLong(entry)
+    this.#away = long.filter((entry) => !found(entry))
+    return long.filter(found).map(({ replica }) => replica)
+  }
+
+  #clear(): void {
+    this.#entries = this.#entries.slice(this.#head).filter(goesOn)
+    this.#head = 0
+    this.#ended = 0
+  }
+}
+
+/** The same run still: one that was lost and found again has an entry of its own. */
+function goesOn({ replica, sinceMs }: Entry): boolean {
+  return (replica.state === 'running' || replica.state === 'uploading') && replica.atMs === sinceMs
+}
+
+/** For the slow sweep: marks the tasks of new stragglers to be settled, which asks for a copy. Not until nodes have had time to come back after a restart: what took long was the coordinator. */
+export function findStragglers(state: State, nowMs: number): void {
+  if (nowMs < state.graceUntilMs) return
+  for (const { runs } of state.batches.values())
+    for (const replica of runs.takeStragglers(state.policy.stragglerFactor, nowMs)) {
+      replica.straggles = true
+      state.touched.add(replica.task)
+    }
+}
