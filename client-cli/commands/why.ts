@@ -85,6 +85,7 @@ const REASONS: Readonly<Record<WhyReason, (view: WhyView, one: boolean) => strin
   memory: ({ needs }, one) => `${one ? 'lends' : 'lend'} less than ${formatBytes(needs?.memoryBytes ?? 0)} of memory`,
   disk: ({ needs }, one) => `${one ? 'lends' : 'lend'} less than ${formatBytes(needs?.diskBytes ?? 0)} of disk`,
   had_it: (_, one) => `${one ? 'has' : 'have'} or had a run of it (results count only from different nodes)`,
+  set_aside: (_, one) => `${one ? 'is' : 'are'} set aside for a while, having failed at several tasks in a row`,
   takes_none: (_, one) => `${one ? 'takes' : 'take'} no tasks now (paused, or ending)`,
   full: (_, one) => `${one ? 'has' : 'have'} no free slot`,
   cpu_taken: (_, one) => `${one ? 'needs its' : 'need their'} CPUs for other tasks`,
@@ -101,6 +102,7 @@ function advice({ waitsFor, nodes = [], nearest }: WhyView): string[] {
     nearest === undefined ? '' : `submit it again with a smaller --${OPTIONS[nearest.requirement]}, or add a node that has more`,
     has('had_it') ? 'add a node, or submit it again with a smaller --quorum' : '',
     has('engine') && nearest === undefined && !has('had_it') ? 'let a node offer that engine (talko node join --engine)' : '',
+    has('set_aside') ? 'look what makes those that are set aside fail (talko info of a task that they gave back, and their own logs)' : '',
     has('takes_none') ? 'resume what is paused (talko node resume)' : '',
     has('away') ? 'start what is away (talko node start)' : ''
   ].filter((step) => step !== '')

@@ -35,7 +35,8 @@ export async function waitFor(context: Context, client: Client, batch: string): 
 /** Why a task of this policy cannot be decided by the nodes there are; undefined when it can. */
 export function fewNodes(nodes: readonly Pick<NodeView, 'id' | 'state' | 'engines'>[], engine: Engine, policy: TaskPolicy): string | undefined {
   const able = nodes.filter(
-    ({ id, state, engines }) => state === 'online' && engines.includes(engine) && (policy.nodes.length === 0 || policy.nodes.includes(id))
+    ({ id, state, engines }) =>
+      (state === 'online' || state === 'set aside') && engines.includes(engine) && (policy.nodes.length === 0 || policy.nodes.includes(id))
   )
   if (able.length >= policy.minQuorum) return undefined
   const have = able.length === 1 ? '1 node that may run it is' : `${able.length} nodes that may run it are`

@@ -196,6 +196,9 @@ export interface Node {
   invalid: number
   errors: number
   lost: number
+  /** In a row; and until when it gets nothing for it, 0 when it does: see aside.ts. */
+  failures: number
+  asideUntilMs: number
   /** The numbering of its control stream. What is said is kept as data: after a reconnect a frame is made anew from what still holds. */
   link: Link<Waiting> | null
   outgoing: Outbound | null

@@ -1,6 +1,7 @@
 /** Nodes come, fall silent, leave and come back; what they held follows. */
 import { Link } from '#protocol/control/link'
 import type { PeerIdString, ReplicaId } from '#protocol/ids'
+import { failed, letBackWhenDue } from './aside.ts'
 import type { Event, NodeOffer } from './events.ts'
 import type { Node } from './model.ts'
 import { FORGOTTEN_MS, NODES_MAX, OUTBOX_FRAMES_MAX } from './policy.ts'
@@ -81,6 +82,7 @@ export function sweepNodes(state: State, nowMs: number): void {
     // By a clock that was set back, nobody was heard of later than now.
     if (setBack && node.lastSeenMs > nowMs) node.lastSeenMs = nowMs
     if (node.state === 'online' && nowMs - node.lastSeenMs > silenceMs && nowMs >= state.graceUntilMs) nodeLost(state, node, silenceMs, nowMs)
+    if (node.asideUntilMs > 0) letBackWhenDue(state, node, nowMs)
     for (const [id, untilMs] of node.closing ?? []) if (nowMs >= untilMs) close(state, node, id)
     if (node.forgotten !== null && nowMs >= node.forgotten.atMs) forgetReplicas(state, node, nowMs)
     for (const replica of node.held.filter((held) => nowMs >= deadlineMs(held))) lose(state, replica, { message: 'not done in its time', tell: true }, nowMs)
@@ -108,6 +110,8 @@ export function newNode(id: PeerIdString, offer: NodeOffer, nowMs: number): Node
     invalid: 0,
     errors: 0,
     lost: 0,
+    failures: 0,
+    asideUntilMs: 0,
     link: null,
     outgoing: null,
     forgotten: null,
@@ -120,6 +124,7 @@ export function newNode(id: PeerIdString, offer: NodeOffer, nowMs: number): Node
 
 /** Both sides number from 1; what the node held under another link, or before it lost its own records, is lost. */
 function startLink(state: State, node: Node, id: string, nowMs: number): void {
+  if (node.held.length > 0) failed(state, node, nowMs)
   for (const replica of [...node.held]) lose(state, replica, { message: 'the node started anew without it' }, nowMs)
   forgetRemains(state, node)
   dropLink(state, node)
@@ -176,6 +181,7 @@ function nodeLost(state: State, node: Node, silenceMs: number, nowMs: number): v
   node.state = 'lost'
   state.out.node(node)
   if (node.connected) disconnect(state, node, 'silent', `nothing was heard for ${silenceMs / 1000} s`)
+  if (node.held.length > 0) failed(state, node, nowMs)
   for (const replica of [...node.held]) lose(state, replica, { message: 'the node fell silent' }, nowMs)
   node.closing = null
   node.forgotten = null
@@ -199,6 +205,7 @@ export function watch(state: State, node: Node, nowMs: number): void {
   const { heartbeatMs, missedMax } = state.policy
   let atMs = node.state === 'online' ? Math.max(nowMs, node.lastSeenMs + heartbeatMs * missedMax, state.graceUntilMs) + 1 : Number.POSITIVE_INFINITY
   for (const untilMs of node.closing?.values() ?? []) atMs = Math.min(atMs, untilMs)
+  if (node.asideUntilMs > 0) atMs = Math.min(atMs, node.asideUntilMs)
   if (node.forgotten !== null) atMs = Math.min(atMs, node.forgotten.atMs)
   for (const replica of node.held) atMs = Math.min(atMs, deadlineMs(replica))
   state.watch.at(node, atMs)

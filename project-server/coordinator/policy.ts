@@ -9,9 +9,11 @@ export interface CoordinatorPolicy {
   readonly restartGraceMs: number
   /** P: a run that takes longer than P x (mean + 2 sigma) of its batch is a straggler (DCS: 2); 0: none is. */
   readonly stragglerFactor: number
+  /** Failures in a row before a node is set aside for a while, a lost node counting as one whatever it held; infinite: it never is. */
+  readonly failuresMax: number
 }
 
-export const DEFAULT_COORDINATOR_POLICY: CoordinatorPolicy = { heartbeatMs: 3_000, missedMax: 5, restartGraceMs: 60_000, stragglerFactor: 2 }
+export const DEFAULT_COORDINATOR_POLICY: CoordinatorPolicy = { heartbeatMs: 3_000, missedMax: 5, restartGraceMs: 60_000, stragglerFactor: 2, failuresMax: 5 }
 
 /** Tasks of one batch: a batch's number and a task's index share one 53-bit order number, 20 bits of it for the index. */
 export const BATCH_TASKS_MAX = 2 ** 20

@@ -4,12 +4,13 @@ import fc from 'fast-check'
 import { decodeFrame } from '#protocol/control/messages'
 import { batchId, bundle, CoordinatorWorld, offer, outputOf, type ScriptedNode } from '#test/support/coordinator'
 import type { AcceptedBundle } from './events.ts'
+import { DEFAULT_COORDINATOR_POLICY } from './policy.ts'
 import { decodeBatchRecord, decodeTaskRecord, type TaskRecord } from './records.ts'
 
 const A = batchId(1)
 
 async function world(): Promise<CoordinatorWorld> {
-  return new CoordinatorWorld().start()
+  return new CoordinatorWorld({ ...DEFAULT_COORDINATOR_POLICY, failuresMax: Number.POSITIVE_INFINITY }).start()
 }
 
 function tasks(at: CoordinatorWorld): TaskRecord[] {

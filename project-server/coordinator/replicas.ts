@@ -115,10 +115,10 @@ export function close(state: State, node: Node, id: ReplicaId): void {
   if (node.closing?.delete(id) === true) refile(state, node)
 }
 
-/** Files the node under the slots that it has free now. */
+/** Files the node under the slots that it has free now; one that is set aside has none. */
 export function refile(state: State, node: Node): void {
   const taken = node.held.length + (node.closing?.size ?? 0)
-  const free = node.connected && node.state === 'online' ? Math.max(0, Math.min(node.slots, NODE_SLOTS_MAX) - taken) : 0
+  const free = node.connected && node.state === 'online' && node.asideUntilMs === 0 ? Math.max(0, Math.min(node.slots, NODE_SLOTS_MAX) - taken) : 0
   if (free > node.free) state.nodesChanged.add(node)
   state.free.set(node, free)
 }

@@ -63,10 +63,10 @@ export function batchView(record: BatchRecord): BatchView {
   return { id, name, createdAtMs, tasks, created, running, validating, ready, failed, killed }
 }
 
-/** online | silent (its stream ended, or it missed two heartbeats) | lost | left. */
+/** online | set aside (it failed too often in a row) | silent (its stream ended, or it missed two heartbeats) | lost | left. */
 export function nodeView(node: Node, silentBeforeMs: number): NodeView {
   const { id, offer, connected, lastSeenMs, held, valid, invalid, errors, lost } = node
-  const state = node.state !== 'online' ? node.state : connected && lastSeenMs >= silentBeforeMs ? 'online' : 'silent'
+  const state = node.state !== 'online' ? node.state : !connected || lastSeenMs < silentBeforeMs ? 'silent' : node.asideUntilMs > 0 ? 'set aside' : 'online'
   const { name, platform, engines, slots } = offer
   return { id, name, state, platform, engines, slots, busy: held.length, lastSeenMs, valid, invalid, errors, lost }
 }

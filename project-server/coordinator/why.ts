@@ -65,6 +65,7 @@ export function reasonOf(node: Node, task: Task): WhyReason {
   const lacks = lackOf(node, group.needs)
   if (lacks !== undefined) return lacks
   if (isBarred(task, node)) return 'had_it'
+  if (node.asideUntilMs > 0) return 'set_aside'
   if (node.slots === 0) return 'takes_none'
   if (node.free === 0) return 'full'
   if (group.needs.cpuMillis > offer.cpuMillis - node.cpuMillis) return 'cpu_taken'

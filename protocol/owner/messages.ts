@@ -102,7 +102,7 @@ export interface BatchView {
 export interface NodeView {
   readonly id: PeerIdString
   readonly name: string
-  /** online | silent | lost | left */
+  /** online | set aside | silent | lost | left */
   readonly state: string
   readonly platform: string
   readonly engines: readonly string[]
@@ -138,6 +138,8 @@ export type WhyReason =
   | 'disk'
   /** It has or had an execution of this task: results count only from different nodes. */
   | 'had_it'
+  /** It failed at several tasks in a row, and gets none for a while. */
+  | 'set_aside'
   /** Paused, draining, or its owner needs the machine. */
   | 'takes_none'
   /** Busy with others: all slots, or the CPU or memory that it lends. */

@@ -171,8 +171,11 @@ interface Parts {
   readonly faults?: readonly Fault[]
 }
 
+/** Its clients crash by chance, and are not set aside for it; nothing is run a second time but what has failed. */
+const PROJECT = { stragglerFactor: 0, failuresMax: Number.MAX_SAFE_INTEGER }
+
 function caseOf({ seed, nodes, tasks, policy, faults = [] }: Parts): Case {
-  return { seed, nodes, hostile: 0, batches: [{ atMs: SUBMIT_MS, parts: 1, tasks, policy }], faults, faultsMs: 0 }
+  return { seed, nodes, hostile: 0, batches: [{ atMs: SUBMIT_MS, parts: 1, tasks, policy }], faults, faultsMs: 0, project: PROJECT }
 }
 
 /** Throws unless all came out: nothing fails in these experiments. */

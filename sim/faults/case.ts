@@ -1,4 +1,5 @@
 /** A case: everything that a run is made of, as data. A seed is drawn into one; shrinking takes parts of one away. */
+import type { CoordinatorPolicy } from '#project-server/coordinator/policy'
 import type { TaskPolicy } from '#protocol/bundle/policy'
 import type { Role } from '../protocol/service.ts'
 import type { TaskKind } from '../protocol/truth.ts'
@@ -125,4 +126,6 @@ export interface Case {
   readonly faults: readonly Fault[]
   /** Until then there are faults; afterwards everything works, and everything must end. */
   readonly faultsMs: number
+  /** Where the project's policy is not the usual one. */
+  readonly project?: Partial<CoordinatorPolicy>
 }

@@ -1,4 +1,5 @@
 /** One run: the machines of a case, the real programs on them, the faults that befall them, and those who watch. */
+import { DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
 import type { PeerIdString } from '#protocol/ids'
 import { Engine } from '../engine/engine.ts'
 import type { Process, Skew } from '../engine/process.ts'
@@ -256,7 +257,7 @@ export class World {
     })
     this.server = server
     this.#servers.add(server)
-    server.start().catch((error: unknown) => {
+    server.start({ ...DEFAULT_COORDINATOR_POLICY, ...this.case.project }).catch((error: unknown) => {
       if (!server.process.alive) return
       this.#judge.serverFailed(error instanceof Error && 'code' in error ? String(error.code) : 'start', error instanceof Error ? error.message : String(error))
       const led = this.server === server

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
+import { batchId, bundle, CoordinatorWorld, offer, type ScriptedNode } from '#test/support/coordinator'
+import { DEFAULT_COORDINATOR_POLICY } from './policy.ts'
+
+const FAILURES_MAX = DEFAULT_COORDINATOR_POLICY.failuresMax
+const ONE: TaskPolicy = { ...DEFAULT_POLICY, minQuorum: 1, targetResults: 1, maxErrorResults: 3, maxTotalResults: 8 }
+
+/** Gives back all that the node has, and what it gets then, as long as it gets any; answers how many that were. */
+function failAtAll(world: CoordinatorWorld, node: ScriptedNode): number {
+  let count = 0
+  for (let [replica] = node.leases.keys(); replica !== undefined; [replica] = node.leases.keys()) {
+    world.giveBack(node, replica, 'node', 'the disk is broken')
+    count++
+  }
+  return count
+}
+
+function stateOf(world: CoordinatorWorld, id: string): string | undefined {
+  return world.coordinator.nodes().find((node) => node.id === id)?.state
+}
+
+describe('F11: a node that fails at everything', () => {
+  it('is set aside, longer each time, while others do the work; one good run takes it back', async () => {
+    const world = await new CoordinatorWorld().start()
+    const bad = world.join('bad')
+    world.submit(
+      batchId(1),
+      Array.from({ length: 40 }, (_, index) => bundle(`${index}`)),
+      ONE
+    )
+    assert.equal(failAtAll(world, bad), FAILURES_MAX)
+    assert.equal(stateOf(world, 'bad'), 'set aside')
+    const waits = world.coordinator.why(batchId(1))
+    assert.deepEqual([waits?.waitsFor, waits?.nodes?.map(({ reason }) => reason)], ['node', ['had_it']])
+    assert.deepEqual(
+      world.coordinator.why(`${batchId(1)}.9`)?.nodes?.map(({ reason }) => reason),
+      ['set_aside']
+    )
+    for (const minutes of [1, 2, 4]) {
+      world.pass(minutes * 60_000 - 1_000)
+      assert.equal(bad.leases.size, 0, `set aside for ${minutes} min`)
+      world.pass(1_000)
+      assert.equal(bad.leases.size, 1)
+      assert.equal(failAtAll(world, bad), 1)
+    }
+    world.pass(8 * 60_000)
+    world.work(bad, { output: 'the truth' })
+    assert.equal(stateOf(world, 'bad'), 'online')
+    // From here on it takes five again.
+    assert.equal(failAtAll(world, bad), FAILURES_MAX)
+  })
+
+  it('costs no task its attempts: a batch among good nodes ends well', async () => {
+    const world = await new CoordinatorWorld().start()
+    const bad = world.join('bad', offer(2))
+    const good = world.join('good', offer(2))
+    world.submit(
+      batchId(1),
+      Array.from({ length: 60 }, (_, index) => bundle(`${index}`)),
+      ONE
+    )
+    for (let turn = 0; turn < 100; turn++) {
+      failAtAll(world, bad)
+      world.work(good, { output: 'the truth' })
+      world.pass(500)
+    }
+    for (let index = 0; index < 60; index++) assert.equal(world.record(`${batchId(1)}.${index}`).state, 'ready')
+    assert.ok(world.counts('bad').errors <= FAILURES_MAX + 1)
+  })
+
+  it('is not one that was lost once with many tasks, nor one whose owner takes them back', async () => {
+    const world = await new CoordinatorWorld().start()
+    const large = world.join('large', offer(8))
+    world.submit(
+      batchId(1),
+      Array.from({ length: 30 }, (_, index) => bundle(`${index}`)),
+      ONE
+    )
+    for (const replica of [...large.leases.keys()]) world.giveBack(large, replica, 'owner', 'the machine is needed')
+    assert.equal(stateOf(world, 'large'), 'online')
+    world.pass(30_000, [large])
+    assert.equal(stateOf(world, 'large'), 'lost')
+    world.join('large', offer(8))
+    assert.equal(stateOf(world, 'large'), 'online')
+    assert.equal(large.leases.size, 8)
+  })
+})
