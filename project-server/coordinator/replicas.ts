@@ -93,6 +93,8 @@ export function revive(state: State, replica: Replica, nowMs: number): boolean {
 /** live -> returned. `fault.class`: node | input | owner. */
 export function giveBack(state: State, replica: Replica, fault: { readonly class: string; readonly message: string }, nowMs: number): void {
   replica.fault = { class: fault.class, message: fault.message.slice(0, MESSAGE_CHARS_MAX) }
+  // The node may be given the task again, and has perhaps looked past it.
+  if (fault.class === 'owner') replica.task.group.cursors.setBack(replica.task.order)
   if (fault.class === 'node') {
     replica.node.errors++
     state.out.node(replica.node)

@@ -150,6 +150,18 @@ describe('why a task does not run', () => {
     assert.equal(world.coordinator.why(TASK), undefined)
   })
 
+  it('is never that a node is free which gave it back unharmed', async () => {
+    const world = await new CoordinatorWorld().start()
+    const a = world.join('a', offer(2))
+    world.join('b')
+    // No more than three are issued: after the return there is one to come, as before it.
+    world.submit(BATCH, [bundle('x')], { ...policyOf(3), maxErrorResults: 1, maxTotalResults: 3 })
+    // Looks for more, and remembers that this task is none.
+    world.apply({ kind: 'demand', node: 'a', slots: 3 })
+    world.giveBack(a, `${TASK}.1`, 'owner')
+    assert.equal(world.states(TASK), 'a returned, b leased, a leased')
+  })
+
   it('of a batch: its first task that waits for a node', async () => {
     const world = await new CoordinatorWorld().start()
     world.join('a', offer(2))
