@@ -1,7 +1,7 @@
 /** Nodes come, fall silent, leave and come back; what they held follows. */
 import { Link } from '#protocol/control/link'
 import type { PeerIdString, ReplicaId } from '#protocol/ids'
-import { failed, letBackWhenDue } from './aside.ts'
+import { failed, isDueBack } from './aside.ts'
 import type { Event, NodeOffer } from './events.ts'
 import type { Node } from './model.ts'
 import { FORGOTTEN_MS, NODES_MAX, OUTBOX_FRAMES_MAX } from './policy.ts'
@@ -82,7 +82,10 @@ export function sweepNodes(state: State, nowMs: number): void {
     // By a clock that was set back, nobody was heard of later than now.
     if (setBack && node.lastSeenMs > nowMs) node.lastSeenMs = nowMs
     if (node.state === 'online' && nowMs - node.lastSeenMs > silenceMs && nowMs >= state.graceUntilMs) nodeLost(state, node, silenceMs, nowMs)
-    if (node.asideUntilMs > 0) letBackWhenDue(state, node, nowMs)
+    if (isDueBack(node, nowMs)) {
+      node.asideUntilMs = 0
+      refile(state, node)
+    }
     for (const [id, untilMs] of node.closing ?? []) if (nowMs >= untilMs) close(state, node, id)
     if (node.forgotten !== null && nowMs >= node.forgotten.atMs) forgetReplicas(state, node, nowMs)
     for (const replica of node.held.filter((held) => nowMs >= deadlineMs(held))) lose(state, replica, { message: 'not done in its time', tell: true }, nowMs)

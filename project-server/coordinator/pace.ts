@@ -10,7 +10,7 @@ export class Pace {
   /** A run has ended by itself after so long. */
   ran(ms: number): void {
     this.#runs = Math.min(this.#runs + 1, RUNS_COUNTED)
-    this.#meanMs += (Math.max(0, ms) - this.#meanMs) / this.#runs
+    this.#meanMs += (ms - this.#meanMs) / this.#runs
   }
 
   /** Of a run, while so many are being run. Undefined until half as many have ended: the first to end are the short ones. */

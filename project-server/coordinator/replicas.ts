@@ -1,5 +1,6 @@
 /** One replica's life: leased, moved, cancelled, lost and found. Each change marks its task to be settled. */
 import { type ReplicaId, replicaId } from '#protocol/ids'
+import { failed, worked } from './aside.ts'
 import { closingOf, type Node, outgoingOf, type Replica, type Task } from './model.ts'
 import { CLOSING_MS_MAX, MESSAGE_CHARS_MAX, NODE_SLOTS_MAX, PREPARE_MS_MAX, REPORT_SLACK_MS } from './policy.ts'
 import type { CancelReason } from './records.ts'
@@ -49,7 +50,9 @@ export function moveReplica(state: State, replica: Replica, to: ReplicaState, no
     replica.straggles = false
     replica.task.batch.runs.began(replica)
   }
+  if (to === 'reported') worked(replica.node)
   if (was && !isLive(to)) release(state, replica)
+  else if (to === 'reported') refile(state, replica.node)
   if (!was && isLive(to)) hold(state, replica)
   if (isLive(to)) state.watch.at(replica.node, deadlineMs(replica))
   state.out.task(replica.task)
@@ -58,7 +61,7 @@ export function moveReplica(state: State, replica: Replica, to: ReplicaState, no
 
 /** What a run took that ended with a result is what others are measured by. */
 function ended({ pace }: State, { task, atMs }: Replica, to: ReplicaState, nowMs: number): void {
-  const ms = to === 'reported' ? nowMs - atMs : undefined
+  const ms = to === 'reported' ? Math.max(0, nowMs - atMs) : undefined
   if (ms !== undefined) pace.ran(ms)
   task.batch.runs.ended(ms)
 }
@@ -98,6 +101,7 @@ export function giveBack(state: State, replica: Replica, fault: { readonly class
   if (fault.class === 'node') {
     replica.node.errors++
     state.out.node(replica.node)
+    failed(state, replica.node, nowMs)
   }
   moveReplica(state, replica, 'returned', nowMs)
 }

@@ -4,7 +4,6 @@ import { DAG_CBOR, SHA2_256, sha256 } from '#protocol/content/cid'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { ReplicaId } from '#protocol/ids'
 import { type Result, voteOf } from '#protocol/result/result'
-import { failed, worked } from './aside.ts'
 import type { Event } from './events.ts'
 import { type Node, outgoingOf, type Replica } from './model.ts'
 import { encodeSeal, type StoredResult, sealId, sealKey } from './receipt-records.ts'
@@ -72,7 +71,6 @@ export function returned(state: State, node: Node, { replicas }: Of<'returned'>,
     dropAwaited(state, node, id)
     if (replica === undefined || !isLive(replica.state)) continue
     const kind = said === 'input' ? 'input' : said === 'owner' || said === 'cancelled' ? 'owner' : 'node'
-    if (kind === 'node') failed(state, node, nowMs)
     giveBack(state, replica, { class: kind, message: code === '' ? message : `${code}: ${message}` }, nowMs)
   }
 }
@@ -83,10 +81,7 @@ function report(state: State, replica: Replica, { result, signed }: { result: Re
   if (replica.state === 'reported' || replica.state === 'returned' || replica.state === 'cancelled') return false
   const fault = faultOf(replica, result)
   if (fault !== undefined) {
-    if (isLive(replica.state)) {
-      failed(state, replica.node, nowMs)
-      giveBack(state, replica, { class: 'node', message: fault }, nowMs)
-    }
+    if (isLive(replica.state)) giveBack(state, replica, { class: 'node', message: fault }, nowMs)
     return false
   }
   if (replica.state === 'lost') {
@@ -108,7 +103,6 @@ function report(state: State, replica: Replica, { result, signed }: { result: Re
   }
   state.out.result(replica)
   moveReplica(state, replica, 'reported', nowMs)
-  worked(state, replica.node)
   return true
 }
 

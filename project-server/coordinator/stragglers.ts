@@ -36,9 +36,9 @@ export class RunTimes {
   /** `ms`: what a run took that ended with a result; undefined for one that did not. */
   ended(ms: number | undefined): void {
     if (ms !== undefined) {
-      const off = Math.max(0, ms) - this.#meanMs
+      const off = ms - this.#meanMs
       this.#meanMs += off / ++this.#samples
-      this.#squares += off * (Math.max(0, ms) - this.#meanMs)
+      this.#squares += off * (ms - this.#meanMs)
     }
     this.#ended++
     if (this.#ended > ENDED_MAX && 2 * this.#ended > this.#entries.length) this.#clear()

@@ -3,6 +3,7 @@ import type { BatchView, NodeView, ReplicaView, TaskView, WhyView } from '#proto
 import type { Node } from './model.ts'
 import type { BatchRecord, ReplicaRecord, TaskRecord } from './records.ts'
 import type { LeftRecord } from './remains-records.ts'
+import { isTerminal } from './states.ts'
 import { mostFrequent } from './validator.ts'
 
 export interface TaskFacts {
@@ -44,12 +45,11 @@ export function taskView(record: TaskRecord, { batch, command, left }: TaskFacts
 
 /** Why a task that is over does not go on. One whose end is decided but not written yet waits for that. */
 export function endedWhy({ id, name, status, createdAtMs, decidedAtMs = createdAtMs, quorum, failure }: TaskView): WhyView {
-  const over = status === 'ready' || status === 'failed' || status === 'killed'
   return {
     task: id,
     name,
     status,
-    waitsFor: over ? 'nothing' : 'output',
+    waitsFor: isTerminal(status) ? 'nothing' : 'output',
     waitedMs: decidedAtMs - createdAtMs,
     quorum,
     wanted: 0,
@@ -65,10 +65,15 @@ export function batchView(record: BatchRecord): BatchView {
 
 /** online | set aside (it failed too often in a row) | silent (its stream ended, or it missed two heartbeats) | lost | left. */
 export function nodeView(node: Node, silentBeforeMs: number): NodeView {
-  const { id, offer, connected, lastSeenMs, held, valid, invalid, errors, lost } = node
-  const state = node.state !== 'online' ? node.state : !connected || lastSeenMs < silentBeforeMs ? 'silent' : node.asideUntilMs > 0 ? 'set aside' : 'online'
+  const { id, offer, lastSeenMs, held, valid, invalid, errors, lost } = node
   const { name, platform, engines, slots } = offer
-  return { id, name, state, platform, engines, slots, busy: held.length, lastSeenMs, valid, invalid, errors, lost }
+  return { id, name, state: presenceOf(node, silentBeforeMs), platform, engines, slots, busy: held.length, lastSeenMs, valid, invalid, errors, lost }
+}
+
+function presenceOf({ state, connected, lastSeenMs, asideUntilMs }: Node, silentBeforeMs: number): NodeView['state'] {
+  if (state !== 'online') return state
+  if (!connected || lastSeenMs < silentBeforeMs) return 'silent'
+  return asideUntilMs > 0 ? 'set aside' : 'online'
 }
 
 function replicaView({ attempt, node, state, atMs, verdict, exitCode, reason, vote, fault }: ReplicaRecord): ReplicaView {

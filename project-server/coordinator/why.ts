@@ -57,7 +57,7 @@ export function firstWaiting({ tasks }: Batch): Task | undefined {
 }
 
 /** The first thing, from what lasts to what passes, that keeps the node from taking the task. */
-export function reasonOf(node: Node, task: Task): WhyReason {
+function reasonOf(node: Node, task: Task): WhyReason {
   const { group } = task
   const { offer } = node
   if (group.nodes !== null && !group.nodes.has(node.id)) return 'not_named'
