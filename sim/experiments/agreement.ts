@@ -4,10 +4,10 @@
  * the simulation knows of it: nothing is fitted.
  */
 import { DEFAULT_POLICY } from '#protocol/bundle/policy'
-import type { BatchCase } from '../faults/case.ts'
+import { type BatchCase, nodeCase } from '../faults/case.ts'
 import type { Pace } from '../protocol/pace.ts'
 import { Random } from '../random.ts'
-import { nodeCase, type PlayedTask, play, spanMs } from './play.ts'
+import { type PlayedTask, play, spanMs } from './play.ts'
 
 /** Tasks of known lengths, submitted at known times, in milliseconds. */
 export interface Load {

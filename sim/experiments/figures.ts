@@ -4,9 +4,9 @@
  * that fail by chance come through with K attempts.
  */
 import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
-import type { Case, Fault, NodeCase, TaskCase } from '../faults/case.ts'
+import { type Case, type Fault, type NodeCase, nodeCase, type TaskCase } from '../faults/case.ts'
 import { type Band, binomialBand } from './binomial.ts'
-import { nodeCase, type Played, play, spanMs } from './play.ts'
+import { type Played, play, spanMs } from './play.ts'
 
 export const NAMES = ['local', 'remote', 'load', 'attempts'] as const
 export type Name = (typeof NAMES)[number]

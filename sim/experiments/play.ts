@@ -2,7 +2,7 @@
 import { decodeTaskRecord, openKey } from '#project-server/coordinator/records'
 import { NOBODY } from '../checkers/nobody.ts'
 import { BEGAN_MS } from '../engine/process.ts'
-import type { Case, NodeCase } from '../faults/case.ts'
+import type { Case } from '../faults/case.ts'
 import { batchIdOf } from '../protocol/owner.ts'
 import type { Pace } from '../protocol/pace.ts'
 import { World } from '../protocol/world.ts'
@@ -21,12 +21,6 @@ export interface Played {
   readonly tasks: readonly PlayedTask[]
   readonly events: number
   readonly hash: string
-}
-
-/** A node that is as it should be, there from the start. */
-export function nodeCase(name: string, changes: Partial<NodeCase> = {}): NodeCase {
-  const patient = { loss: 0, patienceMs: 20_000, clockOffsetMs: 0, clockPerMille: 1000, joinsMs: 0 }
-  return { name, role: 'honest', slots: 1, delayMs: 0, jitterMs: 0, ...patient, ...changes }
 }
 
 /** Throws when a task has not ended after a virtual day: the experiment makes no sense. */

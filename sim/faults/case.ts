@@ -117,6 +117,15 @@ export interface Fault {
   readonly amount: number
 }
 
+/** A node that is as it should be, there from the start. */
+export function nodeCase(name: string, changes: Partial<NodeCase> = {}): NodeCase {
+  const patient = { loss: 0, patienceMs: 20_000, clockOffsetMs: 0, clockPerMille: 1000, joinsMs: 0 }
+  return { name, role: 'honest', slots: 1, delayMs: 0, jitterMs: 0, ...patient, ...changes }
+}
+
+/** An honest node that comes when the faults stop; it still needs a name. */
+export const FRESH = nodeCase('', { slots: 3, delayMs: 10, jitterMs: 5 })
+
 export interface Case {
   readonly seed: number
   readonly nodes: readonly NodeCase[]

@@ -1,20 +1,25 @@
 /** Carries out the faults of a case. What lasts is undone after its time, or when the faults stop. */
 import type { Direction } from '../protocol/lane.ts'
+import type { Machine, MachineFaults } from '../protocol/machine.ts'
 import type { SimNode } from '../protocol/node.ts'
 import { NodePath } from '../protocol/path.ts'
 import type { World } from '../protocol/world.ts'
 import { type Fault, HOSTILE_ACTS } from './case.ts'
 import { describe, driftPerMille, thinBytesPerMs } from './describe.ts'
+import { Lasting } from './lasting.ts'
+
+/** Troubles that are there or not. */
+type Toggle = { [Key in keyof MachineFaults]: MachineFaults[Key] extends boolean ? Key : never }[keyof MachineFaults]
 
 const BOTH: readonly Direction[] = ['up', 'down']
 
 export class Faults {
   readonly #world: World
-  /** What is to be undone. */
-  readonly #open = new Set<() => void>()
+  readonly #lasting: Lasting
 
   constructor(world: World) {
     this.#world = world
+    this.#lasting = new Lasting(world.engine)
   }
 
   strike(fault: Fault): void {
@@ -30,7 +35,7 @@ export class Faults {
 
   /** Undoes everything that still lasts. */
   mend(): void {
-    for (const undo of [...this.#open]) undo()
+    this.#lasting.mend()
   }
 
   #atNode({ kind, forMs, amount }: Fault, node: SimNode): void {
@@ -39,7 +44,7 @@ export class Faults {
     const block = (...directions: readonly Direction[]): void => {
       if (!(path instanceof NodePath)) return
       path.block(directions, true)
-      this.#until(forMs, () => path.block(directions, false))
+      this.#lasting.until(forMs, () => path.block(directions, false))
     }
     switch (kind) {
       case 'cut': {
@@ -63,14 +68,14 @@ export class Faults {
       case 'slow_path':
         if (!(path instanceof NodePath)) return
         path.trouble.extraMs += amount % 5_000
-        this.#until(forMs, () => {
+        this.#lasting.until(forMs, () => {
           path.trouble.extraMs -= amount % 5_000
         })
         return
       case 'thin_line':
         if (!(path instanceof NodePath)) return
         path.trouble.bytesPerMs = thinBytesPerMs(amount)
-        this.#until(forMs, () => {
+        this.#lasting.until(forMs, () => {
           path.trouble.bytesPerMs = undefined
         })
         return
@@ -91,22 +96,19 @@ export class Faults {
         return
       case 'stop':
         node.stop()
-        this.#until(forMs, () => node.continue())
+        this.#lasting.until(forMs, () => node.continue())
         return
       case 'clock':
         machine.skew.offsetMs += (amount % 172_800_000) - 86_400_000
         return
       case 'disk_slow':
         machine.trouble.diskSlowMs += amount % 2_000
-        this.#until(forMs, () => {
+        this.#lasting.until(forMs, () => {
           machine.trouble.diskSlowMs -= amount % 2_000
         })
         return
       case 'disk_full':
-        machine.trouble.diskFull = true
-        this.#until(forMs, () => {
-          machine.trouble.diskFull = false
-        })
+        this.#has(machine, 'diskFull', forMs)
         return
       case 'disk_error':
         machine.trouble.diskErrors++
@@ -115,66 +117,40 @@ export class Faults {
         machine.flip(amount)
         return
       case 'engine_hung':
-        machine.trouble.engineHung = true
-        this.#until(forMs, () => {
-          machine.trouble.engineHung = false
-        })
+        this.#has(machine, 'engineHung', forMs)
         return
       case 'engine_down':
-        machine.trouble.engineDown = true
-        this.#until(forMs, () => {
-          machine.trouble.engineDown = false
-        })
+        this.#has(machine, 'engineDown', forMs)
         return
       case 'runs_break':
         machine.trouble.runsBreak = (amount % 100) / 100
-        this.#until(forMs, () => {
+        this.#lasting.until(forMs, () => {
           machine.trouble.runsBreak = 0
         })
         return
       case 'withhold':
-        machine.trouble.withholds = true
-        this.#until(forMs, () => {
-          machine.trouble.withholds = false
-        })
+        this.#has(machine, 'withholds', forMs)
         return
       case 'corrupt_output':
-        machine.trouble.corruptOutput = true
-        this.#until(forMs, () => {
-          machine.trouble.corruptOutput = false
-        })
+        this.#has(machine, 'corruptOutput', forMs)
         return
       case 'corrupt_input':
-        machine.trouble.corruptInput = true
-        this.#until(forMs, () => {
-          machine.trouble.corruptInput = false
-        })
+        this.#has(machine, 'corruptInput', forMs)
         return
       case 'no_input':
         // Half of the time it is the server's content that nobody gets.
-        for (const { machine: one } of amount % 2 === 0 ? this.#world.nodes : [node]) {
-          one.trouble.noInput = true
-          this.#until(forMs, () => {
-            one.trouble.noInput = false
-          })
-        }
+        for (const { machine: one } of amount % 2 === 0 ? this.#world.nodes : [node]) this.#has(one, 'noInput', forMs)
         return
       case 'content_full':
-        machine.trouble.contentFull = true
-        this.#until(forMs, () => {
-          machine.trouble.contentFull = false
-        })
+        this.#has(machine, 'contentFull', forMs)
         return
       case 'engine_restart':
-        machine.trouble.engineDown = true
+        this.#has(machine, 'engineDown', forMs)
         for (const container of machine.containers.values()) container.forgetWaiting()
-        this.#until(forMs, () => {
-          machine.trouble.engineDown = false
-        })
         return
       case 'pause':
         node.service?.pause()
-        this.#until(forMs, () => node.service?.resume())
+        this.#lasting.until(forMs, () => node.service?.resume())
         return
       case 'drain':
         node.service?.drain(amount % 2 === 0 ? forMs : undefined)
@@ -185,6 +161,14 @@ export class Faults {
       default:
         return
     }
+  }
+
+  /** A machine has this trouble for so long. */
+  #has({ trouble }: Machine, which: Toggle, forMs: number): void {
+    trouble[which] = true
+    this.#lasting.until(forMs, () => {
+      trouble[which] = false
+    })
   }
 
   #atServer({ kind, forMs, amount }: Fault): boolean {
@@ -203,12 +187,12 @@ export class Faults {
       case 'server_stop': {
         const process = world.server?.process
         process?.stop()
-        this.#until(forMs, () => process?.continue())
+        this.#lasting.until(forMs, () => process?.continue())
         return true
       }
       case 'server_takeover': {
         const process = world.takeOver()
-        this.#until(forMs, () => process?.continue())
+        this.#lasting.until(forMs, () => process?.continue())
         return true
       }
       case 'server_restart':
@@ -216,13 +200,13 @@ export class Faults {
         return true
       case 'server_disk_slow':
         faults.slowMs += amount % 1_000
-        this.#until(forMs, () => {
+        this.#lasting.until(forMs, () => {
           faults.slowMs -= amount % 1_000
         })
         return true
       case 'server_disk_full':
         faults.full = true
-        this.#until(forMs, () => {
+        this.#lasting.until(forMs, () => {
           faults.full = false
         })
         return true
@@ -239,7 +223,7 @@ export class Faults {
       case 'block_all': {
         const paths = world.nodes.map(({ machine }) => machine.path).filter((path) => path instanceof NodePath)
         for (const path of paths) path.block(BOTH, true)
-        this.#until(forMs, () => {
+        this.#lasting.until(forMs, () => {
           for (const path of paths) path.block(BOTH, false)
         })
         return true
@@ -263,13 +247,5 @@ export class Faults {
     if (act === undefined) return false
     this.#world.hostile[target % Math.max(1, this.#world.hostile.length)]?.act(act)
     return true
-  }
-
-  #until(ms: number, undo: () => void): void {
-    const once = (): void => {
-      if (this.#open.delete(once)) undo()
-    }
-    this.#open.add(once)
-    this.#world.engine.after(ms, once)
   }
 }

@@ -3,7 +3,7 @@ import { DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
 import type { PeerIdString } from '#protocol/ids'
 import { Engine } from '../engine/engine.ts'
 import type { Process, Skew } from '../engine/process.ts'
-import type { Case, Fault, NodeCase } from '../faults/case.ts'
+import { type Case, type Fault, FRESH, type NodeCase } from '../faults/case.ts'
 import { Faults } from '../faults/faults.ts'
 import { Random } from '../random.ts'
 import { Sometimes } from '../sometimes.ts'
@@ -30,19 +30,6 @@ const FRESH_NODES = 8
 const SERVER_RESTART_MS = 500
 /** Frames of honest nodes that the hostile ones may repeat. */
 const HEARD_MAX = 200
-
-const FRESH: NodeCase = {
-  name: '',
-  role: 'honest',
-  slots: 3,
-  delayMs: 10,
-  jitterMs: 5,
-  loss: 0,
-  patienceMs: 20_000,
-  clockOffsetMs: 0,
-  clockPerMille: 1000,
-  joinsMs: 0
-}
 
 /** Looks whether the run is as it should be; the first complaint ends it. */
 export interface Judge extends Witness {

@@ -1,4 +1,5 @@
 /** Carries out the faults of a stack case. What lasts is undone after its time, or when the faults stop. */
+import { Lasting } from '../faults/lasting.ts'
 import type { Direction } from '../protocol/lane.ts'
 import { BOOTSTRAPS, describe, type StackFault } from './case.ts'
 import type { Computer } from './computer.ts'
@@ -7,10 +8,11 @@ import type { StackWorld } from './world.ts'
 
 export class StackFaults {
   readonly #world: StackWorld
-  readonly #open = new Set<() => void>()
+  readonly #lasting: Lasting
 
   constructor(world: StackWorld) {
     this.#world = world
+    this.#lasting = new Lasting(world.engine)
   }
 
   strike(fault: StackFault): void {
@@ -24,7 +26,7 @@ export class StackFaults {
 
   /** Undoes everything that still lasts. */
   mend(): void {
-    for (const undo of [...this.#open]) undo()
+    this.#lasting.mend()
   }
 
   /** False when it could not happen. */
@@ -44,7 +46,7 @@ export class StackFaults {
       case 'slow_path': {
         const { trouble } = node.station.access
         trouble.extraMs += amount % 2_000
-        this.#until(forMs, () => {
+        this.#lasting.until(forMs, () => {
           trouble.extraMs -= amount % 2_000
         })
         return true
@@ -95,7 +97,7 @@ export class StackFaults {
         return true
       case 'split':
         world.internet.split(world.internet.random(amount))
-        this.#until(forMs, () => world.internet.split([]))
+        this.#lasting.until(forMs, () => world.internet.split([]))
         return true
       case 'kill_batch':
         world.owner.kill(target, undefined)
@@ -113,21 +115,13 @@ export class StackFaults {
 
   #block({ station: { access } }: StackNode, forMs: number, directions: readonly Direction[]): boolean {
     access.block(directions, true)
-    this.#until(forMs, () => access.block(directions, false))
+    this.#lasting.until(forMs, () => access.block(directions, false))
     return true
   }
 
   #stop({ process }: Computer, forMs: number): boolean {
     process?.stop()
-    this.#until(forMs, () => process?.continue())
+    this.#lasting.until(forMs, () => process?.continue())
     return process !== undefined
-  }
-
-  #until(ms: number, undo: () => void): void {
-    const once = (): void => {
-      if (this.#open.delete(once)) undo()
-    }
-    this.#open.add(once)
-    this.#world.engine.after(ms, once)
   }
 }

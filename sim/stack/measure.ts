@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm'
 import { DEFAULT_POLICY } from '#protocol/bundle/policy'
 import type { Host } from '#protocol/peer/host'
 import { Engine } from '../engine/engine.ts'
-import type { NodeCase } from '../faults/case.ts'
+import { type NodeCase, nodeCase } from '../faults/case.ts'
 import { Random } from '../random.ts'
 import { BOOTSTRAPS, type StackCase } from './case.ts'
 import { StackProcess } from './process.ts'
@@ -146,18 +146,7 @@ async function flowing<T>(work: Promise<T>): Promise<T> {
 }
 
 function lineOf(name: string): NodeCase {
-  return {
-    name,
-    role: 'honest',
-    slots: 1,
-    delayMs: 10,
-    jitterMs: 20,
-    loss: 0,
-    patienceMs: 20_000,
-    clockOffsetMs: 0,
-    clockPerMille: 1000,
-    joinsMs: 2_000
-  }
+  return nodeCase(name, { delayMs: 10, jitterMs: 20, joinsMs: 2_000 })
 }
 
 function steadyCase(): StackCase {

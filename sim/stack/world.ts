@@ -7,7 +7,7 @@ import { makeJudge } from '../checkers/judge.ts'
 import { checkReceipts } from '../checkers/receipts.ts'
 import type { Scene } from '../checkers/scene.ts'
 import type { Engine } from '../engine/engine.ts'
-import type { NodeCase } from '../faults/case.ts'
+import { FRESH, type NodeCase } from '../faults/case.ts'
 import { identityOf } from '../protocol/identities.ts'
 import { INPUT, Owner } from '../protocol/owner.ts'
 import { USUAL_PACE } from '../protocol/pace.ts'
@@ -239,17 +239,4 @@ export class StackWorld implements Scene {
     const place = this.#places++
     return this.internet.join(`5.1.${place >> 8}.${place & 255}`, new NodePath(line, this.#random.fork('line', place)))
   }
-}
-
-const FRESH: NodeCase = {
-  name: '',
-  role: 'honest',
-  slots: 3,
-  delayMs: 10,
-  jitterMs: 5,
-  loss: 0,
-  patienceMs: 20_000,
-  clockOffsetMs: 0,
-  clockPerMille: 1000,
-  joinsMs: 0
 }
