@@ -45,9 +45,15 @@ export function parseCpus(text: string, option: string): number {
 
 /** `NAME=VALUE`; the value may be empty and may hold `=`. */
 export function parsePair(text: string, option: string): readonly [name: string, value: string] {
+  const pair = pairIn(text)
+  if (pair === undefined) throw new ClientError('usage', `${option} is NAME=VALUE, not ${JSON.stringify(text)}`)
+  return pair
+}
+
+/** What stands before and after the first `=`; undefined when there is none, or nothing before it. */
+export function pairIn(text: string): readonly [name: string, value: string] | undefined {
   const at = text.indexOf('=')
-  if (at < 1) throw new ClientError('usage', `${option} is NAME=VALUE, not ${JSON.stringify(text)}`)
-  return [text.slice(0, at), text.slice(at + 1)]
+  return at < 1 ? undefined : [text.slice(0, at), text.slice(at + 1)]
 }
 
 /** Pairs by name; the same name twice is a mistake. */

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { pairIn } from '../client/units.ts'
 import { examples, text, type Verb } from '../command.ts'
 import { ClientError } from '../errors.ts'
 import { choiceOf, SIM_EXIT_HELP, study, studyOptions } from '../tasks/simulations.ts'
@@ -20,10 +21,10 @@ export function define(command: Command, run: (verb: Verb) => void): void {
   )
   run(async (context, [file = ''], options) => {
     const over = text(options, 'over') ?? ''
-    const at = over.indexOf('=')
-    if (at < 1) throw new ClientError('usage', `--over ${over}: key=value,value is expected, such as policy.quorum=1,2,3`)
+    const [key, values] = pairIn(over) ?? []
+    if (key === undefined || values === undefined) throw new ClientError('usage', `--over ${over}: key=value,value is expected, such as policy.quorum=1,2,3`)
     const { planSweep } = await import('#sim/main')
-    const plan = await planSweep(file, over.slice(0, at), over.slice(at + 1).split(','), choiceOf(options))
+    const plan = await planSweep(file, key, values.split(','), choiceOf(options))
     return await study(context, plan, options)
   })
 }

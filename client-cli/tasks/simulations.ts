@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import type { Choice, Plan, Progress, SimPorts } from '#sim/main'
-import { parseWhole } from '../client/units.ts'
+import { pairIn, parseWhole } from '../client/units.ts'
 import { type Context, collect, text, texts } from '../command.ts'
 import { ClientError, EXIT } from '../errors.ts'
 import { fit } from '../output/progress.ts'
@@ -26,10 +26,10 @@ export function studyOptions(command: Command, seeds: number): void {
 
 /** Throws ClientError (`usage`). */
 export function choiceOf(options: Readonly<Record<string, unknown>>): Choice {
-  const changes = texts(options, 'set').map((change): readonly [string, string] => {
-    const at = change.indexOf('=')
-    if (at < 1) throw new ClientError('usage', `--set ${change}: key=value is expected, such as policy.quorum=3`)
-    return [change.slice(0, at), change.slice(at + 1)]
+  const changes = texts(options, 'set').map((change) => {
+    const pair = pairIn(change)
+    if (pair === undefined) throw new ClientError('usage', `--set ${change}: key=value is expected, such as policy.quorum=3`)
+    return pair
   })
   const hosts = text(options, 'hosts')
   const seed = text(options, 'seed')

@@ -3,9 +3,8 @@
  * simulator's calendar with nothing behind it, which is what is left when the coordinator and the hosts cost nothing; and
  * bytes a host, beside one object a host. `population-long` is the whole month, and a million hosts for a week.
  */
-import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
+import { child, SIM_FLAGS } from './child.ts'
 import type { Bare } from './population-bare.ts'
 import type { Played } from './population-world.ts'
 import { alternate, type BenchContext, type BenchLine, benchLine } from './runner.ts'
@@ -15,9 +14,6 @@ const HOSTS = 100_000
 const WARM_HOURS = 3
 const HOURS = 4
 const BARE_EVENTS = 4_000_000
-
-/** The young generation that `npm run sim` has, too: larger ones are no faster and take the memory. */
-const FLAGS = ['--max-semi-space-size=64']
 
 export async function run(context: BenchContext): Promise<BenchLine[]> {
   let bytes = 0
@@ -31,7 +27,7 @@ export async function run(context: BenchContext): Promise<BenchLine[]> {
       return events / seconds
     },
     async () => {
-      const bare = await child<Bare>('population-bare', ['--expose-gc'], [HOSTS, BARE_EVENTS])
+      const bare = await child<Bare>(program('population-bare'), ['--expose-gc'], [HOSTS, BARE_EVENTS])
       bytesPerObject = bare.bytesPerObject
       return bare.events / bare.seconds
     }
@@ -52,11 +48,9 @@ export async function run(context: BenchContext): Promise<BenchLine[]> {
 /** A scenario of those that are shipped, at another size and length. */
 export async function play(scenario: string, hosts: number, warmHours: number, hours: number): Promise<Played> {
   const file = fileURLToPath(new URL(`../../sim/population/scenarios/${scenario}.yaml`, import.meta.url))
-  return await child<Played>('population-world', FLAGS, [file, hosts, warmHours, hours])
+  return await child<Played>(program('population-world'), SIM_FLAGS, [file, hosts, warmHours, hours])
 }
 
-async function child<Answer>(name: string, flags: readonly string[], args: readonly (string | number)[]): Promise<Answer> {
-  const file = fileURLToPath(new URL(`./${name}.ts`, import.meta.url))
-  const { stdout } = await promisify(execFile)(process.execPath, [...flags, file, ...args.map(String)])
-  return JSON.parse(stdout) as Answer
+function program(name: string): string {
+  return fileURLToPath(new URL(`./${name}.ts`, import.meta.url))
 }

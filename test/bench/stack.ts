@@ -2,25 +2,20 @@
  * The stack level of the simulator: 50 computers with real libp2p hosts, DHT, project server and nodes, in virtual time. How fast
  * that is beside a bare loop of pings between two such hosts, how much faster than life, and what a computer costs in memory.
  */
-import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import type { StackMeasure } from '../../sim/stack/measure.ts'
-import { type BenchContext, type BenchLine, benchLine, median, ROUNDS_MIN } from './runner.ts'
+import { child, medians, SIM_FLAGS } from './child.ts'
+import { type BenchContext, type BenchLine, benchLine } from './runner.ts'
 
 const COMPUTERS = 50
 const PROGRAM = fileURLToPath(new URL('../../sim/stack/measure.ts', import.meta.url))
-const program = promisify(execFile)
 
 export async function run(context: BenchContext): Promise<BenchLine[]> {
-  const rounds: StackMeasure[] = []
-  for (let round = 0; round < Math.max(context.rounds, ROUNDS_MIN); round++) {
-    const { stdout } = await program(process.execPath, ['--max-semi-space-size=64', PROGRAM, String(COMPUTERS)])
-    const measured: StackMeasure = JSON.parse(stdout)
-    context.log(`${measured.rate} events/s, pings ${measured.pingRate} events/s, ${measured.speed.toFixed(1)} times life, ${measured.bytesAComputer} bytes`)
-    rounds.push(measured)
-  }
-  const middle = (of: (one: StackMeasure) => number): number => median(rounds.map(of))
+  const middle = await medians(
+    context,
+    () => child<StackMeasure>(PROGRAM, SIM_FLAGS, [COMPUTERS]),
+    ({ rate, pingRate, speed, bytesAComputer }) => `${rate} events/s, pings ${pingRate} events/s, ${speed.toFixed(1)} times life, ${bytesAComputer} bytes`
+  )
   return [
     benchLine({
       name: `simulated stack, ${COMPUTERS} computers, events`,
