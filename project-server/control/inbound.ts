@@ -151,7 +151,9 @@ function offerOf(hello: Hello): NodeOffer | undefined {
     memoryBytes,
     diskBytes,
     slots,
-    tags: tags.map((tag) => clip(tag, NAME_CHARS_MAX))
+    tags: tags.map((tag) => clip(tag, NAME_CHARS_MAX)),
+    owner: null,
+    network: ''
   }
 }
 

@@ -30,6 +30,10 @@ export interface NodeOffer {
   readonly diskBytes: number
   readonly slots: number
   readonly tags: readonly string[]
+  /** The client that proved that the node is its own; null for a stranger's. */
+  readonly owner: PeerIdString | null
+  /** The network that it calls from, as the project's server sees it; '' when that is not known. */
+  readonly network: string
 }
 
 export type Event =

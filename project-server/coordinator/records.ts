@@ -340,22 +340,27 @@ export function decodeBundleRecord(record: Uint8Array): Uint8Array {
   return decode<[Uint8Array]>('bundle', record)[0]
 }
 
+type OfferRow = [string, string, string, string[], number, number, number, number, string[], PeerIdString | null, string]
+
 export function encodeNodeRecord(node: NodeRecord): Uint8Array {
   const { id, offer, state, lastSeenMs, valid, invalid, errors, lost } = node
-  const { name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags } = offer
-  WRITER.list(9).int(RECORD_VERSION).text(id).list(9).text(name).text(agent).text(platform)
+  const { name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags, owner, network } = offer
+  WRITER.list(9).int(RECORD_VERSION).text(id).list(11).text(name).text(agent).text(platform)
   writeTexts(engines)
   WRITER.int(cpuMillis).int(memoryBytes).int(diskBytes).int(slots)
   writeTexts(tags)
-  return WRITER.text(state).int(lastSeenMs).int(valid).int(invalid).int(errors).int(lost).done()
+  if (owner === null) WRITER.nil()
+  else WRITER.text(owner)
+  return WRITER.text(network).text(state).int(lastSeenMs).int(valid).int(invalid).int(errors).int(lost).done()
 }
 
 export function decodeNodeRecord(bytes: Uint8Array): NodeRecord {
   const [id, row, state, lastSeenMs, valid, invalid, errors, lost] = decode<
-    [PeerIdString, [string, string, string, string[], number, number, number, number, string[]], NodeRecord['state'], number, number, number, number, number]
+    [PeerIdString, OfferRow, NodeRecord['state'], number, number, number, number, number]
   >('node', bytes)
-  const [name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags] = row
-  return { id, offer: { name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags }, state, lastSeenMs, valid, invalid, errors, lost }
+  const [name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags, owner, network] = row
+  const offer = { name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags, owner, network }
+  return { id, offer, state, lastSeenMs, valid, invalid, errors, lost }
 }
 
 export function encodeLinkRecord(link: Link<Waiting>): Uint8Array {

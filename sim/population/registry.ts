@@ -9,7 +9,19 @@ export function needsRegistry(nodes: number): boolean {
   return nodes > NODES_MAX
 }
 
-const OFFER: NodeOffer = { name: '', agent: '', platform: '', engines: [], cpuMillis: 0, memoryBytes: 0, diskBytes: 0, slots: 0, tags: [] }
+const OFFER: NodeOffer = {
+  name: '',
+  agent: '',
+  platform: '',
+  engines: [],
+  cpuMillis: 0,
+  memoryBytes: 0,
+  diskBytes: 0,
+  slots: 0,
+  tags: [],
+  owner: null,
+  network: ''
+}
 
 /** As if each of them had been there once and left. */
 export function registryOf(ids: readonly string[]): Pick<Store, 'get' | 'range'> {

@@ -66,6 +66,8 @@ export function offer(slots: number, overrides: Partial<NodeOffer> = {}): NodeOf
     diskBytes: 2 ** 50,
     slots,
     tags: [],
+    owner: null,
+    network: '',
     ...overrides
   }
 }
