@@ -25,7 +25,7 @@ import { storeViews } from './owner/store-views.ts'
 import { OwnerService } from './owner-service.ts'
 import { TICK_MS } from './policy.ts'
 import { type Clock, type Store, StoreError } from './ports.ts'
-import { DEFAULT_LISTEN, type DhtSettings } from './project.ts'
+import { administratorOf, DEFAULT_LISTEN, type DhtSettings } from './project.ts'
 import { Pulls } from './pulls.ts'
 import { publishRecord } from './record.ts'
 
@@ -144,7 +144,7 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
   const control = new ControlService({ host, committer, clock, logger }, { project, epoch, heartbeatMs: policy.heartbeatMs })
   const pulls = new Pulls({ content, host, clock, logger, done: (event) => committer.apply(event) })
   const projectView = () => ({ id: project, name: file.name, epoch, addresses: host.addresses(), nodes: control.connected, version: VERSION })
-  const views = storeViews(store, coordinator)
+  const views = (client: PeerIdString) => storeViews(store, coordinator, { client, all: client === administratorOf(file) })
   const handler = ownerHandler({
     host,
     content,

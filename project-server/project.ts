@@ -17,7 +17,7 @@ export interface ProjectFile {
   readonly listen: readonly string[]
   /** Multiaddrs told to others in their place, for a server behind a forwarded port. */
   readonly announce: readonly string[]
-  /** Peer ids that may submit and ask. */
+  /** Peer ids that may submit and ask: the project's clients. The first administers it: it sees and ends everybody's batches, and sets the others' shares and quotas. */
   readonly owners: readonly string[]
   /** Absent: the project is reached by its pinned addresses alone. */
   readonly dht?: DhtSettings
@@ -26,6 +26,10 @@ export interface ProjectFile {
 export const DEFAULT_LISTEN = '/ip4/0.0.0.0/tcp/4600'
 const NAME_CHARS_MAX = 128
 const LIST_MAX = 1024
+
+export function administratorOf({ owners }: Pick<ProjectFile, 'owners'>): string | undefined {
+  return owners[0]
+}
 
 /** Throws ServerError `bad_project_file` that says which field is wrong. */
 export function parseProjectFile(text: string, path: string): ProjectFile {

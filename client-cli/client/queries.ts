@@ -1,5 +1,5 @@
 /** Questions to the coordinator, each with its answer checked. */
-import type { BatchView, NodeView, ProjectView, Resolved, TaskView, WhyView } from '#protocol/owner/messages'
+import type { BatchView, NodeView, ProjectView, QueryWhat, Resolved, TaskView, WhyView } from '#protocol/owner/messages'
 import { QUERY_ROWS_MAX } from '#protocol/owner/messages'
 import { decodeSignedReceipt, type SignedReceipt } from '#protocol/result/receipt'
 import { ClientError } from '../errors.ts'
@@ -7,11 +7,10 @@ import type { OwnerLink } from './owner-link.ts'
 import { batchView, listOf, nodeView, projectView, readBody, resolved, taskView, whyView } from './views.ts'
 
 type Link = Pick<OwnerLink, 'ask'>
-type What = 'tasks' | 'task' | 'batches' | 'nodes' | 'receipt' | 'project' | 'resolve' | 'why'
 
 function query(
   link: Link,
-  what: What,
+  what: QueryWhat,
   of: string,
   signal: AbortSignal | undefined,
   page: { limit?: number; after?: string } = {}

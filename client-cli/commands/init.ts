@@ -9,7 +9,7 @@ export function define(command: Command, run: (verb: Verb) => void): void {
     .option('--name <name>', "the project's name (default: the folder's)")
     .option('--listen <address>', 'multiaddr to listen on (default /ip4/0.0.0.0/tcp/4600); may repeat', collect)
     .option('--announce <address>', 'multiaddr told to others, for a server behind a forwarded port; may repeat', collect)
-    .option('--owner <peer>', 'who else may submit and ask, by peer id (you may always); may repeat', collect)
+    .option('--owner <peer>', 'who else may submit, by peer id (you may always, and administer the project); may repeat', collect)
     .option('--dry-run', 'say what would be made, and make nothing')
     .addHelpText('after', examples('talko init primes --name "Prime numbers"', 'talko init --listen /ip4/0.0.0.0/tcp/4100', 'talko serve primes'))
   run(init)

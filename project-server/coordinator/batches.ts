@@ -7,7 +7,7 @@ import type { AcceptedBundle, Event } from './events.ts'
 import type { Batch, Bundle, Group, Task } from './model.ts'
 import { BATCH_TASKS_MAX, LIVE_TASKS_MAX } from './policy.ts'
 import { OrderedQueue } from './queue.ts'
-import { bundleKey, encodeBundleRecord, nameKey, openKey, recentKey, taskKeyOf } from './records.ts'
+import { bundleKey, encodeBundleRecord, nameKey, openKey, ownKey, recentKey, taskKeyOf } from './records.ts'
 import type { State } from './state.ts'
 import { RunTimes } from './stragglers.ts'
 import { count } from './task-moves.ts'
@@ -147,7 +147,8 @@ function open(state: State, { batch: id, name, by, policy, seed }: Submit, nowMs
   state.known.add(id)
   state.batches.set(id, batch)
   state.out.put(recentKey(order), TEXT.encode(id))
-  if (name !== '') state.out.put(nameKey(name, order), TEXT.encode(id))
+  state.out.put(ownKey(by, order), TEXT.encode(id))
+  if (name !== '') state.out.put(nameKey({ by, name }, order), TEXT.encode(id))
   state.out.create(openKey(id), NOTHING)
   return batch
 }

@@ -7,7 +7,8 @@
  * | --- | --- |
  * | `batch/<id>` | BatchRecord |
  * | `recent/<order, 12 digits>` | the batch's id: read backwards for newest first |
- * | `name/<name, URI-encoded>/<order, 12 digits>` | the batch's id: last one wins when a name is used again |
+ * | `own/<client>/<order, 12 digits>` | the same, of one client's batches |
+ * | `name/<client>/<name, URI-encoded>/<order, 12 digits>` | the batch's id: last one wins when its client uses a name again |
  * | `open/<id>` | empty: the batch has tasks that are not terminal |
  * | `task/<batch>.<index, 9 digits>` | TaskRecord |
  * | `bundle/<batch>/<cid>` | a manifest, stored once however many tasks of the batch share it |
@@ -166,8 +167,20 @@ export function recentKey(order: number): string {
   return `recent/${padded(order, 12)}`
 }
 
-export function nameKey(name: string, order: number): string {
-  return `name/${encodeURIComponent(name)}/${padded(order, 12)}`
+export function ownKey(by: PeerIdString, order: number): string {
+  return `${ownPrefix(by)}${padded(order, 12)}`
+}
+
+export function ownPrefix(by: PeerIdString): string {
+  return `own/${by}/`
+}
+
+export function nameKey({ by, name }: { readonly by: PeerIdString; readonly name: string }, order: number): string {
+  return `${namePrefix(by, name)}${padded(order, 12)}`
+}
+
+export function namePrefix(by: PeerIdString, name: string): string {
+  return `name/${by}/${encodeURIComponent(name)}/`
 }
 
 export function nodeKey(id: PeerIdString): string {

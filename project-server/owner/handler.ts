@@ -1,6 +1,6 @@
-/** One request of an owner to the part that answers it. */
-
+/** One request of a client to the part that answers it, which sees what is that client's and nothing else. */
 import type { ContentStore } from '#protocol/content/content'
+import type { PeerIdString } from '#protocol/ids'
 import type { ProjectView } from '#protocol/owner/messages'
 import type { Host } from '#protocol/peer/host'
 import type { Signer } from '#protocol/signing/keys'
@@ -25,8 +25,8 @@ export interface HandlerPorts {
   readonly content: ContentStore
   readonly store: Pick<Store, 'get'>
   readonly coordinator: Pick<Coordinator, 'refusal' | 'batch'>
-  readonly committer: Committer
-  readonly views: Views
+  readonly committer: Pick<Committer, 'assertOpen' | 'commit' | 'write'>
+  readonly views: (client: PeerIdString) => Views
   readonly data: DataNames
   readonly changes: Changes
   readonly clock: Clock
@@ -38,15 +38,16 @@ export interface HandlerPorts {
 export function ownerHandler(ports: HandlerPorts): Handler {
   const submissions = new Submissions(ports)
   return async (request, open) => {
+    const own = { ...ports, views: ports.views(open.client), data: ports.data.of(open.client) }
     if (request.submit !== undefined) return submissions.submit(request.submit, open.client)
-    if (request.query !== undefined) return query(request.query, ports)
-    if (request.watch !== undefined) return watch(request.watch.of, open, ports)
-    if (request.kill !== undefined) return kill(request.kill.of, open, ports)
-    if (request.logs !== undefined) return logs(request.logs, open, ports)
-    if (request.pull !== undefined) return pull(request.pull, open, ports)
+    if (request.query !== undefined) return query(request.query, own)
+    if (request.watch !== undefined) return watch(request.watch.of, open, own)
+    if (request.kill !== undefined) return kill(request.kill.of, open, own)
+    if (request.logs !== undefined) return logs(request.logs, open, own)
+    if (request.pull !== undefined) return pull(request.pull, open, own)
     if (request.make !== undefined) {
       const { cid, root, bytes } = await makeTree(request.make, ports.content)
-      await remember(cid, request.make.name, bytes, ports)
+      await remember(cid, request.make.name, bytes, own)
       return { root, bytes }
     }
     throw new OwnerError('malformed', 'the request asks for nothing this server knows; the client may be newer than the server')

@@ -51,7 +51,7 @@ function setUp(task: Partial<TaskView>, nodes: Record<string, NodeLog>, held = '
   }
   const ports: LogsPorts = {
     views: { task: async () => ({ ...view }) } as unknown as Views,
-    data: new DataNames(),
+    data: new DataNames().of('c'),
     changes,
     clock,
     content: {

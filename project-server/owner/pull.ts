@@ -9,13 +9,13 @@ import { clip } from '../control/inbound.ts'
 import { DATA_NAME_CHARS_MAX, PULL_BYTES_MAX, WATCH_MS } from '../policy.ts'
 import type { Clock } from '../ports.ts'
 import { pause } from './changes.ts'
-import type { DataNames } from './data.ts'
+import type { ClientData } from './data.ts'
 import { type OpenRequest, OwnerError } from './request.ts'
 
 export interface PullPorts {
   readonly content: Pick<ContentStore, 'fetch' | 'has' | 'pin' | 'sizeOf'>
   readonly host: Host
-  readonly data: DataNames
+  readonly data: ClientData
   readonly committer: Pick<Committer, 'write' | 'assertOpen'>
   readonly clock: Clock
 }

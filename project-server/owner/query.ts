@@ -1,5 +1,5 @@
 import { parseTaskId, taskId } from '#protocol/ids'
-import type { ProjectView, Query, WhyView } from '#protocol/owner/messages'
+import type { ProjectView, Query, QueryWhat, WhyView } from '#protocol/owner/messages'
 import { QUERY_ROWS_MAX } from '#protocol/owner/messages'
 import { clip } from '../control/inbound.ts'
 import { OwnerError } from './request.ts'
@@ -11,7 +11,8 @@ export interface QueryPorts extends Names {
 
 /** The body that answers a Query. */
 export async function query(request: Query, ports: QueryPorts): Promise<unknown> {
-  const { what, of, after } = request
+  const { of, after } = request
+  const what = request.what as QueryWhat
   const page = { limit: request.limit === 0 ? QUERY_ROWS_MAX : Math.min(request.limit, QUERY_ROWS_MAX), after }
   switch (what) {
     case 'tasks':
@@ -35,7 +36,7 @@ export async function query(request: Query, ports: QueryPorts): Promise<unknown>
     case 'resolve':
       return resolve(of, ports)
     default:
-      throw new OwnerError('malformed', `unknown query ${JSON.stringify(clip(what, 32))}`)
+      throw new OwnerError('malformed', `unknown query ${JSON.stringify(clip(request.what, 32))}`)
   }
 }
 

@@ -25,7 +25,7 @@ const views: Views = {
   why: async () => undefined,
   receipt: async () => undefined
 }
-const data = new DataNames()
+const data = new DataNames().of('c')
 data.set(data.change(CID.parse(EMPTY_DIRECTORY), 'rainfall', 4, 1).record)
 data.set(data.change(CID.parse(EMPTY_FILE), 'rainfall', 4, 2).record)
 const names = { views, data }

@@ -2,13 +2,14 @@
 import { type BatchId, isBatchId, parseTaskId, type TaskId, taskId } from '#protocol/ids'
 import type { Resolved } from '#protocol/owner/messages'
 import { clip } from '../control/inbound.ts'
-import type { DataNames } from './data.ts'
+import type { ClientData } from './data.ts'
 import { OwnerError } from './request.ts'
 import type { Views } from './views.ts'
 
+/** What one client has. */
 export interface Names {
   readonly views: Views
-  readonly data: DataNames
+  readonly data: ClientData
 }
 
 const TASK_OF = /^(.+)\.(0|[1-9]\d{0,8})$/

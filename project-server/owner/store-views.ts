@@ -2,13 +2,24 @@
  * Owners are answered from the durable records alone: what they are told can not be taken back by a restart. Only the
  * presence of nodes and how far a replica is come from memory.
  */
-import { type BatchId, isBatchId, parseTaskId, type TaskId, taskId } from '#protocol/ids'
+import { type BatchId, isBatchId, type PeerIdString, parseTaskId, type TaskId, taskId } from '#protocol/ids'
 import type { BatchView, NodeView, TaskView } from '#protocol/owner/messages'
 import { encodeSignedReceipt } from '#protocol/result/receipt'
 import { storedManifest } from '../coordinator/batches.ts'
 import type { Coordinator } from '../coordinator/coordinator.ts'
 import { receiptKey, signedReceipt } from '../coordinator/receipt-records.ts'
-import { batchKey, bundleKey, decodeBatchRecord, decodeBundleRecord, decodeTaskRecord, type TaskRecord, taskKey } from '../coordinator/records.ts'
+import {
+  type BatchRecord,
+  batchKey,
+  bundleKey,
+  decodeBatchRecord,
+  decodeBundleRecord,
+  decodeTaskRecord,
+  namePrefix,
+  ownPrefix,
+  type TaskRecord,
+  taskKey
+} from '../coordinator/records.ts'
 import { decodeLeftRecord, type LeftRecord, leftKey } from '../coordinator/remains-records.ts'
 import { batchView, endedWhy, taskView } from '../coordinator/views.ts'
 import type { Store } from '../ports.ts'
@@ -16,11 +27,23 @@ import type { Page, Views } from './views.ts'
 
 const ORDER_DIGITS = 12
 
-export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pick<Coordinator, 'nodes' | 'task' | 'why'>): Views {
-  const batchRecord = async (id: BatchId) => {
+/** Batches of one prefix that are looked at for those of one client; ids are drawn, so that a few characters more single one out. */
+const PREFIX_BATCHES_MAX = 1000
+
+export interface Reader {
+  readonly client: PeerIdString
+  /** It administers the project: everybody's batches are shown to it. Names stay its own. */
+  readonly all: boolean
+}
+
+export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pick<Coordinator, 'nodes' | 'task' | 'why'>, { client, all }: Reader): Views {
+  /** Undefined for another client's, as for what does not exist. */
+  const batchRecord = async (id: BatchId): Promise<BatchRecord | undefined> => {
     const bytes = await store.get(batchKey(id))
-    return bytes === undefined ? undefined : decodeBatchRecord(bytes)
+    const record = bytes === undefined ? undefined : decodeBatchRecord(bytes)
+    return all || record?.by === client ? record : undefined
   }
+  const isOwn = async (id: TaskId | BatchId): Promise<boolean> => (await batchRecord(parseTaskId(id)?.batch ?? id)) !== undefined
   const leftOf = async ({ id, state }: TaskRecord): Promise<LeftRecord | undefined> => {
     const bytes = state === 'killed' ? await store.get(leftKey(id)) : undefined
     return bytes === undefined ? undefined : decodeLeftRecord(bytes)
@@ -47,9 +70,10 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
 
     async batches({ limit, after }) {
       const last = after === '' ? undefined : await batchRecord(after)
-      const to = last === undefined ? 'recent0' : `recent/${String(last.order).padStart(ORDER_DIGITS, '0')}`
+      const prefix = all ? 'recent/' : ownPrefix(client)
+      const to = last === undefined ? `${prefix}~` : `${prefix}${String(last.order).padStart(ORDER_DIGITS, '0')}`
       const views: BatchView[] = []
-      for await (const [, value] of store.range('recent/', to, { reverse: true, limit })) {
+      for await (const [, value] of store.range(prefix, to, { reverse: true, limit })) {
         const record = await batchRecord(Buffer.from(value).toString())
         if (record !== undefined) views.push(batchView(record))
       }
@@ -58,13 +82,16 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
 
     async batchesByPrefix(prefix) {
       const found: BatchId[] = []
-      for await (const [key] of store.range(batchKey(prefix), batchKey(`${prefix}~`), { limit: 2 })) found.push(key.slice(batchKey('').length))
+      for await (const [key, value] of store.range(batchKey(prefix), batchKey(`${prefix}~`), { limit: PREFIX_BATCHES_MAX })) {
+        if (all || decodeBatchRecord(value).by === client) found.push(key.slice(batchKey('').length))
+        if (found.length === 2) break
+      }
       return found
     },
 
     async batchesByName(name) {
       if (name === '') return []
-      const prefix = `name/${encodeURIComponent(name)}/`
+      const prefix = namePrefix(client, name)
       for await (const [, value] of store.range(prefix, `${prefix}~`, { reverse: true, limit: 1 })) return [Buffer.from(value).toString()]
       return []
     },
@@ -105,6 +132,7 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
     },
 
     async why(id: TaskId | BatchId) {
+      if (!(await isOwn(id))) return undefined
       const live = coordinator.why(id)
       if (live !== undefined || isBatchId(id)) return live
       const view = await this.task(id)
@@ -112,6 +140,7 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
     },
 
     async receipt(task: TaskId) {
+      if (!(await isOwn(task))) return undefined
       const stored = await store.get(receiptKey(task))
       if (stored === undefined) return undefined
       return encodeSignedReceipt(await signedReceipt(stored, { get: (key) => store.get(key), manifest: (bundle) => manifestOf(task, bundle) }))

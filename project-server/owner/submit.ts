@@ -66,7 +66,11 @@ export class Submissions {
     const { batch } = event
     if (coordinator.batch(batch) === undefined) {
       const finished = await store.get(batchKey(batch))
-      if (finished !== undefined) return { durable: Promise.resolve(), tasks: decodeBatchRecord(finished).tasks }
+      if (finished !== undefined) {
+        const { by, tasks } = decodeBatchRecord(finished)
+        if (by !== event.by) throw new OwnerError('not_owner', `batch ${batch} belongs to another client`)
+        return { durable: Promise.resolve(), tasks }
+      }
     }
     const have = coordinator.batch(batch)?.tasks ?? 0
     if (first > have) throw new OwnerError('malformed', `the batch has ${have} tasks so far, these are said to begin at ${first}`)

@@ -7,14 +7,14 @@ export interface Page {
   readonly after: string
 }
 
-/** What owners may ask about the project's state: live tasks from memory, decided ones one read away. */
+/** What one client may ask about the project's state: its own batches (the administrator: all), and the nodes. Live tasks from memory, decided ones one read away. */
 export interface Views {
   batch(id: BatchId): Promise<BatchView | undefined>
   /** Newest first. */
   batches(page: Page): Promise<readonly BatchView[]>
   /** At most two batches whose id starts so. */
   batchesByPrefix(prefix: string): Promise<readonly BatchId[]>
-  /** At most two batches of this name. */
+  /** The newest batch that this very client gave the name. */
   batchesByName(name: string): Promise<readonly BatchId[]>
   /** With its replicas. */
   task(id: TaskId): Promise<TaskView | undefined>

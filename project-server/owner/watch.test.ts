@@ -19,7 +19,7 @@ function setUp() {
   const seen: BatchView[] = []
   const abort = new AbortController()
   const open = { client: 'c', signal: abort.signal, part: async ({ body }: { body?: unknown }) => void seen.push(body as BatchView) }
-  return { clock, changes, view, seen, abort, watching: watch(ID, open, { views, data: new DataNames(), changes, clock }) }
+  return { clock, changes, view, seen, abort, watching: watch(ID, open, { views, data: new DataNames().of('c'), changes, clock }) }
 }
 
 describe('watching a batch', () => {

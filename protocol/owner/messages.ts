@@ -38,6 +38,9 @@ export function decodeAnswer(bytes: Uint8Array): Answer | undefined {
   }
 }
 
+/** What a Query may ask. */
+export type QueryWhat = 'tasks' | 'task' | 'batches' | 'nodes' | 'receipt' | 'project' | 'resolve' | 'why'
+
 /** DESIGN 5. `staged` comes with dependencies between tasks. */
 export type TaskStatus = 'created' | 'staged' | 'running' | 'validating' | 'ready' | 'failed' | 'killed'
 
