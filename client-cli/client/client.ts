@@ -3,7 +3,7 @@
  * after a reconnect, and throw ClientError (or the ContentError, ManifestError of what they touch).
  */
 import type { PeerIdString } from '#protocol/ids'
-import type { BatchView, FailureCode, Made, NodeView, ProjectView, Resolved, TaskView, WhyView } from '#protocol/owner/messages'
+import type { BatchView, FailureCode, Made, Managed, NodeView, ProjectView, Resolved, TaskView, WhyView } from '#protocol/owner/messages'
 import type { SignedReceipt } from '#protocol/result/receipt'
 import type { NameEntry } from './names.ts'
 import type { BatchOptions, Input, TaskSpec } from './spec.ts'
@@ -60,6 +60,11 @@ export interface LogOptions extends CallOptions {
   readonly offset?: number
 }
 
+export interface ManageOptions extends CallOptions {
+  /** Answers with what it would be done to, and changes nothing. */
+  readonly dryRun?: boolean
+}
+
 export interface Uploaded {
   readonly root: string
   readonly bytes: number
@@ -104,6 +109,9 @@ export interface Client {
   receipt(of: string, options?: CallOptions): Promise<SignedReceipt>
   /** Ends a task or a whole batch. */
   kill(of: string, options?: CallOptions): Promise<void>
+  /** Keeps a task or a batch from getting new executions until it is released; with `stop` what runs is taken back. */
+  hold(of: string, options?: ManageOptions & { readonly reason?: string; readonly stop?: boolean }): Promise<Managed>
+  release(of: string, options?: ManageOptions): Promise<Managed>
   /** Bytes of a task's log as they come; goes on where it was after a reconnect. */
   logs(of: string, options?: LogOptions): AsyncGenerator<Uint8Array, void, undefined>
 

@@ -8,6 +8,7 @@ import type { Random } from '../ports.ts'
 import type { Client, Found, Task, TaskResult, TransferOptions } from './client.ts'
 import { TEXT_BYTES_MAX } from './client.ts'
 import { followLog, type LogPorts } from './logs.ts'
+import { manage } from './manage.ts'
 import { listBook, type NameEntry, parseReference } from './names.ts'
 import type { OwnerLink } from './owner-link.ts'
 import { queryBatches, queryNodes, queryProject, queryReceipt, queryResolve, queryTask, queryTasks, queryWhy } from './queries.ts'
@@ -224,6 +225,10 @@ export function ownerClient(ports: ClientPorts): Client {
     async kill(of, options) {
       await link.ask({ kill: { of } }, options)
     },
+    hold: (of, { reason = '', stop = false, dryRun = false, signal } = {}) =>
+      manage(link, { verb: 'hold', of, reason, stop, dryRun }, signal === undefined ? {} : { signal }),
+    release: (of, { dryRun = false, signal } = {}) =>
+      manage(link, { verb: 'release', of, reason: '', stop: false, dryRun }, signal === undefined ? {} : { signal }),
     logs: (of, options) => followLog(ports, of, options),
     upload: (path, options) => upload(ports, path, options),
     importImage: (source, options) => uploadImage(ports, source, options),

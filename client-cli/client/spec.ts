@@ -84,7 +84,8 @@ export function policyOf(asked: Partial<TaskPolicy> = {}): TaskPolicy {
     maxTotalResults: asked.maxTotalResults ?? Math.max(DEFAULT_POLICY.maxTotalResults, Math.min(64, 2 * targetResults)),
     maxSuccessResults: asked.maxSuccessResults ?? Math.max(DEFAULT_POLICY.maxSuccessResults, Math.min(64, 2 * minQuorum)),
     priority: asked.priority ?? DEFAULT_POLICY.priority,
-    nodes: [...(asked.nodes ?? DEFAULT_POLICY.nodes)]
+    nodes: [...(asked.nodes ?? DEFAULT_POLICY.nodes)],
+    queueLimitMs: asked.queueLimitMs ?? DEFAULT_POLICY.queueLimitMs
   }
   const fault = policyFault(policy)
   if (fault !== undefined) throw new ClientError('usage', fault)

@@ -1,12 +1,12 @@
 /** The bodies of a coordinator's answers, checked before anyone uses them: a project may be hostile to its client, too. */
 import * as dagCbor from '@ipld/dag-cbor'
 import { isBatchId, parseTaskId } from '#protocol/ids'
-import type { BatchView, Made, NodeView, ProjectView, PullProgress, Resolved, TaskStatus, TaskView, WhyView } from '#protocol/owner/messages'
+import type { BatchView, HeldView, Made, Managed, NodeView, ProjectView, PullProgress, Resolved, TaskStatus, TaskView, WhyView } from '#protocol/owner/messages'
 import { ClientError } from '../errors.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-const WAITS: ReadonlySet<string> = new Set<WhyView['waitsFor']>(['submission', 'node', 'turn', 'runs', 'output', 'nothing'])
+const WAITS: ReadonlySet<string> = new Set<WhyView['waitsFor']>(['submission', 'node', 'turn', 'runs', 'release', 'output', 'nothing'])
 const STATUSES: ReadonlySet<string> = new Set<TaskStatus>(['created', 'staged', 'running', 'validating', 'ready', 'failed', 'killed'])
 
 /** Decodes a body and checks it with `check`. Throws ClientError `refused`: the project speaks something we do not. */
@@ -31,6 +31,7 @@ export function taskView(value: unknown): TaskView | undefined {
   if (!Array.isArray(fields.command) || !fields.command.every((part) => typeof part === 'string')) return undefined
   if (fields.replicas !== undefined && !(Array.isArray(fields.replicas) && fields.replicas.every((item) => texts(record(item) ?? {}, ['node', 'state']))))
     return undefined
+  if (!heldView(fields.held)) return undefined
   const failure = fields.failure === undefined ? {} : record(fields.failure)
   if (failure === undefined || (fields.failure !== undefined && !texts(failure, ['code', 'message']))) return undefined
   return fields as unknown as TaskView
@@ -57,6 +58,7 @@ export function whyView(value: unknown): WhyView | undefined {
     part('nearest', (row) => texts(row, ['requirement', 'node', 'nodeName']) && wholes(row, ['needs', 'offers'])) &&
     part('ahead', (row) => wholes(row, ['tasks', 'replicas'])) &&
     part('failure', (row) => texts(row, ['code', 'message'])) &&
+    heldView(fields.held) &&
     ['startMs', 'endMs', 'runMs'].every((name) => fields[name] === undefined || Number.isSafeInteger(fields[name]))
   return right ? (fields as unknown as WhyView) : undefined
 }
@@ -64,7 +66,7 @@ export function whyView(value: unknown): WhyView | undefined {
 export function batchView(value: unknown): BatchView | undefined {
   const fields = record(value)
   if (fields === undefined || typeof fields.id !== 'string' || !isBatchId(fields.id) || typeof fields.name !== 'string') return undefined
-  return wholes(fields, ['createdAtMs', 'tasks', 'created', 'running', 'validating', 'ready', 'failed', 'killed'])
+  return wholes(fields, ['createdAtMs', 'tasks', 'created', 'running', 'validating', 'ready', 'failed', 'killed']) && heldView(fields.held)
     ? (fields as unknown as BatchView)
     : undefined
 }
@@ -98,12 +100,23 @@ export function made(value: unknown): Made | undefined {
   return fields !== undefined && texts(fields, ['root']) && wholes(fields, ['bytes']) ? (fields as unknown as Made) : undefined
 }
 
+export function managed(value: unknown): Managed | undefined {
+  const targets = listOf(resolved)(record(value)?.targets)
+  return targets === undefined ? undefined : { targets }
+}
+
 export function listOf<T>(check: (value: unknown) => T | undefined): (value: unknown) => T[] | undefined {
   return (value) => {
     if (!Array.isArray(value)) return undefined
     const rows = value.map(check).filter((row) => row !== undefined)
     return rows.length === value.length ? rows : undefined
   }
+}
+
+/** Nothing, or who held it and why. */
+function heldView(value: unknown): value is HeldView | undefined {
+  const held = record(value)
+  return value === undefined || (held !== undefined && texts(held, ['by', 'reason']) && wholes(held, ['atMs']))
 }
 
 function record(value: unknown): Fields | undefined {

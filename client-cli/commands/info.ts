@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { BatchView, ProjectView, TaskView } from '#protocol/owner/messages'
 import { type Context, examples, type Verb } from '../command.ts'
-import { formatBytes, formatCommand, formatDuration, formatTable, printable } from '../output/text.ts'
+import { formatBytes, formatCommand, formatDuration, formatTable, heldText, printable } from '../output/text.ts'
 import { outcome } from '../tasks/waiting.ts'
 
 export function define(command: Command, run: (verb: Verb) => void): void {
@@ -74,6 +74,7 @@ export function batchLines(batch: BatchView, nowMs: number): string[] {
     ['batch', batch.id],
     ['name', batch.name],
     ['age', formatDuration(nowMs - batch.createdAtMs)],
+    ['held', batch.held === undefined ? undefined : heldText(batch.held)],
     count('tasks'),
     ['waiting', String(batch.created)],
     count('running'),
@@ -85,11 +86,12 @@ export function batchLines(batch: BatchView, nowMs: number): string[] {
 }
 
 export function taskLines(task: TaskView, nowMs: number): string[] {
-  const { failure, replicas = [] } = task
+  const { failure, held, replicas = [] } = task
   const lines = fields([
     ['task', task.id],
     ['name', task.name],
     ['state', outcome(task)],
+    ['held', held === undefined ? undefined : heldText(held)],
     ['why', failure?.message],
     ['bundle', task.bundle],
     ['command', formatCommand(task.command)],

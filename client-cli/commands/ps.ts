@@ -62,7 +62,7 @@ export function batchTable(batches: readonly BatchView[], nowMs: number): string
       String(batch.running + batch.validating),
       String(batch.created),
       formatDuration(nowMs - batch.createdAtMs),
-      batch.name
+      batch.held === undefined ? batch.name : `${batch.name} (held)`.trimStart()
     ])
   )
 }

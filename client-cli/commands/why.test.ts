@@ -60,6 +60,13 @@ it('says what a task waits for, what is in the way, when it goes on, and what he
       '  it should start in about 1 min 0 s and be done in about 1 min 30 s: a run takes 30 s here lately'
     ]
   )
+  assert.deepEqual(whyLines({ ...base, waitsFor: 'release', held: { by: 'p9', reason: 'wrong input', atMs: 0 } }), [
+    `${TASK} (primes), for 3 min 5 s: it is held, and goes on when it is released (talko release)`,
+    '  held by p9: wrong input'
+  ])
+  assert.deepEqual(whyLines({ ...base, status: 'killed', waitsFor: 'nothing', failure: { code: 'queue_limit', message: 'no node took it' } }), [
+    `${TASK} (primes), after 3 min 5 s: it was killed: no node took it`
+  ])
   assert.deepEqual(whyLines({ ...base, status: 'failed', waitsFor: 'nothing', failure: { code: 'exit', message: 'the command ended with exit status 3' } }), [
     `${TASK} (primes), after 3 min 5 s: it failed: the command ended with exit status 3`
   ])
@@ -75,6 +82,7 @@ it('lets no project write to the terminal, and takes no answer of another shape'
     { ...base, status: 'odd' },
     { ...base, task: 'x' },
     { ...base, waitsFor: 'godot' },
+    { ...base, held: { by: 'p9' } },
     { ...base, runs: [{ attempt: 1 }] },
     { ...base, nodes: [{ reason: 'full', count: 1, nodes: [3] }] },
     { ...base, nodes: 3 },

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { NearestMiss, NodesWhy, WhyReason, WhyView } from '#protocol/owner/messages'
 import { type Context, examples, type Verb } from '../command.ts'
-import { formatBytes, formatDuration, printable } from '../output/text.ts'
+import { formatBytes, formatDuration, heldText, printable } from '../output/text.ts'
 
 export function define(command: Command, run: (verb: Verb) => void): void {
   command
@@ -27,7 +27,11 @@ function sentence(view: WhyView): string {
   const { waitsFor, ahead, holders = [], wanted, runs, quorum, failure, status } = view
   switch (waitsFor) {
     case 'nothing':
-      return status === 'ready' ? 'it is ready' : status === 'killed' ? 'it was killed' : `it failed: ${failure?.message ?? 'for an unknown reason'}`
+      return status === 'ready'
+        ? 'it is ready'
+        : status === 'killed'
+          ? `it was killed${failure === undefined ? '' : `: ${failure.message}`}`
+          : `it failed: ${failure?.message ?? 'for an unknown reason'}`
     case 'submission':
       return 'the rest of its batch has not been submitted yet; nothing of it runs before'
     case 'output':
@@ -36,6 +40,8 @@ function sentence(view: WhyView): string {
         : `${holders.length} of ${quorum} agreeing nodes ${holders.length === 1 ? 'has' : 'have'} its output, which the project ${holders.some(({ asked }) => asked) ? 'is fetching' : 'is waiting for'}`
     case 'runs':
       return `it is being run, ${counted(runs.length, 'time')} at once`
+    case 'release':
+      return 'it is held, and goes on when it is released (talko release)'
     case 'node':
       return `it waits for ${counted(wanted, 'node')}, and none can take it`
     case 'turn':
@@ -46,8 +52,9 @@ function sentence(view: WhyView): string {
 }
 
 function details(view: WhyView): string[] {
-  const { runs, nodes = [], nearest, holders = [], startMs, endMs, runMs } = view
+  const { held, runs, nodes = [], nearest, holders = [], startMs, endMs, runMs } = view
   const lines = [
+    ...(held === undefined ? [] : [`held by ${heldText(held)}${runs.length > 0 ? '; what runs goes on' : ''}`]),
     ...runs.map(
       ({ attempt, node, nodeName, state, forMs, straggles }) =>
         `attempt ${attempt} is ${state} on ${called(nodeName, node)} for ${formatDuration(forMs)}${straggles ? ', far longer than others: it is run a second time' : ''}`

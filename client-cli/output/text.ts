@@ -1,4 +1,5 @@
 /** How things look to people. Pure. */
+import type { HeldView } from '#protocol/owner/messages'
 
 const STEPS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
 
@@ -59,4 +60,9 @@ const COLOURS = { red: 31, green: 32, yellow: 33, dim: 2 } as const
 
 export function paint(text: string, colour: keyof typeof COLOURS, enabled: boolean): string {
   return enabled ? `\u001b[${COLOURS[colour]}m${text}\u001b[0m` : text
+}
+
+/** Who held something, and why. */
+export function heldText({ by, reason }: HeldView): string {
+  return reason === '' ? by : `${by}: ${reason}`
 }

@@ -27,6 +27,7 @@ export function taskOptions(command: Command): void {
     .option('--quorum <n>', 'agreeing results from different nodes that decide (default 2)')
     .option('--attempts <n>', 'executions that may fail or be lost before the task fails (default 3)')
     .option('--priority <n>', 'higher first (default 0)')
+    .option('--queue-limit <time>', 'end a task that no node was given in this time, like 100h (default: it waits)')
     .option('--node <node>', 'only on this node (id, unique prefix, or name); may repeat', collect)
     .option('--name <name>', 'name of the batch')
     .option('--engine <engine>', 'docker, or process: on the bare machine of nodes that chose it, without an image', 'docker')
@@ -47,10 +48,12 @@ export function readTaskOptions(options: Options): { readonly spec: Omit<TaskSpe
     timeMs: amount('time', parseDuration),
     diskBytes: amount('disk', parseBytes)
   })
+  const queueLimit = text(options, 'queueLimit')
   const policy: Partial<TaskPolicy> = defined({
     minQuorum: amount('quorum', whole(1, 64)),
     maxErrorResults: amount('attempts', whole(1, 64)),
-    priority: amount('priority', whole(-1_000_000, 1_000_000))
+    priority: amount('priority', whole(-1_000_000, 1_000_000)),
+    queueLimitMs: queueLimit === undefined ? undefined : parseDuration(queueLimit, '--queue-limit')
   })
   const engine = text(options, 'engine')
   if (engine !== 'docker' && engine !== 'process') throw new ClientError('usage', `--engine is docker or process, not ${JSON.stringify(engine)}`)

@@ -59,7 +59,9 @@ function sayItGoesOn({ io, signal }: Context, of: string): void {
 const USUALLY: Readonly<Record<number, string>> = { 126: ' (not executable?)', 127: ' (no such command?)' }
 
 /** `ready`, or how it went wrong, in a few words. */
-export function outcome(task: Pick<TaskView, 'status' | 'exitCode' | 'failure'>): string {
+export function outcome(task: Pick<TaskView, 'status' | 'exitCode' | 'failure' | 'held'>): string {
+  if (task.held !== undefined && task.status === 'staged') return 'held'
+  if (task.status === 'killed' && task.failure?.code === 'queue_limit') return 'killed: waited too long'
   if (task.status !== 'failed') return task.status
   const { failure, exitCode } = task
   if (failure === undefined) return 'failed'

@@ -138,6 +138,8 @@ function open(state: State, { batch: id, name, by, policy, seed }: Submit, nowMs
     seed: seed >>> 0,
     policy,
     open: true,
+    held: null,
+    queuedAtMs: nowMs,
     marks: 0,
     tasks: [],
     stored: new Set(),
@@ -150,6 +152,7 @@ function open(state: State, { batch: id, name, by, policy, seed }: Submit, nowMs
   state.out.put(ownKey(by, order), TEXT.encode(id))
   if (name !== '') state.out.put(nameKey({ by, name }, order), TEXT.encode(id))
   state.out.create(openKey(id), NOTHING)
+  state.queueLimits.add(batch)
   return batch
 }
 
@@ -176,6 +179,7 @@ function create(state: State, batch: Batch, accepted: AcceptedBundle, nowMs: num
     failure: null,
     decision: null,
     outputLosses: 0,
+    held: null,
     replicas: [],
     queue: null,
     wanted: 0,
@@ -192,5 +196,6 @@ function create(state: State, batch: Batch, accepted: AcceptedBundle, nowMs: num
 
 function closeEmpty(state: State, batch: Batch): void {
   if (!state.batches.delete(batch.id)) return
+  state.queueLimits.delete(batch)
   state.out.delete(openKey(batch.id))
 }

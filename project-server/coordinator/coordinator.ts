@@ -10,11 +10,13 @@ import type { NodeView, Resolved, WhyView } from '#protocol/owner/messages'
 import type { Store } from '../ports.ts'
 import { killEvent, type SubmitRefusal, submit, submitRefusal } from './batches.ts'
 import type { Event } from './events.ts'
+import { holdEvent, releaseEvent } from './holds.ts'
 import type { Node } from './model.ts'
 import { acknowledge, bye, disconnect, gone, hello, sweepNodes } from './nodes.ts'
 import type { LeaseSigner, Taken } from './output.ts'
 import { type CoordinatorPolicy, DEFAULT_COORDINATOR_POLICY, FOUND_MAX } from './policy.ts'
 import { pullFailed, retryPull } from './pulls.ts'
+import { endWaiting } from './queue-limits.ts'
 import type { BatchRecord, TaskRecord } from './records.ts'
 import { load } from './recovery.ts'
 import { pulledRemains } from './remains.ts'
@@ -67,6 +69,12 @@ export class Coordinator {
       case 'kill':
         killEvent(state, event, nowMs)
         break
+      case 'hold':
+        holdEvent(state, event, nowMs)
+        break
+      case 'release':
+        releaseEvent(state, event, nowMs)
+        break
       case 'hello':
         hello(state, event, nowMs)
         break
@@ -77,6 +85,7 @@ export class Coordinator {
         sweepNodes(state, nowMs)
         for (const task of [...state.waitingPulls]) retryPull(state, task, nowMs)
         findStragglers(state, nowMs)
+        endWaiting(state, nowMs)
         lookAtAll(state)
         break
       default:
@@ -135,7 +144,7 @@ export class Coordinator {
   }
 
   /** What a node said. Nothing is believed before its hello; numbered messages are applied once each, in order. */
-  #fromNode(event: Exclude<Event, { kind: 'submit' | 'kill' | 'hello' | 'pulled' | 'tick' }>, nowMs: number): void {
+  #fromNode(event: Exclude<Event, { kind: 'submit' | 'kill' | 'hold' | 'release' | 'hello' | 'pulled' | 'tick' }>, nowMs: number): void {
     const state = this.#state
     const node = state.nodes.get(event.node)
     if (event.kind === 'gone') {

@@ -51,6 +51,16 @@ export type Event =
       readonly seed: number
     }
   | { readonly kind: 'kill'; readonly batch: BatchId /** One task, or the whole batch. */; readonly task?: TaskId; readonly by: PeerIdString }
+  /** No new replica for a batch, or for one task of it, until a release; `stop`: what runs is taken back. */
+  | {
+      readonly kind: 'hold'
+      readonly batch: BatchId
+      readonly task?: TaskId
+      readonly by: PeerIdString
+      readonly reason: string
+      readonly stop: boolean
+    }
+  | { readonly kind: 'release'; readonly batch: BatchId; readonly task?: TaskId; readonly by: PeerIdString }
   /** A node's stream began. `link` is hex. Answered by a `welcome` effect, then replays, then new work. */
   | {
       readonly kind: 'hello'

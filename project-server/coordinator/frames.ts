@@ -5,7 +5,7 @@ import type { ReplicaId } from '#protocol/ids'
 import type { Node, Replica } from './model.ts'
 import type { LeaseSigner } from './output.ts'
 import { ASSIGN_BYTES_MAX, ASSIGN_LEASES_MAX } from './policy.ts'
-import type { CancelReason, Outgoing } from './records.ts'
+import { CANCEL_REASONS, type Outgoing } from './records.ts'
 import { isLive } from './states.ts'
 
 const NO_SIGNATURE = new Uint8Array(0)
@@ -30,7 +30,7 @@ export function drain(node: Node): readonly Said[] {
   }
   if (granted.length + refused.length > 0) for (const grant of grants(granted, refused)) say(grant)
   if (cancel.length > 0)
-    for (const reason of ['killed', 'decided', 'lost'] satisfies CancelReason[]) {
+    for (const reason of CANCEL_REASONS) {
       const replicas = cancel.filter((one) => one.reason === reason).map((one) => one.replica)
       for (const part of parts(replicas)) say({ kind: 'cancel', replicas: part, reason })
     }

@@ -19,6 +19,11 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('submit' as const), tasks: fc.integer({ min: 1, max: 6 }), policy, more: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('repeat' as const), batch }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('kill' as const), batch, task: fc.option(fc.nat({ max: 5 })) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('hold' as const), batch, task: fc.option(fc.nat({ max: 5 })), stop: fc.boolean() })
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('release' as const), batch, task: fc.option(fc.nat({ max: 5 })) }) },
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('join' as const), node }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('cut' as const), node }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('wipe' as const, 'bye' as const), node }) },
@@ -90,6 +95,9 @@ it('whatever happens in whatever order, nothing is lost, doubled or decided wron
     'waits for turn',
     'waits for runs',
     'waits for output',
+    'waits for release',
+    'hold',
+    'release',
     'left'
   ])
     assert.ok((sometimes[what] ?? 0) > 0, `${what} never happened`)

@@ -7,7 +7,7 @@ import type { Cursors } from './cursors.ts'
 import type { NodeOffer, TaskFailure } from './events.ts'
 import type { OrderedQueue } from './queue.ts'
 import type { StoredResult } from './receipt-records.ts'
-import type { CancelReason, Decision, Waiting } from './records.ts'
+import type { CancelReason, Decision, Held, Waiting } from './records.ts'
 import type { ReplicaState, TaskState, Verdict } from './states.ts'
 import type { RunTimes } from './stragglers.ts'
 
@@ -43,6 +43,10 @@ export interface Batch {
   readonly seed: number
   readonly policy: TaskPolicy
   open: boolean
+  /** None of its tasks gets a replica: see holds.ts. */
+  held: Held | null
+  /** When its wait began to count against its queue limit: when it came, or was last released. */
+  queuedAtMs: number
   /** See marks.ts. */
   marks: number
   /** Live tasks by index; a terminal one is undefined. */
@@ -87,6 +91,8 @@ export interface Task {
   failure: TaskFailure | null
   decision: Decision | null
   outputLosses: number
+  /** By itself, not with its batch. */
+  held: Held | null
   readonly replicas: Replica[]
   /** Where it waits for a node. */
   queue: OrderedQueue | null
@@ -220,6 +226,11 @@ export interface Outbound {
   refused: ReplicaId[]
   cancel: { readonly replica: ReplicaId; readonly reason: CancelReason }[]
   release: ReplicaId[]
+}
+
+/** It gets no new replica: see holds.ts. */
+export function isHeld({ held, batch }: Task): boolean {
+  return held !== null || batch.held !== null
 }
 
 /** The node's own, made when it is first written to. */

@@ -74,5 +74,7 @@ export const WHY_NODES_TRIED_MAX = 1_000
 export const WHY_NODES_NAMED_MAX = 3
 /** Answers to one `find`: more would not help anybody. */
 export const FOUND_MAX = 16
+/** Why something is held, kept with it. */
+export const HOLD_REASON_CHARS_MAX = 200
 /** Text of a node that is kept with a replica. */
 export const MESSAGE_CHARS_MAX = 200

@@ -3,6 +3,8 @@ import type { Task } from './model.ts'
 
 /** Holes are closed when there are this many, and more of them than tasks. */
 const HOLES_MAX = 1024
+/** Fewer are put into their places one by one. */
+const MERGE_MIN = 64
 
 export class OrderedQueue {
   #tasks: (Task | undefined)[] = []
@@ -35,6 +37,28 @@ export class OrderedQueue {
       this.#tasks.splice(at, 0, task)
       this.#orders.splice(at, 0, task.order)
     }
+  }
+
+  /** Many at once, in their order: what stands between them is moved once. */
+  addAll(tasks: readonly Task[]): void {
+    const [first] = tasks
+    const last = this.#orders.at(-1)
+    if (first === undefined) return
+    if (tasks.length < MERGE_MIN || last === undefined || first.order > last) {
+      for (const task of tasks) this.add(task)
+      return
+    }
+    const waiting = this.#tasks.filter((task) => task !== undefined)
+    const all: Task[] = []
+    let next = 0
+    for (const task of tasks) {
+      if (task.queue !== null) throw new Error(`task ${task.id} waits already`)
+      task.queue = this
+      for (let other = waiting[next]; other !== undefined && other.order < task.order; other = waiting[++next]) all.push(other)
+      all.push(task)
+    }
+    for (; next < waiting.length; next++) all.push(waiting[next] as Task)
+    this.#set(all)
   }
 
   remove(task: Task): void {
@@ -75,9 +99,13 @@ export class OrderedQueue {
   }
 
   #close(): void {
-    const tasks = this.#tasks.filter((task) => task !== undefined)
+    this.#set(this.#tasks.filter((task) => task !== undefined))
+  }
+
+  #set(tasks: Task[]): void {
     this.#tasks = tasks
     this.#orders = tasks.map((task) => task.order)
     this.#head = 0
+    this.#size = tasks.length
   }
 }

@@ -51,6 +51,18 @@ export interface BatchRecord {
   readonly ready: number
   readonly failed: number
   readonly killed: number
+  readonly held: Held | null
+  /** When its wait began to count against its queue limit. */
+  readonly queuedAtMs: number
+}
+
+/** A batch or a task gets no new replica until it is released. */
+export interface Held {
+  /** A client, or the project itself. */
+  readonly by: PeerIdString
+  /** For people; '' when none was given. */
+  readonly reason: string
+  readonly atMs: number
 }
 
 /** What was agreed on, and what is kept of it. CIDs as text. */
@@ -98,6 +110,8 @@ export interface TaskRecord {
   /** Times that its agreed output was lost. */
   readonly outputLosses: number
   readonly replicas: readonly ReplicaRecord[]
+  /** By itself, not with its batch. */
+  readonly held: Held | null
 }
 
 export interface NodeRecord {
@@ -130,7 +144,8 @@ export interface LinkRecord extends LinkNumbers {
   readonly waiting: readonly Numbered<Waiting>[]
 }
 
-export type CancelReason = 'killed' | 'decided' | 'lost'
+export const CANCEL_REASONS = ['killed', 'decided', 'lost', 'held'] as const
+export type CancelReason = (typeof CANCEL_REASONS)[number]
 
 export interface LateRecord {
   readonly node: PeerIdString
@@ -205,7 +220,7 @@ function padded(number: number, digits: number): string {
 
 /** Throws when the bytes are not a record that this version wrote: the store is corrupt. */
 export function decodeTaskRecord(bytes: Uint8Array): TaskRecord {
-  const [id, bundle, createdAtMs, startedAtMs, endedAtMs, state, failure, decision, outputLosses, replicas] = decode<
+  const [id, bundle, createdAtMs, startedAtMs, endedAtMs, state, failure, decision, outputLosses, replicas, held = null] = decode<
     [
       TaskId,
       string,
@@ -216,7 +231,8 @@ export function decodeTaskRecord(bytes: Uint8Array): TaskRecord {
       [FailureCode, string] | null,
       [string, number, number, string, string, string, number, boolean] | null,
       number,
-      ReplicaRow[]
+      ReplicaRow[],
+      HeldRow?
     ]
   >('task', bytes)
   return {
@@ -229,13 +245,22 @@ export function decodeTaskRecord(bytes: Uint8Array): TaskRecord {
     failure: failure === null ? null : { code: failure[0], message: failure[1] },
     decision: decision === null ? null : decisionOf(decision),
     outputLosses,
-    replicas: replicas.map((row) => replicaOf(row, decision?.[0]))
+    replicas: replicas.map((row) => replicaOf(row, decision?.[0])),
+    held: heldOf(held)
   }
 }
 
 export function encodeTaskRecord(task: TaskRecord): Uint8Array {
-  const { id, bundle, createdAtMs, startedAtMs, endedAtMs, state, failure, decision, outputLosses, replicas } = task
-  WRITER.list(11).int(RECORD_VERSION).text(id).text(bundle).int(createdAtMs).int(startedAtMs).int(endedAtMs).text(state)
+  const { id, bundle, createdAtMs, startedAtMs, endedAtMs, state, failure, decision, outputLosses, replicas, held } = task
+  // Few are held, and this is written four times for each.
+  WRITER.list(held === null ? 11 : 12)
+    .int(RECORD_VERSION)
+    .text(id)
+    .text(bundle)
+    .int(createdAtMs)
+    .int(startedAtMs)
+    .int(endedAtMs)
+    .text(state)
   if (failure === null) WRITER.nil()
   else WRITER.list(2).text(failure.code).text(failure.message)
   if (decision === null) WRITER.nil()
@@ -245,7 +270,19 @@ export function encodeTaskRecord(task: TaskRecord): Uint8Array {
   }
   WRITER.int(outputLosses).list(replicas.length)
   for (const replica of replicas) writeReplica(replica, decision?.vote)
+  if (held !== null) writeHeld(held)
   return WRITER.done()
+}
+
+type HeldRow = [by: PeerIdString, reason: string, atMs: number] | null
+
+function writeHeld(held: Held | null): void {
+  if (held === null) WRITER.nil()
+  else WRITER.list(3).text(held.by).text(held.reason).int(held.atMs)
+}
+
+function heldOf(row: HeldRow): Held | null {
+  return row === null ? null : { by: row[0], reason: row[1], atMs: row[2] }
 }
 
 /** Most runs leave one of the three empty. */
@@ -311,37 +348,43 @@ function decisionOf([vote, atMs, exitCode, output, stdout, stderr, bytes, held]:
 }
 
 export function encodeBatchRecord(batch: BatchRecord): Uint8Array {
-  const { id, name, by, createdAtMs, order, seed, policy, open, tasks, created, running, validating, ready, failed, killed } = batch
-  const { minQuorum, targetResults, maxErrorResults, maxTotalResults, maxSuccessResults, priority, nodes } = policy
-  WRITER.list(16).int(RECORD_VERSION).text(id).text(name).text(by).int(createdAtMs).int(order).int(seed).list(7)
+  const { id, name, by, createdAtMs, order, seed, policy, open, tasks, created, running, validating, ready, failed, killed, held, queuedAtMs } = batch
+  const { minQuorum, targetResults, maxErrorResults, maxTotalResults, maxSuccessResults, priority, nodes, queueLimitMs } = policy
+  WRITER.list(18).int(RECORD_VERSION).text(id).text(name).text(by).int(createdAtMs).int(order).int(seed).list(8)
   WRITER.int(minQuorum).int(targetResults).int(maxErrorResults).int(maxTotalResults).int(maxSuccessResults).int(priority)
   writeTexts(nodes)
-  return WRITER.flag(open).int(tasks).int(created).int(running).int(validating).int(ready).int(failed).int(killed).done()
+  WRITER.int(queueLimitMs).flag(open).int(tasks).int(created).int(running).int(validating).int(ready).int(failed).int(killed)
+  writeHeld(held)
+  return WRITER.int(queuedAtMs).done()
 }
 
 export function decodeBatchRecord(bytes: Uint8Array): BatchRecord {
-  const [id, name, by, createdAtMs, order, seed, row, open, tasks, created, running, validating, ready, failed, killed] = decode<
-    [
-      BatchId,
-      string,
-      PeerIdString,
-      number,
-      number,
-      number,
-      [number, number, number, number, number, number, string[]],
-      boolean,
-      number,
-      number,
-      number,
-      number,
-      number,
-      number,
-      number
-    ]
-  >('batch', bytes)
-  const [minQuorum, targetResults, maxErrorResults, maxTotalResults, maxSuccessResults, priority, nodes] = row
-  const policy = { minQuorum, targetResults, maxErrorResults, maxTotalResults, maxSuccessResults, priority, nodes }
-  return { id, name, by, createdAtMs, order, seed, policy, open, tasks, created, running, validating, ready, failed, killed }
+  const [id, name, by, createdAtMs, order, seed, row, open, tasks, created, running, validating, ready, failed, killed, held = null, queuedAtMs = createdAtMs] =
+    decode<
+      [
+        BatchId,
+        string,
+        PeerIdString,
+        number,
+        number,
+        number,
+        [number, number, number, number, number, number, string[], number?],
+        boolean,
+        number,
+        number,
+        number,
+        number,
+        number,
+        number,
+        number,
+        HeldRow?,
+        number?
+      ]
+    >('batch', bytes)
+  const [minQuorum, targetResults, maxErrorResults, maxTotalResults, maxSuccessResults, priority, nodes, queueLimitMs = 0] = row
+  const policy = { minQuorum, targetResults, maxErrorResults, maxTotalResults, maxSuccessResults, priority, nodes, queueLimitMs }
+  const counts = { created, running, validating, ready, failed, killed }
+  return { id, name, by, createdAtMs, order, seed, policy, open, tasks, ...counts, held: heldOf(held), queuedAtMs }
 }
 
 export function encodeBundleRecord(manifest: Uint8Array): Uint8Array {

@@ -91,7 +91,8 @@ async function loadNodes(state: State, store: Records): Promise<Map<ReplicaId, n
 async function loadBatch(state: State, store: Records, { id, assigned }: { id: string; assigned: ReadonlyMap<ReplicaId, number> }): Promise<void> {
   const bytes = await store.get(batchKey(id))
   if (bytes === undefined || !isBatchId(id)) throw new Error(`the record of batch ${id} is missing`)
-  const { name, by, createdAtMs, order, seed, policy, open, tasks, created, running, validating, ready, failed, killed } = decodeBatchRecord(bytes)
+  const { name, by, createdAtMs, order, seed, policy, open, tasks, created, running, validating, ready, failed, killed, held, queuedAtMs } =
+    decodeBatchRecord(bytes)
   const counts = { created, running, validating, ready, failed, killed }
   const batch: Batch = {
     id,
@@ -102,6 +103,8 @@ async function loadBatch(state: State, store: Records, { id, assigned }: { id: s
     seed,
     policy,
     open,
+    held,
+    queuedAtMs,
     marks: 0,
     tasks: new Array<Task | undefined>(tasks).fill(undefined),
     stored: new Set(),
@@ -109,6 +112,7 @@ async function loadBatch(state: State, store: Records, { id, assigned }: { id: s
     counts
   }
   state.batches.set(id, batch)
+  state.queueLimits.add(batch)
   const records: TaskRecord[] = []
   for await (const [, value] of under(store, `task/${id}.`)) {
     const record = decodeTaskRecord(value)
@@ -141,7 +145,7 @@ function loadTask(state: State, batch: Batch, record: TaskRecord, results: Reado
   if (bundle === undefined) throw new Error(`the record of bundle ${record.bundle} is missing`)
   const index = Number(record.id.slice(record.id.lastIndexOf('.') + 1))
   const group = groupOf(state, batch, bundle)
-  const { id, createdAtMs, startedAtMs, endedAtMs, failure, decision, outputLosses } = record
+  const { id, createdAtMs, startedAtMs, endedAtMs, failure, decision, outputLosses, held } = record
   const task: Task = {
     id,
     key: taskKeyOf(batch.id, index),
@@ -158,6 +162,7 @@ function loadTask(state: State, batch: Batch, record: TaskRecord, results: Reado
     failure,
     decision,
     outputLosses,
+    held,
     replicas: [],
     queue: null,
     wanted: 0,

@@ -106,6 +106,12 @@ export function giveBack(state: State, replica: Replica, fault: { readonly class
   moveReplica(state, replica, 'returned', nowMs)
 }
 
+/** live -> returned, unharmed, and its node told to end it: the coordinator wants it back. It may be given to that node again. */
+export function takeBack(state: State, replica: Replica, message: string, nowMs: number): void {
+  giveBack(state, replica, { class: 'owner', message }, nowMs)
+  tellCancelled(state, replica, 'held', nowMs)
+}
+
 /** True when the task may not be leased to the node (again): it has or had a replica of it. One that its owner gave back unharmed does not count. */
 export function isBarred(task: Task, node: Node): boolean {
   for (const replica of task.replicas) if (replica.node === node && bars(replica)) return true

@@ -3,8 +3,9 @@
  * room looks for tasks; nothing else is looked at. First come, first served within a priority; a task that no node can take
  * now holds up nobody.
  */
-import type { Group, Node, Task } from './model.ts'
+import { type Group, isHeld, type Node, type Task } from './model.ts'
 import { LOOK_AHEAD_MAX } from './policy.ts'
+import type { OrderedQueue } from './queue.ts'
 import { bars, isBarred, lease } from './replicas.ts'
 import type { State } from './state.ts'
 import { moveTask } from './task-moves.ts'
@@ -14,13 +15,32 @@ export function want(state: State, task: Task, count: number): void {
   const grew = count > task.wanted
   task.wanted = count
   const { group } = task
-  const queue = count === 0 ? null : task.replicas.some(bars) ? group.partial : group.fresh
+  const queue = count === 0 || isHeld(task) ? null : task.replicas.some(bars) ? group.partial : group.fresh
   if (task.queue !== queue) {
     task.queue?.remove(task)
     queue?.add(task)
   } else if (!grew) return
   if (queue === group.partial) group.cursors.setBack(task.order)
   if (queue !== null && grew) state.groupsChanged.add(group)
+}
+
+/** Their holds changed: those that wait leave their queues, or find their places in them again. `tasks` is in their order. */
+export function requeue(state: State, tasks: readonly Task[]): void {
+  const joining = new Map<OrderedQueue, Task[]>()
+  for (const task of tasks) {
+    if (isHeld(task) || task.wanted === 0 || task.queue !== null) {
+      want(state, task, task.wanted)
+      continue
+    }
+    const { group } = task
+    const queue = task.replicas.some(bars) ? group.partial : group.fresh
+    const joined = joining.get(queue)
+    if (joined === undefined) joining.set(queue, [task])
+    else joined.push(task)
+    if (queue === group.partial) group.cursors.setBack(task.order)
+    state.groupsChanged.add(group)
+  }
+  for (const [queue, joined] of joining) queue.addAll(joined)
 }
 
 /** Leases what can be leased now. */

@@ -3,8 +3,20 @@ import type { Batch, Node, Replica, Task } from './model.ts'
 import type { BatchRecord, NodeRecord, ReplicaRecord, TaskRecord } from './records.ts'
 
 export function taskRecord(task: Task): TaskRecord {
-  const { id, bundle, createdAtMs, startedAtMs, endedAtMs, state, failure, decision, outputLosses, replicas } = task
-  return { id, bundle: bundle.cid, createdAtMs, startedAtMs, endedAtMs, state, failure, decision, outputLosses, replicas: replicas.map(replicaRecord) }
+  const { id, bundle, createdAtMs, startedAtMs, endedAtMs, state, failure, decision, outputLosses, replicas, held } = task
+  return {
+    id,
+    bundle: bundle.cid,
+    createdAtMs,
+    startedAtMs,
+    endedAtMs,
+    state,
+    failure,
+    decision,
+    outputLosses,
+    replicas: replicas.map(replicaRecord),
+    held
+  }
 }
 
 function replicaRecord({ attempt, node, state, atMs, epoch, granted, report, verdict, fault }: Replica): ReplicaRecord {
@@ -23,8 +35,8 @@ function replicaRecord({ attempt, node, state, atMs, epoch, granted, report, ver
   }
 }
 
-export function batchRecord({ id, name, by, createdAtMs, order, seed, policy, open, tasks, counts }: Batch): BatchRecord {
-  return { id, name, by, createdAtMs, order, seed, policy, open, tasks: tasks.length, ...counts }
+export function batchRecord({ id, name, by, createdAtMs, order, seed, policy, open, tasks, counts, held, queuedAtMs }: Batch): BatchRecord {
+  return { id, name, by, createdAtMs, order, seed, policy, open, tasks: tasks.length, ...counts, held, queuedAtMs }
 }
 
 export function nodeRecord({ id, offer, state, lastSeenMs, valid, invalid, errors, lost }: Node): NodeRecord {

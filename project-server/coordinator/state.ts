@@ -6,6 +6,7 @@ import type { Batch, Bundle, Group, Needs, Node, Remains, Replica, Task } from '
 import { type LeaseSigner, Output } from './output.ts'
 import { Pace } from './pace.ts'
 import type { CoordinatorPolicy } from './policy.ts'
+import { QueueLimits } from './queue-limits.ts'
 import type { LateRecord } from './records.ts'
 import { Watch } from './watch.ts'
 
@@ -34,6 +35,7 @@ export class State {
   readonly free = new FreeNodes()
   readonly watch = new Watch()
   readonly pace = new Pace()
+  readonly queueLimits = new QueueLimits()
   readonly late = new Map<ReplicaId, LateRecord>()
   /** Killed tasks whose runs may leave something yet. */
   readonly remains = new Map<TaskId, Remains>()

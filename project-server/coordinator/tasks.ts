@@ -33,8 +33,9 @@ export function settle(state: State, task: Task, nowMs: number): void {
   else decide(state, task, next.vote, nowMs)
 }
 
-/** created | staged | running | validating -> killed. */
-export function kill(state: State, task: Task, nowMs: number): void {
+/** created | staged | running | validating -> killed. `failure`: why, when nobody asked for it. */
+export function kill(state: State, task: Task, nowMs: number, failure: TaskFailure | null = null): void {
+  task.failure = failure
   keepRemains(state, task, nowMs)
   for (const replica of task.replicas) if (isLive(replica.state)) cancel(state, replica, 'killed', nowMs)
   moveTask(state, task, 'killed')
@@ -161,6 +162,7 @@ function endBatch(state: State, { batch }: Task): void {
   const { created, running, validating } = batch.counts
   if (batch.open || created + running + validating > 0) return
   state.batches.delete(batch.id)
+  state.queueLimits.delete(batch)
   state.out.delete(openKey(batch.id))
 }
 

@@ -17,6 +17,7 @@ export interface TaskFacts {
 /** `withReplicas` only where one task is asked for. A record `created` of a complete batch is staged. */
 export function taskView(record: TaskRecord, { batch, command, left }: TaskFacts, withReplicas: boolean): TaskView {
   const { id, bundle, createdAtMs, startedAtMs, endedAtMs, failure, decision, replicas } = record
+  const held = record.held ?? batch.held
   const index = Number(id.slice(id.lastIndexOf('.') + 1))
   const votes = replicas.map(({ vote }) => vote).filter((vote) => vote !== null)
   const agreeing = decision === null ? mostFrequent(votes).count : votes.filter((vote) => vote === decision.vote).length
@@ -38,6 +39,7 @@ export function taskView(record: TaskRecord, { batch, command, left }: TaskFacts
     quorum: batch.policy.minQuorum,
     agreeing,
     replicasIssued: replicas.length,
+    ...(held === null || isTerminal(record.state) ? {} : { held }),
     numFailures: replicas.filter(({ state, fault }) => state === 'lost' || (state === 'returned' && fault?.class !== 'owner')).length,
     ...(withReplicas ? { replicas: replicas.map(replicaView) } : {})
   }
@@ -59,8 +61,20 @@ export function endedWhy({ id, name, status, createdAtMs, decidedAtMs = createdA
 }
 
 export function batchView(record: BatchRecord): BatchView {
-  const { id, name, createdAtMs, tasks, created, running, validating, ready, failed, killed } = record
-  return { id, name, createdAtMs, tasks, created, running, validating, ready, failed, killed }
+  const { id, name, createdAtMs, tasks, created, running, validating, ready, failed, killed, held } = record
+  return {
+    id,
+    name,
+    createdAtMs,
+    tasks,
+    created,
+    running,
+    validating,
+    ready,
+    failed,
+    killed,
+    ...(held === null || created + running + validating === 0 ? {} : { held })
+  }
 }
 
 /** online | set aside (it failed too often in a row) | silent (its stream ended, or it missed two heartbeats) | lost | left. */

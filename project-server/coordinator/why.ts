@@ -3,7 +3,7 @@
  * when it should come to an end. Reads the state and changes nothing; every rule of placing (scheduler.ts) has its reason here.
  */
 import type { NearestMiss, NodesWhy, QueuePlace, RunWhy, WhyReason, WhyView } from '#protocol/owner/messages'
-import type { Batch, Group, Needs, Node, Task } from './model.ts'
+import { type Batch, type Group, isHeld, type Needs, type Node, type Task } from './model.ts'
 import { NODE_SLOTS_MAX, WHY_AHEAD_MAX, WHY_NODES_NAMED_MAX, WHY_NODES_TRIED_MAX } from './policy.ts'
 import { isBarred } from './replicas.ts'
 import { fits } from './scheduler.ts'
@@ -36,11 +36,13 @@ export function why(state: State, task: Task, nowMs: number): WhyView {
     quorum: batch.policy.minQuorum,
     wanted: task.wanted,
     needs: { engine, cpuMillis, memoryBytes, diskBytes, named: group.nodes?.size ?? 0 },
-    runs
+    runs,
+    ...heldOf(task)
   }
   if (batch.open) return { ...view, waitsFor: 'submission' }
   if (task.decision !== null && task.wanted === 0 && runs.length === 0) return { ...view, waitsFor: 'output', holders: holdersOf(task) }
   if (task.wanted === 0) return { ...view, waitsFor: 'runs', ...estimateOfRuns(state, runs) }
+  if (isHeld(task)) return { ...view, waitsFor: 'release' }
   const nodes = nodesWhy(state, task)
   if (!nodes.some(({ reason }) => PASSING.has(reason))) {
     const nearest = nearestMiss(state, task)
@@ -51,9 +53,19 @@ export function why(state: State, task: Task, nowMs: number): WhyView {
   return { ...view, waitsFor: 'turn', nodes, ahead, ...estimateOfTurn(state, task, able, ahead) }
 }
 
-/** The task of a batch to ask about: the first that waits for a node, else the first that is not over. */
+/** Its own hold, or else its batch's. */
+function heldOf({ held, batch }: Task): Pick<WhyView, 'held'> {
+  const by = held ?? batch.held
+  return by === null ? {} : { held: by }
+}
+
+/** The task of a batch to ask about: the first that waits for a node, else the first that would if it were not held, else the first that is not over. */
 export function firstWaiting({ tasks }: Batch): Task | undefined {
-  return tasks.find((task) => task !== undefined && task.wanted > 0) ?? tasks.find((task) => task !== undefined)
+  return (
+    tasks.find((task) => task !== undefined && task.queue !== null) ??
+    tasks.find((task) => task !== undefined && task.wanted > 0) ??
+    tasks.find((task) => task !== undefined)
+  )
 }
 
 /** The first thing, from what lasts to what passes, that keeps the node from taking the task. */

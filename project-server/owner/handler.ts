@@ -13,6 +13,7 @@ import type { DataNames } from './data.ts'
 import { kill } from './kill.ts'
 import { logs } from './logs.ts'
 import { makeTree } from './make.ts'
+import { manage } from './manage.ts'
 import { pull, remember } from './pull.ts'
 import { query } from './query.ts'
 import { OwnerError } from './request.ts'
@@ -43,6 +44,7 @@ export function ownerHandler(ports: HandlerPorts): Handler {
     if (request.query !== undefined) return query(request.query, own)
     if (request.watch !== undefined) return watch(request.watch.of, open, own)
     if (request.kill !== undefined) return kill(request.kill.of, open, own)
+    if (request.manage !== undefined) return manage(request.manage, open, own)
     if (request.logs !== undefined) return logs(request.logs, open, own)
     if (request.pull !== undefined) return pull(request.pull, open, own)
     if (request.make !== undefined) {

@@ -143,7 +143,8 @@ function decodePolicy(bytes: Uint8Array): TaskPolicy {
     throw new OwnerError('malformed', 'the policy names its nodes by peer id')
   const unknown = Object.keys(value).find((name) => !(name in DEFAULT_POLICY))
   if (unknown !== undefined) throw new OwnerError('malformed', `the policy has an unknown field ${JSON.stringify(clip(unknown, 64))}`)
-  const policy = value as TaskPolicy
+  // What an older client does not know yet is as if it had not asked for it.
+  const policy = { ...DEFAULT_POLICY, ...value } as TaskPolicy
   const fault = policyFault(policy)
   if (fault !== undefined) throw new OwnerError('malformed', fault)
   return policy

@@ -14,6 +14,8 @@ export interface TaskPolicy {
   readonly priority: number
   /** Peer ids of nodes that may run it; empty for any. */
   readonly nodes: readonly string[]
+  /** A task that no node was given in this time is killed, in milliseconds from its submission or last release; 0: it waits for ever. */
+  readonly queueLimitMs: number
 }
 
 /** BOINC's defaults (db/boinc_db_types.h and its project documentation); K = 3 is DCS's. */
@@ -24,8 +26,12 @@ export const DEFAULT_POLICY: TaskPolicy = {
   maxTotalResults: 8,
   maxSuccessResults: 6,
   priority: 0,
-  nodes: []
+  nodes: [],
+  queueLimitMs: 0
 }
+
+/** Ten years: whoever waits longer means for ever. */
+const QUEUE_LIMIT_MS_MAX = 10 * 366 * 86_400_000
 
 /** Why the policy makes no sense, for the person who wrote it; undefined when it does. */
 export function policyFault(policy: TaskPolicy): string | undefined {
@@ -37,6 +43,8 @@ export function policyFault(policy: TaskPolicy): string | undefined {
   if (maxTotalResults < targetResults) return `at most ${maxTotalResults} replicas in all is less than the ${targetResults} issued at first`
   if (maxSuccessResults < minQuorum) return `giving up after ${maxSuccessResults} results is before a quorum of ${minQuorum}`
   if (!Number.isSafeInteger(policy.priority) || Math.abs(policy.priority) > 1_000_000) return 'the priority is a whole number from -1000000 to 1000000'
+  if (!Number.isSafeInteger(policy.queueLimitMs) || policy.queueLimitMs < 0 || policy.queueLimitMs > QUEUE_LIMIT_MS_MAX)
+    return 'the queue limit is a time of at most ten years, or 0 for none'
   if (policy.nodes.length > 64) return 'at most 64 nodes can be named'
   return undefined
 }

@@ -44,7 +44,16 @@ export type QueryWhat = 'tasks' | 'task' | 'batches' | 'nodes' | 'receipt' | 'pr
 /** DESIGN 5. `staged` comes with dependencies between tasks. */
 export type TaskStatus = 'created' | 'staged' | 'running' | 'validating' | 'ready' | 'failed' | 'killed'
 
-export type FailureCode = 'exit' | 'time' | 'memory' | 'disk' | 'pids' | 'too_many_errors' | 'no_agreement' | 'input' | 'output_lost'
+export type FailureCode = 'exit' | 'time' | 'memory' | 'disk' | 'pids' | 'too_many_errors' | 'no_agreement' | 'input' | 'output_lost' | 'queue_limit'
+
+/** Who keeps a batch or a task from getting new replicas, and why. */
+export interface HeldView {
+  /** A client's peer id, or the project's when its coordinator did it. */
+  readonly by: PeerIdString
+  /** '' when none was given. */
+  readonly reason: string
+  readonly atMs: number
+}
 
 export interface ReplicaView {
   readonly attempt: number
@@ -85,6 +94,8 @@ export interface TaskView {
   readonly agreeing: number
   readonly replicasIssued: number
   readonly numFailures: number
+  /** By itself or with its batch. */
+  readonly held?: HeldView
   readonly replicas?: readonly ReplicaView[]
 }
 
@@ -100,7 +111,17 @@ export interface BatchView {
   readonly ready: number
   readonly failed: number
   readonly killed: number
+  readonly held?: HeldView
 }
+
+/** Body of the answer to Manage. */
+export interface Managed {
+  /** What it was done to, or would be in a dry run. */
+  readonly targets: readonly Resolved[]
+}
+
+/** What Manage can do. */
+export type ManageVerb = 'hold' | 'release'
 
 export interface NodeView {
   readonly id: PeerIdString
@@ -192,9 +213,9 @@ export interface WhyView {
   readonly status: TaskStatus
   /**
    * submission: the rest of its batch. node: there is none that could take it. turn: those that could are busy. runs: what is
-   * being run. output: it is agreed, and the project fetches what was agreed on. nothing: it is over.
+   * being run. release: it is held. output: it is agreed, and the project fetches what was agreed on. nothing: it is over.
    */
-  readonly waitsFor: 'submission' | 'node' | 'turn' | 'runs' | 'output' | 'nothing'
+  readonly waitsFor: 'submission' | 'node' | 'turn' | 'runs' | 'release' | 'output' | 'nothing'
   readonly waitedMs: number
   readonly quorum: number
   /** Executions that it still wants started. */
@@ -208,6 +229,8 @@ export interface WhyView {
     readonly named: number
   }
   readonly runs: readonly RunWhy[]
+  /** What runs goes on; nothing new starts. */
+  readonly held?: HeldView
   /** With `node` and `turn`: every node of the project under one reason. */
   readonly nodes?: readonly NodesWhy[]
   readonly nearest?: NearestMiss

@@ -11,6 +11,7 @@ export interface Request {
     pull?: Pull;
     watch?: Watch;
     make?: Make;
+    manage?: Manage;
 }
 export declare namespace Request {
     const codec: () => Codec<Request>;
@@ -109,9 +110,29 @@ export declare namespace Request {
         field: '$.make.name';
         value: string;
     }
+    interface RequestManageVerbFieldEvent {
+        field: '$.manage.verb';
+        value: string;
+    }
+    interface RequestManageOfFieldEvent {
+        field: '$.manage.of';
+        value: string;
+    }
+    interface RequestManageReasonFieldEvent {
+        field: '$.manage.reason';
+        value: string;
+    }
+    interface RequestManageStopFieldEvent {
+        field: '$.manage.stop';
+        value: boolean;
+    }
+    interface RequestManageDryRunFieldEvent {
+        field: '$.manage.dryRun';
+        value: boolean;
+    }
     function encode(obj: Partial<Request>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Request>): Request;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Request>): Generator<RequestIdFieldEvent | RequestCancelFieldEvent | RequestSubmitBatchFieldEvent | RequestSubmitNameFieldEvent | RequestSubmitManifestsFieldEvent | RequestSubmitPolicyFieldEvent | RequestSubmitMoreFieldEvent | RequestSubmitFirstFieldEvent | RequestQueryWhatFieldEvent | RequestQueryOfFieldEvent | RequestQueryLimitFieldEvent | RequestQueryAfterFieldEvent | RequestKillOfFieldEvent | RequestLogsOfFieldEvent | RequestLogsFileFieldEvent | RequestLogsOffsetFieldEvent | RequestLogsFollowFieldEvent | RequestPullRootFieldEvent | RequestPullNameFieldEvent | RequestWatchOfFieldEvent | RequestMakeEntriesPathFieldEvent | RequestMakeEntriesRootFieldEvent | RequestMakeNameFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Request>): Generator<RequestIdFieldEvent | RequestCancelFieldEvent | RequestSubmitBatchFieldEvent | RequestSubmitNameFieldEvent | RequestSubmitManifestsFieldEvent | RequestSubmitPolicyFieldEvent | RequestSubmitMoreFieldEvent | RequestSubmitFirstFieldEvent | RequestQueryWhatFieldEvent | RequestQueryOfFieldEvent | RequestQueryLimitFieldEvent | RequestQueryAfterFieldEvent | RequestKillOfFieldEvent | RequestLogsOfFieldEvent | RequestLogsFileFieldEvent | RequestLogsOffsetFieldEvent | RequestLogsFollowFieldEvent | RequestPullRootFieldEvent | RequestPullNameFieldEvent | RequestWatchOfFieldEvent | RequestMakeEntriesPathFieldEvent | RequestMakeEntriesRootFieldEvent | RequestMakeNameFieldEvent | RequestManageVerbFieldEvent | RequestManageOfFieldEvent | RequestManageReasonFieldEvent | RequestManageStopFieldEvent | RequestManageDryRunFieldEvent>;
 }
 export interface Answer {
     id: number;
@@ -230,6 +251,39 @@ export declare namespace Kill {
     function encode(obj: Partial<Kill>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Kill>): Kill;
     function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Kill>): Generator<KillOfFieldEvent>;
+}
+export interface Manage {
+    verb: string;
+    of: string;
+    reason: string;
+    stop: boolean;
+    dryRun: boolean;
+}
+export declare namespace Manage {
+    const codec: () => Codec<Manage>;
+    interface ManageVerbFieldEvent {
+        field: '$.verb';
+        value: string;
+    }
+    interface ManageOfFieldEvent {
+        field: '$.of';
+        value: string;
+    }
+    interface ManageReasonFieldEvent {
+        field: '$.reason';
+        value: string;
+    }
+    interface ManageStopFieldEvent {
+        field: '$.stop';
+        value: boolean;
+    }
+    interface ManageDryRunFieldEvent {
+        field: '$.dryRun';
+        value: boolean;
+    }
+    function encode(obj: Partial<Manage>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Manage>): Manage;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Manage>): Generator<ManageVerbFieldEvent | ManageOfFieldEvent | ManageReasonFieldEvent | ManageStopFieldEvent | ManageDryRunFieldEvent>;
 }
 export interface Logs {
     of: string;

@@ -46,6 +46,10 @@ export var Request;
                     w.uint32(130);
                     Make.codec().encode(obj.make, w);
                 }
+                if (obj.manage != null) {
+                    w.uint32(138);
+                    Manage.codec().encode(obj.manage, w);
+                }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
                 }
@@ -105,6 +109,12 @@ export var Request;
                         case 16: {
                             obj.make = Make.codec().decode(reader, reader.uint32(), {
                                 limits: opts.limits?.make
+                            });
+                            break;
+                        }
+                        case 17: {
+                            obj.manage = Manage.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.manage
                             });
                             break;
                         }
@@ -173,6 +183,12 @@ export var Request;
                         case 16: {
                             yield* Make.codec().stream(reader, reader.uint32(), `${prefix}.make`, {
                                 limits: opts.limits?.make
+                            });
+                            break;
+                        }
+                        case 17: {
+                            yield* Manage.codec().stream(reader, reader.uint32(), `${prefix}.manage`, {
+                                limits: opts.limits?.manage
                             });
                             break;
                         }
@@ -696,6 +712,140 @@ export var Kill;
     }
     Kill.stream = stream;
 })(Kill || (Kill = {}));
+export var Manage;
+(function (Manage) {
+    let _codec;
+    Manage.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if ((obj.verb != null && obj.verb !== '')) {
+                    w.uint32(10);
+                    w.string(obj.verb);
+                }
+                if ((obj.of != null && obj.of !== '')) {
+                    w.uint32(18);
+                    w.string(obj.of);
+                }
+                if ((obj.reason != null && obj.reason !== '')) {
+                    w.uint32(26);
+                    w.string(obj.reason);
+                }
+                if ((obj.stop != null && obj.stop !== false)) {
+                    w.uint32(32);
+                    w.bool(obj.stop);
+                }
+                if ((obj.dryRun != null && obj.dryRun !== false)) {
+                    w.uint32(40);
+                    w.bool(obj.dryRun);
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    verb: '',
+                    of: '',
+                    reason: '',
+                    stop: false,
+                    dryRun: false
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            obj.verb = reader.string();
+                            break;
+                        }
+                        case 2: {
+                            obj.of = reader.string();
+                            break;
+                        }
+                        case 3: {
+                            obj.reason = reader.string();
+                            break;
+                        }
+                        case 4: {
+                            obj.stop = reader.bool();
+                            break;
+                        }
+                        case 5: {
+                            obj.dryRun = reader.bool();
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            yield {
+                                field: `${prefix}.verb`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        case 2: {
+                            yield {
+                                field: `${prefix}.of`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        case 3: {
+                            yield {
+                                field: `${prefix}.reason`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        case 4: {
+                            yield {
+                                field: `${prefix}.stop`,
+                                value: reader.bool()
+                            };
+                            break;
+                        }
+                        case 5: {
+                            yield {
+                                field: `${prefix}.dryRun`,
+                                value: reader.bool()
+                            };
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, Manage.codec());
+    }
+    Manage.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, Manage.codec(), opts);
+    }
+    Manage.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, Manage.codec(), opts);
+    }
+    Manage.stream = stream;
+})(Manage || (Manage = {}));
 export var Logs;
 (function (Logs) {
     let _codec;

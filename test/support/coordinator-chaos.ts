@@ -21,6 +21,8 @@ export type Action =
   | { readonly kind: 'submit'; readonly tasks: number; readonly policy: Partial<TaskPolicy>; readonly more: boolean }
   | { readonly kind: 'repeat'; readonly batch: number }
   | { readonly kind: 'kill'; readonly batch: number; readonly task: number | null }
+  | { readonly kind: 'hold'; readonly batch: number; readonly task: number | null; readonly stop: boolean }
+  | { readonly kind: 'release'; readonly batch: number; readonly task: number | null }
   | { readonly kind: 'join'; readonly node: number }
   | { readonly kind: 'cut'; readonly node: number }
   | { readonly kind: 'wipe'; readonly node: number }
@@ -125,15 +127,11 @@ export class Chaos {
         if (batch !== undefined) this.#apply(this.#submission(batch, 0, batch.bundles, !batch.complete))
         break
       }
-      case 'kill': {
-        const batch = this.batches[action.batch % Math.max(1, this.batches.length)]
-        if (batch === undefined) break
-        batch.complete = batch.complete || action.task === null
-        const task = action.task === null ? undefined : `${batch.id}.${action.task % batch.bundles.length}`
-        this.#apply({ kind: 'kill', batch: batch.id, by: OWNER, ...(task === undefined ? {} : { task }) })
-        this.safety.killed(task === undefined ? batch.bundles.map((_, index) => `${batch.id}.${index}`) : [task])
+      case 'kill':
+      case 'hold':
+      case 'release':
+        this.#manage(action)
         break
-      }
       case 'pulled':
         this.#pulled(action.ok)
         break
@@ -169,6 +167,7 @@ export class Chaos {
       batch.complete = true
       this.#apply(this.#submission(batch, batch.bundles.length, [], false))
     }
+    for (let batch = 0; batch < this.batches.length; batch++) this.#manage({ kind: 'release', batch, task: null })
     for (const endMs = this.nowMs + ms; this.nowMs < endMs && (this.safety.open.size > 0 || this.#unsettled()); ) {
       for (const node of this.nodes) {
         if (node.inbox === undefined) this.#join(node)
@@ -230,6 +229,26 @@ export class Chaos {
       case 'steal':
         this.#steal(node, this.nodes[action.from % this.nodes.length])
     }
+  }
+
+  #manage(action: Extract<Action, { kind: 'kill' | 'hold' | 'release' }>): void {
+    const batch = this.batches[action.batch % Math.max(1, this.batches.length)]
+    if (batch === undefined) return
+    const task = action.task === null ? undefined : `${batch.id}.${action.task % batch.bundles.length}`
+    const target = { batch: batch.id, by: OWNER, ...(task === undefined ? {} : { task }) }
+    const tasks = task === undefined ? batch.bundles.map((_, index) => `${batch.id}.${index}`) : [task]
+    if (action.kind === 'hold') {
+      this.#apply({ kind: 'hold', ...target, reason: 'chaos', stop: action.stop })
+      this.safety.held(tasks)
+      return
+    }
+    this.#apply({ kind: action.kind, ...target })
+    if (action.kind === 'release') {
+      this.safety.released(tasks)
+      return
+    }
+    batch.complete = batch.complete || task === undefined
+    this.safety.killed(tasks)
   }
 
   #submit({ tasks, policy, more }: Extract<Action, { kind: 'submit' }>): void {

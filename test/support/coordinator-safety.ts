@@ -21,6 +21,9 @@ export class Safety {
   readonly #grants = new Map<ReplicaId, string>()
   readonly #killed = new Set<TaskId>()
   readonly #killedDurably = new Set<TaskId>()
+  readonly #holding = new Set<TaskId>()
+  /** How many replicas those had that are held. */
+  readonly #held = new Map<TaskId, number>()
   readonly #receipts = new Set<TaskId>()
   /** Ids of outputs that every replica reported, and that are pinned for a task. */
   readonly #outputs = new Map<ReplicaId, Set<string>>()
@@ -63,6 +66,18 @@ export class Safety {
     for (const task of tasks) this.#killed.add(task)
   }
 
+  /** Takes effect with the next commit: until they are released, these get no new replica. */
+  held(tasks: readonly TaskId[]): void {
+    for (const task of tasks) this.#holding.add(task)
+  }
+
+  released(tasks: readonly TaskId[]): void {
+    for (const task of tasks) {
+      this.#holding.delete(task)
+      this.#held.delete(task)
+    }
+  }
+
   /** [16] No new attempt starts after a kill. */
   sent(frame: Frame): void {
     if (frame.assign === undefined && frame.grant === undefined) return
@@ -80,6 +95,7 @@ export class Safety {
   /** [10, 11] Memory after a restart says what the store says. */
   restarted(coordinator: Coordinator): void {
     this.#killed.clear()
+    this.#holding.clear()
     for (const [id, stored] of this.#last) {
       const loaded = coordinator.task(id)
       if (isTerminal(stored.state)) assert.equal(loaded, undefined, `${id} is terminal and came back to life`)
@@ -96,6 +112,8 @@ export class Safety {
     for (const { key, value } of changes) if (key.startsWith('task/') && value !== null) this.#checkTask(decodeTaskRecord(value))
     for (const { key, value } of changes) if (key.startsWith('left/')) this.#checkLeft(key, value)
     for (const task of this.#killed) if (this.#last.get(task)?.state === 'killed') this.#killedDurably.add(task)
+    for (const task of this.#holding) if (!this.#held.has(task)) this.#held.set(task, this.#last.get(task)?.replicas.length ?? 0)
+    this.#holding.clear()
   }
 
   #checkTask(task: TaskRecord): void {
@@ -108,6 +126,7 @@ export class Safety {
     // [4] One node, one replica; only what was given back unharmed may be tried there again.
     const nodes = task.replicas.filter(({ state, fault }) => state !== 'returned' || fault?.class !== 'owner').map(({ node }) => node)
     assert.equal(new Set(nodes).size, nodes.length, `${task.id} is twice on one node: ${nodes.join(', ')}`)
+    assert.ok(task.replicas.length <= (this.#held.get(task.id) ?? task.replicas.length), `${task.id} is held and got a new replica`)
     // [8] Bounds of what is issued, and of errors.
     assert.ok(task.replicas.length <= policy.maxTotalResults, `${task.id} has ${task.replicas.length} replicas`)
     const live = task.replicas.filter(({ state }) => isLive(state)).length
