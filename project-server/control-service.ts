@@ -121,7 +121,7 @@ export class ControlService {
     const node = link.stream.remotePeer
     if (link.closed || (greeted && this.#links.get(node) !== link)) return false
     const frame = decodeFrame(bytes)
-    const inbound = greeted ? eventOf(frame, node, this.#options.project) : helloOf(frame, node, this.#options.project)
+    const inbound = greeted ? eventOf(frame, node, this.#options.project) : helloOf(frame, node, this.#options.project, link.stream.remoteAddress)
     if ('fault' in inbound) {
       this.#refuse(link, inbound.fault)
       return false

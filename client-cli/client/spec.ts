@@ -85,7 +85,8 @@ export function policyOf(asked: Partial<TaskPolicy> = {}): TaskPolicy {
     maxSuccessResults: asked.maxSuccessResults ?? Math.max(DEFAULT_POLICY.maxSuccessResults, Math.min(64, 2 * minQuorum)),
     priority: asked.priority ?? DEFAULT_POLICY.priority,
     nodes: [...(asked.nodes ?? DEFAULT_POLICY.nodes)],
-    queueLimitMs: asked.queueLimitMs ?? DEFAULT_POLICY.queueLimitMs
+    queueLimitMs: asked.queueLimitMs ?? DEFAULT_POLICY.queueLimitMs,
+    independence: asked.independence ?? DEFAULT_POLICY.independence
   }
   const fault = policyFault(policy)
   if (fault !== undefined) throw new ClientError('usage', fault)

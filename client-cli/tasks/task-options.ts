@@ -25,6 +25,7 @@ export function taskOptions(command: Command): void {
     .option('--time <time>', 'time limit of one execution, like 90s or 1h (default 1h)')
     .option('--disk <amount>', 'limit of output and /tmp together (default 4G)')
     .option('--quorum <n>', 'agreeing results from different nodes that decide (default 2)')
+    .option('--independent', 'results of one owner, or from one network, count as one')
     .option('--attempts <n>', 'executions that may fail or be lost before the task fails (default 3)')
     .option('--priority <n>', 'higher first (default 0)')
     .option('--queue-limit <time>', 'end a task that no node was given in this time, like 100h (default: it waits)')
@@ -53,7 +54,8 @@ export function readTaskOptions(options: Options): { readonly spec: Omit<TaskSpe
     minQuorum: amount('quorum', whole(1, 64)),
     maxErrorResults: amount('attempts', whole(1, 64)),
     priority: amount('priority', whole(-1_000_000, 1_000_000)),
-    queueLimitMs: queueLimit === undefined ? undefined : parseDuration(queueLimit, '--queue-limit')
+    queueLimitMs: queueLimit === undefined ? undefined : parseDuration(queueLimit, '--queue-limit'),
+    independence: flag(options, 'independent') ? ('require' as const) : undefined
   })
   const engine = text(options, 'engine')
   if (engine !== 'docker' && engine !== 'process') throw new ClientError('usage', `--engine is docker or process, not ${JSON.stringify(engine)}`)

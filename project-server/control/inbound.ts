@@ -10,6 +10,7 @@ import { leavesOf, rootOf } from '#protocol/signing/batch'
 import { verify } from '#protocol/signing/keys'
 import type { Event, NodeOffer } from '../coordinator/events.ts'
 import { MESSAGE_CHARS_MAX, NAME_CHARS_MAX } from '../policy.ts'
+import { networkOf } from './network.ts'
 
 /** Why a frame closes its stream. `version` and `wrong_project` will not change by trying again. */
 export type FrameFaultCode = 'malformed' | 'version' | 'wrong_project' | 'bad_signature'
@@ -21,8 +22,8 @@ export interface FrameFault {
 
 export type Inbound = { readonly event: Event; readonly heartbeat?: boolean } | { readonly fault: FrameFault }
 
-/** The `hello` event of a stream's first frame. */
-export function helloOf(frame: Frame | undefined, node: PeerIdString, project: PeerIdString): Inbound {
+/** The `hello` event of a stream's first frame. `address`: where it came from. */
+export function helloOf(frame: Frame | undefined, node: PeerIdString, project: PeerIdString, address = ''): Inbound {
   const hello = frame?.hello
   if (hello === undefined || frame === undefined || kindsOf(frame).length !== 1)
     return fault('malformed', 'the first frame of a control stream must be a hello')
@@ -39,7 +40,7 @@ export function helloOf(frame: Frame | undefined, node: PeerIdString, project: P
       `this server leads project ${project}, the node was set up for ${clip(hello.project, NAME_CHARS_MAX)}: join again with this project's invite`
     )
   }
-  const offer = offerOf(hello)
+  const offer = offerOf(hello, networkOf(address))
   if (offer === undefined || hello.link.length !== 16 || !hello.replicas.every(isReplica))
     return fault('malformed', 'a field of the hello is missing or out of bounds')
   const link = Buffer.from(hello.link).toString('hex')
@@ -135,7 +136,7 @@ function kindsOf(frame: Frame): (typeof KINDS)[number][] {
   return KINDS.filter((kind) => frame[kind] !== undefined)
 }
 
-function offerOf(hello: Hello): NodeOffer | undefined {
+function offerOf(hello: Hello, network: string): NodeOffer | undefined {
   const capabilities = hello.capabilities
   if (capabilities === undefined) return undefined
   const { platform, engines, cpuMillis, memoryBytes, diskBytes, tags } = capabilities
@@ -153,7 +154,7 @@ function offerOf(hello: Hello): NodeOffer | undefined {
     slots,
     tags: tags.map((tag) => clip(tag, NAME_CHARS_MAX)),
     owner: null,
-    network: ''
+    network
   }
 }
 

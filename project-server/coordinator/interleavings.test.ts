@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import fc from 'fast-check'
+import type { TaskPolicy } from '#protocol/bundle/policy'
 import { type Action, Chaos } from '#test/support/coordinator-chaos'
 
 const NODES = 6
 const node = fc.nat({ max: NODES - 1 })
 const batch = fc.nat({ max: 5 })
 
-const policy = fc.constantFrom(
+const policy = fc.constantFrom<Partial<TaskPolicy>[]>(
   { minQuorum: 1, targetResults: 1 },
   { minQuorum: 2, targetResults: 2 },
   { minQuorum: 2, targetResults: 3 },
   { minQuorum: 3, targetResults: 3, maxSuccessResults: 5, maxTotalResults: 5 },
+  { minQuorum: 2, targetResults: 2, independence: 'require' as const },
   { minQuorum: 2, targetResults: 2, maxErrorResults: 1, maxTotalResults: 3, priority: 1 }
 )
 

@@ -210,6 +210,8 @@ export interface Node {
   outgoing: Outbound | null
   /** Leases that it did not list in its last hello. */
   forgotten: { readonly replicas: readonly Replica[]; readonly atMs: number } | null
+  /** Its offer as it is counted among those that are there; null while it is away. */
+  counted: NodeOffer | null
   /** Its place among the nodes with free slots: see free-nodes.ts. */
   free: number
   place: number

@@ -118,6 +118,7 @@ export function newNode(id: PeerIdString, offer: NodeOffer, nowMs: number): Node
     link: null,
     outgoing: null,
     forgotten: null,
+    counted: null,
     free: 0,
     place: 0,
     watchMs: Number.POSITIVE_INFINITY,

@@ -38,6 +38,9 @@ export const LINK_MESSAGE_REPLICAS_MAX = 32
 /** Entries of one queue that are looked at for one placement before something else is tried. */
 export const LOOK_AHEAD_MAX = 64
 
+/** How long a task waits for a node that is independent of those which have it, while there is one: other tasks go on meanwhile, and a run takes longer. */
+export const INDEPENDENCE_WAIT_MS = 30_000
+
 /** Two nodes that say the input is at fault are believed. */
 export const INPUT_FAULTS_MAX = 2
 /** A leased replica that is not started in this time is lost: preparing can mean a big download over a slow line. */

@@ -177,7 +177,17 @@ it('equal nodes get equal shares', async () => {
 
 it('100,000 tasks in one batch, in parts of 2,048, are accepted, recovered and killed', async () => {
   const at = await world()
-  const policy = { minQuorum: 1, targetResults: 1, maxErrorResults: 3, maxTotalResults: 8, maxSuccessResults: 6, priority: 0, nodes: [], queueLimitMs: 0 }
+  const policy = {
+    minQuorum: 1,
+    targetResults: 1,
+    maxErrorResults: 3,
+    maxTotalResults: 8,
+    maxSuccessResults: 6,
+    priority: 0,
+    nodes: [],
+    queueLimitMs: 0,
+    independence: 'prefer' as const
+  }
   const bundles = Array.from({ length: 2_048 }, (_, task) => bundle(`${task}`))
   for (let from = 0; from < 100_000; from += 2_048) {
     const part = bundles.slice(0, Math.min(2_048, 100_000 - from))

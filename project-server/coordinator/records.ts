@@ -349,11 +349,11 @@ function decisionOf([vote, atMs, exitCode, output, stdout, stderr, bytes, held]:
 
 export function encodeBatchRecord(batch: BatchRecord): Uint8Array {
   const { id, name, by, createdAtMs, order, seed, policy, open, tasks, created, running, validating, ready, failed, killed, held, queuedAtMs } = batch
-  const { minQuorum, targetResults, maxErrorResults, maxTotalResults, maxSuccessResults, priority, nodes, queueLimitMs } = policy
-  WRITER.list(18).int(RECORD_VERSION).text(id).text(name).text(by).int(createdAtMs).int(order).int(seed).list(8)
+  const { minQuorum, targetResults, maxErrorResults, maxTotalResults, maxSuccessResults, priority, nodes, queueLimitMs, independence } = policy
+  WRITER.list(18).int(RECORD_VERSION).text(id).text(name).text(by).int(createdAtMs).int(order).int(seed).list(9)
   WRITER.int(minQuorum).int(targetResults).int(maxErrorResults).int(maxTotalResults).int(maxSuccessResults).int(priority)
   writeTexts(nodes)
-  WRITER.int(queueLimitMs).flag(open).int(tasks).int(created).int(running).int(validating).int(ready).int(failed).int(killed)
+  WRITER.int(queueLimitMs).text(independence).flag(open).int(tasks).int(created).int(running).int(validating).int(ready).int(failed).int(killed)
   writeHeld(held)
   return WRITER.int(queuedAtMs).done()
 }
@@ -368,7 +368,7 @@ export function decodeBatchRecord(bytes: Uint8Array): BatchRecord {
         number,
         number,
         number,
-        [number, number, number, number, number, number, string[], number?],
+        [number, number, number, number, number, number, string[], number?, TaskPolicy['independence']?],
         boolean,
         number,
         number,
@@ -381,8 +381,8 @@ export function decodeBatchRecord(bytes: Uint8Array): BatchRecord {
         number?
       ]
     >('batch', bytes)
-  const [minQuorum, targetResults, maxErrorResults, maxTotalResults, maxSuccessResults, priority, nodes, queueLimitMs = 0] = row
-  const policy = { minQuorum, targetResults, maxErrorResults, maxTotalResults, maxSuccessResults, priority, nodes, queueLimitMs }
+  const [minQuorum, targetResults, maxErrorResults, maxTotalResults, maxSuccessResults, priority, nodes, queueLimitMs = 0, independence = 'prefer'] = row
+  const policy = { minQuorum, targetResults, maxErrorResults, maxTotalResults, maxSuccessResults, priority, nodes, queueLimitMs, independence }
   const counts = { created, running, validating, ready, failed, killed }
   return { id, name, by, createdAtMs, order, seed, policy, open, tasks, ...counts, held: heldOf(held), queuedAtMs }
 }

@@ -1,6 +1,7 @@
 /** One replica's life: leased, moved, cancelled, lost and found. Each change marks its task to be settled. */
 import { type ReplicaId, replicaId } from '#protocol/ids'
 import { failed, worked } from './aside.ts'
+import type { NodeOffer } from './events.ts'
 import { closingOf, type Node, outgoingOf, type Replica, type Task } from './model.ts'
 import { CLOSING_MS_MAX, MESSAGE_CHARS_MAX, NODE_SLOTS_MAX, PREPARE_MS_MAX, REPORT_SLACK_MS } from './policy.ts'
 import type { CancelReason } from './records.ts'
@@ -130,9 +131,18 @@ export function close(state: State, node: Node, id: ReplicaId): void {
 /** Files the node under the slots that it has free now; one that is set aside has none. */
 export function refile(state: State, node: Node): void {
   const taken = node.held.length + (node.closing?.size ?? 0)
-  const free = node.connected && node.state === 'online' && node.asideUntilMs === 0 ? Math.max(0, Math.min(node.slots, NODE_SLOTS_MAX) - taken) : 0
+  const present = node.connected && node.state === 'online'
+  countPresent(state, node, present ? node.offer : null)
+  const free = present && node.asideUntilMs === 0 ? Math.max(0, Math.min(node.slots, NODE_SLOTS_MAX) - taken) : 0
   if (free > node.free) state.nodesChanged.add(node)
   state.free.set(node, free)
+}
+
+function countPresent({ presence }: State, node: Node, offer: NodeOffer | null): void {
+  if (node.counted === offer) return
+  if (node.counted !== null) presence.add(node.counted, -1)
+  if (offer !== null) presence.add(offer, 1)
+  node.counted = offer
 }
 
 function tellCancelled(state: State, replica: Replica, reason: CancelReason, nowMs: number): void {

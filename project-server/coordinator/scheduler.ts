@@ -3,6 +3,7 @@
  * room looks for tasks; nothing else is looked at. First come, first served within a priority; a task that no node can take
  * now holds up nobody.
  */
+import { mustWait } from './independence.ts'
 import { type Group, isHeld, type Node, type Task } from './model.ts'
 import { LOOK_AHEAD_MAX } from './policy.ts'
 import type { OrderedQueue } from './queue.ts'
@@ -78,36 +79,40 @@ function placeOnNodes(state: State, nowMs: number): void {
   for (let free = nodes[0]?.free ?? 0; free > 0; free--) {
     for (let node = nodes[next]; node !== undefined && node.free >= free; node = nodes[++next]) level.push(node)
     level = level.filter((node) => {
-      const task = firstTaskFor(state, node)
+      const task = firstTaskFor(state, node, nowMs)
       if (task !== undefined) issue(state, task, node, nowMs)
       return task !== undefined
     })
   }
 }
 
-function firstTaskFor(state: State, node: Node): Task | undefined {
+function firstTaskFor(state: State, node: Node, nowMs: number): Task | undefined {
   let first: Task | undefined
   for (const group of state.groups.values()) {
     if (!waiting(group) || !fits(node, group)) continue
-    const task = firstOfGroup(group, node)
+    const task = firstOfGroup(state, group, node, nowMs)
     if (task !== undefined && (first === undefined || isBefore(task, first))) first = task
   }
   return first
 }
 
-/** The group's first task that the node is not barred from. What it is barred from is not looked at again. */
-function firstOfGroup(group: Group, node: Node): Task | undefined {
+/** The group's first task that the node is not barred from. What it is barred from is not looked at again; what it must leave to others for now is. */
+function firstOfGroup(state: State, group: Group, node: Node, nowMs: number): Task | undefined {
   const fresh = group.fresh.first
   if (group.partial.size === 0) return fresh
   const start = group.cursors.get(node.id)
   let cursor = start
   let found: Task | undefined
+  let passed = true
   for (const task of group.partial.from(start, LOOK_AHEAD_MAX)) {
-    if (!isBarred(task, node)) {
-      found = task
-      break
+    if (isBarred(task, node)) {
+      if (passed) cursor = task.order + 1
+      continue
     }
-    cursor = task.order + 1
+    passed = false
+    if (mustWait(state.presence, task, node, nowMs)) continue
+    found = task
+    break
   }
   if (cursor !== start) group.cursors.set(node.id, cursor)
   return found === undefined || (fresh !== undefined && fresh.order < found.order) ? fresh : found
@@ -139,25 +144,25 @@ function placeOne(state: State, group: Group, nowMs: number): boolean {
   const fresh = group.fresh.first
   for (const task of group.partial.from(0, LOOK_AHEAD_MAX)) {
     if (fresh !== undefined && fresh.order < task.order) break
-    const node = nodeFor(state, task)
+    const node = nodeFor(state, task, nowMs)
     if (node === 'none') return false
     if (node === 'barred') continue
     issue(state, task, node, nowMs)
     return true
   }
   if (fresh === undefined) return false
-  const node = nodeFor(state, fresh)
+  const node = nodeFor(state, fresh, nowMs)
   if (node === 'none' || node === 'barred') return false
   issue(state, fresh, node, nowMs)
   return true
 }
 
 /** The fitting node with the most free slots, equal ones by a draw from the batch's seed. */
-function nodeFor(state: State, task: Task): Node | 'none' | 'barred' {
+function nodeFor(state: State, task: Task, nowMs: number): Node | 'none' | 'barred' {
   let outcome: 'none' | 'barred' = 'none'
   for (const node of state.free.inOrder(draw(task))) {
     if (!fits(node, task.group)) continue
-    if (!isBarred(task, node)) return node
+    if (!isBarred(task, node) && !mustWait(state.presence, task, node, nowMs)) return node
     outcome = 'barred'
   }
   return outcome

@@ -1,6 +1,7 @@
 /** Everything the coordinator holds in memory, and what it has not yet acted on within the present event. */
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
 import { FreeNodes } from './free-nodes.ts'
+import { Presence } from './independence.ts'
 import { CHANGED, Marked, TOUCHED } from './marks.ts'
 import type { Batch, Bundle, Group, Needs, Node, Remains, Replica, Task } from './model.ts'
 import { type LeaseSigner, Output } from './output.ts'
@@ -33,6 +34,7 @@ export class State {
   readonly needs = new Map<string, Needs>()
   readonly nodes = new Map<PeerIdString, Node>()
   readonly free = new FreeNodes()
+  readonly presence = new Presence()
   readonly watch = new Watch()
   readonly pace = new Pace()
   readonly queueLimits = new QueueLimits()

@@ -3,6 +3,7 @@ import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { FailureCode } from '#protocol/owner/messages'
 import type { Receipt } from '#protocol/result/receipt'
 import type { TaskFailure } from './events.ts'
+import { tiesOf } from './independence.ts'
 import { outgoingOf, type Replica, type Report, type Task } from './model.ts'
 import { LATE_KEPT_MAX, OUTPUT_LOSSES_MAX } from './policy.ts'
 import { startPull } from './pulls.ts'
@@ -191,7 +192,7 @@ function keepLate(state: State, replica: Replica, vote: string, nowMs: number): 
 function ballotOf(replica: Replica): Ballot {
   const node = replica.node.id
   if (isLive(replica.state)) return { kind: 'live', node, straggles: replica.straggles }
-  if (replica.report !== null) return { kind: 'vote', node, vote: replica.report.vote }
+  if (replica.report !== null) return { kind: 'vote', node, vote: replica.report.vote, ties: tiesOf(replica) }
   if (replica.state === 'lost') return { kind: 'error', node }
   if (replica.fault?.class === 'node') return { kind: 'error', node }
   if (replica.fault?.class === 'input') return { kind: 'input', node, message: replica.fault.message }

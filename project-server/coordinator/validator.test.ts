@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { DEFAULT_POLICY, policyFault, type TaskPolicy } from '#protocol/bundle/policy'
 import { type Ballot, judge } from './validator.ts'
 
-const vote = (node: string, what: string): Ballot => ({ kind: 'vote', node, vote: what })
+const vote = (node: string, what: string): Ballot => ({ kind: 'vote', node, vote: what, ties: [] })
 const live = (node: string): Ballot => ({ kind: 'live', node, straggles: false })
 const straggler = (node: string): Ballot => ({ kind: 'live', node, straggles: true })
 const error = (node: string): Ballot => ({ kind: 'error', node })
@@ -35,6 +35,39 @@ describe('the validator', () => {
     assert.deepEqual(asked(vote('a', 'x'), straggler('b'), straggler('c'), straggler('d')), { kind: 'wait', count: 0 })
     assert.deepEqual(asked(error('a'), error('e'), vote('b', 'x'), straggler('c')), { kind: 'wait', count: 0 })
     assert.deepEqual(asked(vote('a', 'x'), vote('c', 'x'), straggler('b')), { kind: 'decided', vote: 'x' })
+  })
+
+  it('counts votes that hang together once, and those that do not each', () => {
+    const tied = (node: string, what: string, ...ties: string[]): Ballot => ({ kind: 'vote', node, vote: what, ties })
+    const said = (...ballots: Ballot[]): unknown => judge(ballots, DEFAULT_POLICY)
+    assert.deepEqual(said(tied('a', 'x', 'owner o'), tied('b', 'x', 'owner o', 'network n')), { kind: 'wait', count: 1 })
+    assert.deepEqual(said(tied('a', 'x', 'owner o'), tied('b', 'x', 'owner p', 'network n')), { kind: 'decided', vote: 'x' })
+    assert.deepEqual(said(tied('a', 'x', 'checkpoint c'), tied('b', 'x', 'checkpoint c'), tied('c', 'x')), { kind: 'decided', vote: 'x' })
+    assert.deepEqual(said(tied('a', 'x', 'owner o'), tied('b', 'y', 'owner o'), live('c')), { kind: 'wait', count: 0 })
+  })
+
+  it('a quorum of votes that hang together in any way has as many that have nothing in common', () => {
+    const ballots = fc.array(
+      fc.record({
+        kind: fc.constant('vote' as const),
+        node: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
+        vote: fc.constantFrom('x', 'y'),
+        ties: fc.subarray(['owner 1', 'owner 2', 'network 1', 'network 2', 'checkpoint 1'])
+      }),
+      { maxLength: 8 }
+    )
+    fc.assert(
+      fc.property(ballots, fc.integer({ min: 1, max: 3 }), (votes, minQuorum) => {
+        const next = judge(votes, { ...DEFAULT_POLICY, minQuorum, targetResults: minQuorum })
+        if (next.kind !== 'decided') return
+        const first = votes.filter((one, at) => votes.findIndex(({ node }) => node === one.node) === at && one.vote === next.vote)
+        const apart = (set: readonly (typeof votes)[number][]): boolean =>
+          set.every((a, at) => set.slice(at + 1).every((b) => !a.ties.some((tie) => b.ties.includes(tie))))
+        const sets: (typeof votes)[] = [[]]
+        for (const one of first) sets.push(...sets.map((set) => [...set, one]))
+        assert.ok(sets.some((set) => set.length >= minQuorum && apart(set)))
+      })
+    )
   })
 
   it('never counts a node twice', () => {

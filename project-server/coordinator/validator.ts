@@ -8,11 +8,19 @@ import type { PeerIdString } from '#protocol/ids'
 import type { FailureCode } from '#protocol/owner/messages'
 import { INPUT_FAULTS_MAX } from './policy.ts'
 
+export interface Vote {
+  readonly kind: 'vote'
+  readonly node: PeerIdString
+  readonly vote: string
+  /** What it hangs on and others may, too: an owner, a network, a checkpoint that it went on from. Of votes with a tie in common one counts (F24). */
+  readonly ties: readonly string[]
+}
+
 /** What the validator sees of one replica. */
 export type Ballot =
   /** A straggler runs on, and is not counted on. */
   | { readonly kind: 'live'; readonly node: PeerIdString; readonly straggles: boolean }
-  | { readonly kind: 'vote'; readonly node: PeerIdString; readonly vote: string }
+  | Vote
   /** A node failed at it, or was lost with it. */
   | { readonly kind: 'error'; readonly node: PeerIdString }
   /** A node found the input at fault. */
@@ -33,8 +41,7 @@ export function judge(ballots: readonly Ballot[], policy: TaskPolicy): Next {
   let errors = 0
   let inputs = 0
   let inputMessage = ''
-  const votes: string[] = []
-  const voters: PeerIdString[] = []
+  const votes: Vote[] = []
   for (const ballot of ballots) {
     if (ballot.kind === 'live') {
       live++
@@ -43,12 +50,9 @@ export function judge(ballots: readonly Ballot[], policy: TaskPolicy): Next {
     else if (ballot.kind === 'input') {
       inputs++
       inputMessage = ballot.message
-    } else if (ballot.kind === 'vote' && !voters.includes(ballot.node)) {
-      voters.push(ballot.node)
-      votes.push(ballot.vote)
-    }
+    } else if (ballot.kind === 'vote' && !votes.some(({ node }) => node === ballot.node)) votes.push(ballot)
   }
-  const { vote, count: best } = mostFrequent(votes)
+  const { vote, count: best } = strongest(votes)
   if (best >= policy.minQuorum) return { kind: 'decided', vote }
   if (inputs >= INPUT_FAULTS_MAX) return { kind: 'failed', code: 'input', message: inputMessage }
   if (votes.length >= policy.maxSuccessResults) return noAgreement(votes.length, best, policy)
@@ -79,6 +83,23 @@ export function mostFrequent(votes: readonly string[]): { readonly vote: string;
   for (const vote of votes) {
     let count = 0
     for (const other of votes) if (other === vote) count++
+    if (count > found.count) found = { vote, count }
+  }
+  return found
+}
+
+/** The vote that most voices agree on, the earliest of equals. A vote counts unless it has a tie with one that counts already: too few at worst, never too many. */
+function strongest(votes: readonly Vote[]): { readonly vote: string; readonly count: number } {
+  if (votes.every(({ ties }) => ties.length === 0)) return mostFrequent(votes.map(({ vote }) => vote))
+  let found = { vote: '', count: 0 }
+  for (const { vote } of votes) {
+    const tied = new Set<string>()
+    let count = 0
+    for (const other of votes) {
+      if (other.vote !== vote || other.ties.some((tie) => tied.has(tie))) continue
+      for (const tie of other.ties) tied.add(tie)
+      count++
+    }
     if (count > found.count) found = { vote, count }
   }
   return found

@@ -3,6 +3,7 @@
  * when it should come to an end. Reads the state and changes nothing; every rule of placing (scheduler.ts) has its reason here.
  */
 import type { NearestMiss, NodesWhy, QueuePlace, RunWhy, WhyReason, WhyView } from '#protocol/owner/messages'
+import { isDependent } from './independence.ts'
 import { type Batch, type Group, isHeld, type Needs, type Node, type Task } from './model.ts'
 import { NODE_SLOTS_MAX, WHY_AHEAD_MAX, WHY_NODES_NAMED_MAX, WHY_NODES_TRIED_MAX } from './policy.ts'
 import { isBarred } from './replicas.ts'
@@ -44,7 +45,8 @@ export function why(state: State, task: Task, nowMs: number): WhyView {
   if (task.wanted === 0) return { ...view, waitsFor: 'runs', ...estimateOfRuns(state, runs) }
   if (isHeld(task)) return { ...view, waitsFor: 'release' }
   const nodes = nodesWhy(state, task)
-  if (!nodes.some(({ reason }) => PASSING.has(reason))) {
+  const prefers = batch.policy.independence === 'prefer'
+  if (!nodes.some(({ reason }) => PASSING.has(reason) || (prefers && reason === 'not_independent'))) {
     const nearest = nearestMiss(state, task)
     return { ...view, waitsFor: 'node', nodes, ...(nearest === undefined ? {} : { nearest }) }
   }
@@ -77,6 +79,7 @@ function reasonOf(node: Node, task: Task): WhyReason {
   const lacks = lackOf(node, group.needs)
   if (lacks !== undefined) return lacks
   if (isBarred(task, node)) return 'had_it'
+  if (isDependent(task, node)) return 'not_independent'
   if (node.asideUntilMs > 0) return 'set_aside'
   if (node.slots === 0) return 'takes_none'
   if (node.free === 0) return 'full'

@@ -16,7 +16,12 @@ export interface TaskPolicy {
   readonly nodes: readonly string[]
   /** A task that no node was given in this time is killed, in milliseconds from its submission or last release; 0: it waits for ever. */
   readonly queueLimitMs: number
+  /** Nodes of one owner, or that call from one network, are one voice (BOINC one_result_per_user_per_wu). `prefer`: other nodes are waited for a while; `require`: their votes count as one. */
+  readonly independence: Independence
 }
+
+export type Independence = (typeof INDEPENDENCES)[number]
+export const INDEPENDENCES = ['prefer', 'require'] as const
 
 /** BOINC's defaults (db/boinc_db_types.h and its project documentation); K = 3 is DCS's. */
 export const DEFAULT_POLICY: TaskPolicy = {
@@ -27,7 +32,8 @@ export const DEFAULT_POLICY: TaskPolicy = {
   maxSuccessResults: 6,
   priority: 0,
   nodes: [],
-  queueLimitMs: 0
+  queueLimitMs: 0,
+  independence: 'prefer'
 }
 
 /** Ten years: whoever waits longer means for ever. */
@@ -46,5 +52,6 @@ export function policyFault(policy: TaskPolicy): string | undefined {
   if (!Number.isSafeInteger(policy.queueLimitMs) || policy.queueLimitMs < 0 || policy.queueLimitMs > QUEUE_LIMIT_MS_MAX)
     return 'the queue limit is a time of at most ten years, or 0 for none'
   if (policy.nodes.length > 64) return 'at most 64 nodes can be named'
+  if (!INDEPENDENCES.includes(policy.independence)) return `independence is one of ${INDEPENDENCES.join(', ')}`
   return undefined
 }

@@ -162,6 +162,8 @@ export type WhyReason =
   | 'disk'
   /** It has or had an execution of this task: results count only from different nodes. */
   | 'had_it'
+  /** It shares its owner or its network with a node that has or had a run of this task: others are waited for. */
+  | 'not_independent'
   /** It failed at several tasks in a row, and gets none for a while. */
   | 'set_aside'
   /** Paused, draining, or its owner needs the machine. */

@@ -9,6 +9,8 @@ export interface ReplicaSeen {
   readonly state: string
   readonly vote: string | null
   readonly fault: string | null
+  /** Where its node calls from; '' when nobody knows. */
+  readonly network: string
 }
 
 export type Prediction = { readonly kind: 'open' } | { readonly kind: 'decided'; readonly vote: string } | { readonly kind: 'failed'; readonly code: string }
@@ -19,8 +21,13 @@ const INPUT_FAULTS = 2
 export function predict(replicas: readonly ReplicaSeen[], policy: TaskPolicy): Prediction {
   const said = new Map<string, string>()
   for (const { node, vote } of replicas) if (vote !== null && !said.has(node)) said.set(node, vote)
-  const sizes = new Map<string, number>()
-  for (const vote of said.values()) sizes.set(vote, (sizes.get(vote) ?? 0) + 1)
+  const voices = new Map<string, Set<string>>()
+  for (const { node, vote, network } of replicas) {
+    if (vote === null) continue
+    const voice = policy.independence === 'require' && network !== '' ? network : node
+    voices.set(vote, (voices.get(vote) ?? new Set()).add(voice))
+  }
+  const sizes = new Map([...voices].map(([vote, of]) => [vote, of.size]))
   const best = Math.max(0, ...sizes.values())
   for (const [vote, size] of sizes) if (size >= policy.minQuorum) return { kind: 'decided', vote }
 

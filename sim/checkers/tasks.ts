@@ -5,7 +5,9 @@ import {
   bundleKey,
   decodeBatchRecord,
   decodeBundleRecord,
+  decodeNodeRecord,
   decodeTaskRecord,
+  nodeKey,
   type ReplicaRecord,
   type TaskRecord,
   taskKey
@@ -14,7 +16,7 @@ import type { Change } from '#project-server/ports'
 import { decodeManifest } from '#protocol/bundle/manifest'
 import type { TaskPolicy } from '#protocol/bundle/policy'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
-import { type BatchId, parseTaskId, type TaskId } from '#protocol/ids'
+import { type BatchId, type PeerIdString, parseTaskId, type TaskId } from '#protocol/ids'
 import { honest, readCommand } from '../protocol/truth.ts'
 import type { Sometimes } from '../sometimes.ts'
 import type { MemoryStore } from '../store.ts'
@@ -141,7 +143,7 @@ export class Tasks {
     if (terminal) this.open.delete(task.id)
     else this.open.add(task.id)
     if (before?.state !== task.state) this.#count(task)
-    this.#bounds(task)
+    this.#bounds(task, before)
     // What is decided stays, whoever computes a lost output again and says what.
     if (before === undefined || before.decision === null) this.#quorum(task)
     for (const replica of task.replicas) this.#vote(task, replica)
@@ -174,7 +176,7 @@ export class Tasks {
   }
 
   /** [4, 8] One node, one replica of a task; not more of them than the policy allows. */
-  #bounds(task: TaskRecord): void {
+  #bounds(task: TaskRecord, before: TaskRecord | undefined): void {
     const { complaints } = this.#ports
     const policy = this.#policyOf(task.id)
     const nodes = task.replicas.filter(({ state, fault }) => state !== 'returned' || fault?.class !== 'owner').map(({ node }) => node)
@@ -182,6 +184,24 @@ export class Tasks {
     complaints.expect(new Set(nodes).size === nodes.length, () => `${task.id} is twice on one node`)
     complaints.expect(task.replicas.length <= policy.maxTotalResults, () => `${task.id} has ${task.replicas.length} replicas of ${policy.maxTotalResults}`)
     complaints.expect(live === 0 || !TERMINAL.includes(task.state), () => `${task.id} is ${task.state} and has live replicas`)
+    this.#apart(task, before)
+  }
+
+  /** [4] A run more is on no network that another has a run on, where that was asked for. */
+  #apart({ id, replicas }: TaskRecord, before: TaskRecord | undefined): void {
+    const { complaints, sometimes } = this.#ports
+    const holds = (replica: ReplicaRecord | undefined): boolean => replica !== undefined && (LIVE.includes(replica.state) || replica.vote !== null)
+    const required = this.#policyOf(id).independence === 'require'
+    for (const later of replicas.slice(before?.replicas.length ?? 0)) {
+      const network = this.#networkOf(later.node)
+      if (network === '') continue
+      if (required) sometimes.see('independent nodes were asked for')
+      const shared = replicas.some(
+        (other, index) => other !== later && holds(other) && (before === undefined || holds(before.replicas[index])) && this.#networkOf(other.node) === network
+      )
+      if (shared) sometimes.see('two runs of a task on one network')
+      complaints.expect(!shared || !required, () => `${id}.${later.attempt} went to a network that has a run of it`)
+    }
   }
 
   /** [8] More than its target only as copies of runs that straggle: fewer than may fail, beside runs that go on, and when others of the batch told what is long. */
@@ -206,7 +226,7 @@ export class Tasks {
   /** [3, 8] The second model says the same. */
   #quorum(task: TaskRecord): void {
     if (task.state === 'created' || task.state === 'killed') return
-    const seen = task.replicas.map(({ node, state, vote, fault }) => ({ node, state, vote, fault: fault?.class ?? null }))
+    const seen = task.replicas.map(({ node, state, vote, fault }) => ({ node, state, vote, fault: fault?.class ?? null, network: this.#networkOf(node) }))
     const wanted = predict(seen, this.#policyOf(task.id))
     const { decision, failure, state } = task
     const is = decision !== null ? `decided ${decision.vote}` : state === 'failed' ? `failed ${failure?.code}` : 'open'
@@ -251,6 +271,10 @@ export class Tasks {
       decodeBundleRecord(this.#ports.records.peek(bundleKey(parseTaskId(id)?.batch ?? '', bundle)) ?? new Uint8Array(0))
     )
     return readCommand(command).kind !== 'dice' && decision?.vote !== voteFor(honest(command, ''), 'exit', compareStdout)
+  }
+
+  #networkOf(node: PeerIdString): string {
+    return decodeNodeRecord(this.#ports.records.peek(nodeKey(node)) ?? new Uint8Array(0)).offer.network
   }
 
   #policyOf(task: TaskId): TaskPolicy {

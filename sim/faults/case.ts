@@ -22,6 +22,8 @@ export interface NodeCase {
   readonly clockPerMille: number
   /** When it is there first; never when it is negative. */
   readonly joinsMs: number
+  /** Which network it calls from; without one, nobody can tell. */
+  readonly network?: number
 }
 
 export interface TaskCase {

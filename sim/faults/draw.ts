@@ -59,9 +59,8 @@ function drawSized(seed: number, dice: Random, size: Size): Case {
   const hostile = dice.chance(0.35) ? 1 + dice.below(2) : 0
   return {
     seed,
-    nodes,
+    ...drawOrigins(dice.fork('origins'), nodes, batches),
     hostile,
-    batches,
     faults: drawFaults(dice.fork('faults'), {
       timesMax: Math.ceil((TIMES_MAX * size.nodesMax) / SMALL.nodesMax),
       faultsMs,
@@ -70,6 +69,16 @@ function drawSized(seed: number, dice: Random, size: Size): Case {
       hostile
     }),
     faultsMs
+  }
+}
+
+/** In some worlds nodes share networks, and some batches ask for independent ones. */
+function drawOrigins(dice: Random, nodes: readonly NodeCase[], batches: readonly BatchCase[]): Pick<Case, 'nodes' | 'batches'> {
+  if (!dice.chance(0.3)) return { nodes, batches }
+  const networks = 1 + dice.below(4)
+  return {
+    nodes: nodes.map((node) => (dice.chance(0.7) ? { ...node, network: dice.below(networks) } : node)),
+    batches: batches.map((batch) => (dice.chance(0.5) ? { ...batch, policy: { ...batch.policy, independence: 'require' } } : batch))
   }
 }
 

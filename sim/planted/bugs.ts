@@ -40,6 +40,12 @@ export const BUGS: readonly Bug[] = [
     instead: '- (live - slow * 2)'
   },
   {
+    name: 'a task goes to two nodes of one network where independent ones were asked for',
+    file: 'project-server/coordinator/independence.ts',
+    line: "if (task.batch.policy.independence === 'require') return true",
+    instead: "if (task.batch.policy.independence === 'require') return false"
+  },
+  {
     name: 'one vote counts twice',
     file: 'project-server/coordinator/validator.ts',
     line: 'let count = 0\n    for (const other',

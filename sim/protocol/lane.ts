@@ -12,6 +12,8 @@ export interface Path {
   readonly lanes: Set<Lane>
   /** How long a sender repeats itself before it takes the connection for broken. */
   readonly patienceMs: number
+  /** What the server sees of who calls, where that is modelled. */
+  readonly address?: string | undefined
 }
 
 export function blockedAtAll({ blocked }: Path): boolean {

@@ -66,6 +66,10 @@ export class End extends Lane implements StreamEnd {
     return this.other.host.peerId
   }
 
+  get remoteAddress(): string {
+    return this.connection.path.address ?? `/sim/${this.remotePeer}`
+  }
+
   override send(deliver: () => void, bytes?: number): void {
     if (!this.connection.forgotten) super.send(deliver, bytes)
   }

@@ -6,7 +6,7 @@ import { type Pace, USUAL_PACE } from './pace.ts'
 /** A lost packet is sent again after this, and after twice this, and so on. */
 const RESEND_MS = 200
 
-type Way = Pick<NodeCase, 'delayMs' | 'jitterMs' | 'loss' | 'patienceMs' | 'upBytesPerMs' | 'downBytesPerMs'>
+type Way = Pick<NodeCase, 'delayMs' | 'jitterMs' | 'loss' | 'patienceMs' | 'upBytesPerMs' | 'downBytesPerMs' | 'network'>
 
 /** The way of one volunteer to the project server, as it is drawn and as faults change it. */
 export class NodePath implements Path {
@@ -21,6 +21,11 @@ export class NodePath implements Path {
     this.#way = way
     this.#random = random
     this.#pace = pace
+  }
+
+  get address(): string | undefined {
+    const { network } = this.#way
+    return network === undefined ? undefined : `/ip4/5.1.${network}.7/tcp/4600`
   }
 
   get patienceMs(): number {

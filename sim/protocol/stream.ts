@@ -15,6 +15,7 @@ type Read = IteratorResult<Uint8Array, void>
 export interface StreamEnd {
   readonly process: Process
   readonly remotePeer: PeerIdString
+  readonly remoteAddress: string
   send(deliver: () => void, bytes?: number): void
   /** Every frame as it is written. */
   wrote(frame: Uint8Array): void
@@ -56,7 +57,7 @@ export class SimStream implements FrameStream {
   }
 
   get remoteAddress(): string {
-    return `/sim/${this.remotePeer}`
+    return this.#end.remoteAddress
   }
 
   get gone(): AbortSignal {

@@ -28,6 +28,7 @@ export const EXPECTED: readonly string[] = [
   'fault of node',
   'fault of owner',
   'frames of an old connection came after a newer one began',
+  'independent nodes were asked for',
   'left by a killed run',
   'granted with its lease',
   'link begun',
@@ -57,5 +58,6 @@ export const EXPECTED: readonly string[] = [
   'task failed (too_many_errors)',
   'task killed',
   'task ready',
-  'the server could not write and said so'
+  'the server could not write and said so',
+  'two runs of a task on one network'
 ]

@@ -82,6 +82,8 @@ class ChaosNode {
 }
 
 const SLOTS = 3
+/** Of the first nodes; nobody knows it of the others. */
+const NETWORKS = ['n1', 'n1', 'n2', 'n2'] as const
 const OWNER = 'owner'
 
 export class Chaos {
@@ -286,7 +288,7 @@ export class Chaos {
       node: node.id,
       link: node.link,
       received: node.received,
-      offer: offer(SLOTS, { memoryBytes: 4 * 1024 ** 3 }),
+      offer: offer(SLOTS, { memoryBytes: 4 * 1024 ** 3, network: NETWORKS[this.nodes.indexOf(node)] ?? '' }),
       replicas: [...node.leases.keys(), ...node.kept]
     })
   }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { Coordinator } from '#project-server/coordinator/coordinator'
 import type { Effect, Unsigned } from '#project-server/coordinator/events'
-import { batchKey, decodeBatchRecord, decodeTaskRecord, type TaskRecord, taskKey } from '#project-server/coordinator/records'
+import { batchKey, decodeBatchRecord, decodeNodeRecord, decodeTaskRecord, nodeKey, type TaskRecord, taskKey } from '#project-server/coordinator/records'
 import { decodeLeftRecord, leftKey } from '#project-server/coordinator/remains-records'
 import { isLive, isTerminal, REPLICA_MOVES, TASK_MOVES } from '#project-server/coordinator/states'
 import type { Change } from '#project-server/ports'
@@ -188,7 +188,16 @@ export class Safety {
       .filter(([replica, { votes }]) => parseReplicaId(replica)?.task === receipt.task && votes.has(receipt.vote))
       .map(([, { node }]) => node)
     assert.ok(receipt.results.length >= policy.minQuorum, `${receipt.task} was decided by ${receipt.results.length}`)
-    assert.ok(new Set(voters).size >= policy.minQuorum, `${receipt.task}: only ${voters.join(', ')} said ${receipt.vote}`)
+    // [4] Nodes of one network are one voice where that was asked for.
+    const voices = policy.independence === 'require' ? voters.map((node) => this.#networkOf(node)) : voters
+    assert.ok(new Set(voices).size >= policy.minQuorum, `${receipt.task}: only ${voters.join(', ')} said ${receipt.vote}`)
+  }
+
+  /** The node itself, of one whose network is not known. */
+  #networkOf(node: string): string {
+    const bytes = this.#store.peek(nodeKey(node))
+    const network = bytes === undefined ? '' : decodeNodeRecord(bytes).offer.network
+    return network === '' ? node : network
   }
 
   #batchOf(task: TaskId): ReturnType<typeof decodeBatchRecord> {

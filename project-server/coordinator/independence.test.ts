@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { batchId, bundle, CoordinatorWorld, offer } from '#test/support/coordinator'
+import { INDEPENDENCE_WAIT_MS } from './policy.ts'
+
+const BATCH = batchId(1)
+const TASK = `${BATCH}.0`
+
+async function world(nodes: Readonly<Record<string, { owner?: string; network?: string }>>): Promise<CoordinatorWorld> {
+  const started = await new CoordinatorWorld().start()
+  for (const [id, origin] of Object.entries(nodes)) started.join(id, offer(1, origin))
+  return started
+}
+
+function reasons(of: CoordinatorWorld): unknown {
+  return of.coordinator.why(TASK)?.nodes?.map(({ reason, nodes }) => [reason, nodes.map(({ id }) => id)])
+}
+
+function nodesOf(of: CoordinatorWorld): string[] {
+  return of.record(TASK).replicas.map(({ node }) => node)
+}
+
+describe('independence (F18)', () => {
+  it('gives the replicas of a task to different owners and networks while there are such', async () => {
+    const town = await world({ a: { network: 'n1' }, b: { network: 'n1' }, c: { network: 'n2', owner: 'ann' }, d: { network: 'n3', owner: 'ann' } })
+    town.submit(BATCH, [bundle('x')], { minQuorum: 2, targetResults: 2 })
+    const took = nodesOf(town)
+    assert.equal(took.length, 2)
+    assert.ok(took.some((node) => node === 'a' || node === 'b') && took.some((node) => node === 'c' || node === 'd'), took.join(' '))
+  })
+
+  it('waits a while for a node that is independent, says so, and then takes another', async () => {
+    const town = await world({ a: { network: 'n1' }, b: { network: 'n1' } })
+    const away = town.join('c', offer(0, { network: 'n2' }))
+    town.submit(BATCH, [bundle('x')])
+    assert.equal(nodesOf(town).length, 1)
+    const waits = town.coordinator.why(TASK)
+    assert.equal(waits?.waitsFor, 'turn')
+    assert.ok(waits.nodes?.some(({ reason, count }) => reason === 'not_independent' && count === 1))
+    town.pass(INDEPENDENCE_WAIT_MS - 1000)
+    assert.equal(nodesOf(town).length, 1)
+    town.pass(2000)
+    assert.deepEqual(nodesOf(town).sort(), ['a', 'b'])
+    for (const node of [town.nodes.get('a'), town.nodes.get('b')]) if (node !== undefined) town.work(node)
+    assert.equal(town.record(TASK).state, 'ready')
+    assert.equal(away.leases.size, 0)
+  })
+
+  it('waits for nobody where all nodes are alike, or nothing is known of them', async () => {
+    for (const origin of [{ network: 'n1' }, { owner: 'ann' }, {}]) {
+      const town = await world({ a: origin, b: origin, c: origin })
+      town.submit(BATCH, [bundle('x')], { minQuorum: 3, targetResults: 3 })
+      assert.equal(nodesOf(town).length, 3)
+    }
+  })
+
+  it('does not wait for nodes that are gone', async () => {
+    const town = await world({ a: { network: 'n1' }, b: { network: 'n1' } })
+    town.join('c', offer(0, { network: 'n2' }))
+    town.submit(BATCH, [bundle('x')])
+    town.apply({ kind: 'gone', node: 'c' })
+    town.pass(1000)
+    assert.equal(nodesOf(town).length, 2)
+  })
+
+  it('goes without no independent node where that is required, whatever time passes and through a restart', async () => {
+    const town = await world({ a: { network: 'n1' }, b: { network: 'n1' } })
+    town.submit(BATCH, [bundle('x')], { independence: 'require' })
+    const [first = ''] = nodesOf(town)
+    const node = town.nodes.get(first)
+    if (node !== undefined) town.work(node)
+    town.pass(INDEPENDENCE_WAIT_MS * 2)
+    await town.start()
+    for (const id of ['a', 'b']) town.join(id, offer(1, { network: 'n1' }))
+    town.pass(INDEPENDENCE_WAIT_MS * 2)
+    assert.deepEqual(nodesOf(town), [first])
+    assert.equal(town.coordinator.why(TASK)?.waitsFor, 'node')
+    assert.deepEqual(reasons(town), [
+      [first === 'a' ? 'had_it' : 'not_independent', ['a']],
+      [first === 'a' ? 'not_independent' : 'had_it', ['b']]
+    ])
+    town.work(town.join('c', offer(1, { network: 'n2' })))
+    assert.equal(town.record(TASK).state, 'ready')
+  })
+
+  it('decides by two nodes of one network where independence is only preferred, and not where it is required', async () => {
+    for (const independence of ['prefer', 'require'] as const) {
+      const town = await world({ a: { network: 'n1' }, b: { network: 'n2' } })
+      town.submit(BATCH, [bundle('x')], { independence })
+      const [a, b] = [town.join('a', offer(1, { network: 'n1' })), town.join('b', offer(1, { network: 'n1' }))]
+      town.work(a)
+      town.work(b)
+      assert.equal(town.record(TASK).state, independence === 'prefer' ? 'ready' : 'validating')
+    }
+  })
+
+  it('never gives a task to two nodes with something in common where independence is required', async () => {
+    const origin = fc.record({ owner: fc.constantFrom('ann', 'bob'), network: fc.constantFrom('n1', 'n2', '') })
+    await fc.assert(
+      fc.asyncProperty(fc.array(origin, { minLength: 1, maxLength: 8 }), fc.integer({ min: 1, max: 4 }), async (origins, minQuorum) => {
+        const town = await world(Object.fromEntries(origins.map((one, index) => [`node ${index}`, one])))
+        town.submit(BATCH, [bundle('x'), bundle('y')], { minQuorum, targetResults: minQuorum, independence: 'require' })
+        town.pass(1000)
+        for (const task of [TASK, `${BATCH}.1`]) {
+          const took = town.record(task).replicas.map(({ node }) => origins[Number(node.slice(5))])
+          assert.equal(new Set(took.map((one) => one?.owner)).size, took.length)
+          const known = took.filter((one) => one?.network !== '')
+          assert.equal(new Set(known.map((one) => one?.network)).size, known.length)
+        }
+      }),
+      { numRuns: 60 }
+    )
+  })
+})

@@ -1,0 +1,73 @@
+/**
+ * Who may speak beside whom: nodes of one owner, or that call from one network, are one voice (F18, F24). The replicas of a
+ * task go to nodes that have nothing in common while there are such; what is not known of a node makes it depend on nobody.
+ */
+import type { PeerIdString } from '#protocol/ids'
+import type { NodeOffer } from './events.ts'
+import type { Node, Replica, Task } from './model.ts'
+import { INDEPENDENCE_WAIT_MS } from './policy.ts'
+
+/** Whose a node is and where it calls from, as far as that is known. */
+export type Origin = Pick<NodeOffer, 'owner' | 'network'>
+
+/** How many nodes are there, and of which owners and networks. */
+export class Presence {
+  #all = 0
+  readonly #owners = new Map<PeerIdString, number>()
+  readonly #networks = new Map<string, number>()
+
+  add({ owner, network }: Origin, by: 1 | -1): void {
+    this.#all += by
+    if (owner !== null) change(this.#owners, owner, by)
+    if (network !== '') change(this.#networks, network, by)
+  }
+
+  /** At least so many that are there have nothing in common with any of these: a lower bound, since a node may share its owner with one of them and its network with another. */
+  apartFrom(origins: readonly Origin[]): number {
+    let rest = this.#all
+    for (const owner of new Set(origins.map((origin) => origin.owner))) if (owner !== null) rest -= this.#owners.get(owner) ?? 0
+    for (const network of new Set(origins.map((origin) => origin.network))) if (network !== '') rest -= this.#networks.get(network) ?? 0
+    return rest
+  }
+}
+
+/** It shares its owner or its network with a node that may vote, or did: its own vote would weigh nothing beside that one's. */
+export function isDependent(task: Task, node: Node): boolean {
+  const { offer } = node
+  if (offer.owner === null && offer.network === '') return false
+  return task.replicas.some((replica) => replica.node !== node && holdsVoice(replica) && shares(replica.node.offer, offer))
+}
+
+/** A node that is independent of those which have the task is waited for, for a while while there is one (`prefer`), or for ever (`require`). */
+export function mustWait(presence: Presence, task: Task, node: Node, nowMs: number): boolean {
+  if (!isDependent(task, node)) return false
+  if (task.batch.policy.independence === 'require') return true
+  const voices = task.replicas.filter(holdsVoice)
+  const sinceMs = Math.max(...voices.map(({ atMs }) => atMs))
+  // By a clock that was set back nobody waits longer.
+  if (nowMs - sinceMs >= INDEPENDENCE_WAIT_MS || nowMs < sinceMs) return false
+  return presence.apartFrom(voices.map((replica) => replica.node.offer)) > 0
+}
+
+const NONE: readonly string[] = []
+
+/** By which its vote hangs together with others, for the validator. */
+export function tiesOf({ node: { offer }, task }: Replica): readonly string[] {
+  if (task.batch.policy.independence !== 'require') return NONE
+  return [...(offer.owner === null ? [] : [`owner ${offer.owner}`]), ...(offer.network === '' ? [] : [`network ${offer.network}`])]
+}
+
+/** What was given back or taken away says nothing. */
+function holdsVoice({ state }: Replica): boolean {
+  return state !== 'returned' && state !== 'cancelled'
+}
+
+function shares(a: Origin, b: Origin): boolean {
+  return (a.owner !== null && a.owner === b.owner) || (a.network !== '' && a.network === b.network)
+}
+
+function change<K>(counts: Map<K, number>, key: K, by: 1 | -1): void {
+  const count = (counts.get(key) ?? 0) + by
+  if (count === 0) counts.delete(key)
+  else counts.set(key, count)
+}
