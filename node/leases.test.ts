@@ -14,7 +14,10 @@ const OFFER = { engines: ['process'], cpuMillis: 1000, memoryBytes: 2 ** 30 }
 
 function assignOf(overrides: Parameters<typeof manifestOf>[0] = {}, signer = project): Assign {
   const manifest = encodeManifest(manifestOf(overrides))
-  return { leases: [{ replica: replicaOf(0), epoch: 1, manifest: new Uint8Array(manifest) }], signature: new Uint8Array(signBundles(signer, [manifest])) }
+  return {
+    leases: [{ replica: replicaOf(0), epoch: 1, manifest: new Uint8Array(manifest), gpus: [] }],
+    signature: new Uint8Array(signBundles(signer, [manifest]))
+  }
 }
 
 /** The same assign with its first lease changed. */
@@ -38,7 +41,8 @@ describe('the check of leases', () => {
     const leases = [0, 1, 2].map((index) => ({
       replica: replicaOf(index),
       epoch: 1,
-      manifest: new Uint8Array(encodeManifest(manifestOf({ command: [`${index}`] })))
+      manifest: new Uint8Array(encodeManifest(manifestOf({ command: [`${index}`] }))),
+      gpus: []
     }))
     const signature = new Uint8Array(
       signBundles(

@@ -184,7 +184,7 @@ describe('the control service', () => {
 async function forged(good: FakeNode, bad: FakeNode): Promise<Uint8Array> {
   const { encodeResult, RESULT_DOMAIN } = await import('#protocol/result/result')
   const { leavesOf, rootOf } = await import('#protocol/signing/batch')
-  const body = new Uint8Array(encodeResult(good.resultOf({ replica: `${'a'.repeat(26)}.0.1`, epoch: 1, manifest: new Uint8Array() })))
+  const body = new Uint8Array(encodeResult(good.resultOf({ replica: `${'a'.repeat(26)}.0.1`, epoch: 1, manifest: new Uint8Array(), gpus: [] })))
   const signature = new Uint8Array(bad.signer.sign(RESULT_DOMAIN, rootOf(leavesOf([body]))))
   return Frame.encode({ seq: 1, ack: 0, reports: { results: [body], signature } })
 }

@@ -1,5 +1,5 @@
 /** From what a person or program asks to the manifests and the policy that are submitted. Pure: every id is already resolved. */
-import { DEFAULT_RESOURCES, type Dependency, type Engine, encodeManifest, type Resources } from '#protocol/bundle/manifest'
+import { DEFAULT_RESOURCES, type Dependency, type Engine, encodeManifest, type GpuNeeds, type Resources } from '#protocol/bundle/manifest'
 import { DEFAULT_POLICY, policyFault, type TaskPolicy } from '#protocol/bundle/policy'
 import { acceptCid } from '#protocol/content/cid'
 import { ClientError } from '../errors.ts'
@@ -31,6 +31,10 @@ export interface TaskSpec extends BatchOptions {
   readonly engine?: Engine
   /** Whether results must agree on what they print, too. Default true. */
   readonly compareStdout?: boolean
+  /** System and architecture, like `linux/arm64`. Default: what the image is for; without one, that of the first node that gets it. */
+  readonly platform?: string
+  /** GPUs that each execution has for itself. Default none. */
+  readonly gpus?: Partial<GpuNeeds>
 }
 
 export interface ResolvedSpec {
@@ -41,6 +45,8 @@ export interface ResolvedSpec {
   readonly resources: Partial<Resources>
   readonly engine: Engine
   readonly compareStdout: boolean
+  readonly platform?: string
+  readonly gpus?: Partial<GpuNeeds>
 }
 
 /** Canonical manifest bytes. Throws ManifestError when the result breaks the schema, ClientError `usage` before that. */
@@ -60,8 +66,19 @@ export function manifestOf(spec: ResolvedSpec): Uint8Array {
     environment: { ...spec.environment },
     resources: { ...DEFAULT_RESOURCES, ...spec.resources },
     network: 'none',
-    compareStdout: spec.compareStdout
+    compareStdout: spec.compareStdout,
+    ...(spec.platform === undefined ? {} : { platform: spec.platform }),
+    ...(spec.gpus === undefined ? {} : { gpus: gpusOf(spec.gpus) })
   })
+}
+
+/** In the one spelling that a manifest has. */
+function gpusOf({ count = 1, memoryBytes = 0, model = '', driver = '' }: Partial<GpuNeeds>): GpuNeeds {
+  const version = driver
+    .split('.')
+    .map((part) => (/^\d+$/.test(part) ? String(Number(part)) : part))
+    .join('.')
+  return { count, memoryBytes, model: model.trim().toLowerCase(), driver: version.replace(/(?:\.0)+$/, '') }
 }
 
 function cid(text: string, what: string): NonNullable<ReturnType<typeof acceptCid>> {
@@ -86,7 +103,9 @@ export function policyOf(asked: Partial<TaskPolicy> = {}): TaskPolicy {
     priority: asked.priority ?? DEFAULT_POLICY.priority,
     nodes: [...(asked.nodes ?? DEFAULT_POLICY.nodes)],
     queueLimitMs: asked.queueLimitMs ?? DEFAULT_POLICY.queueLimitMs,
-    independence: asked.independence ?? DEFAULT_POLICY.independence
+    independence: asked.independence ?? DEFAULT_POLICY.independence,
+    tags: [...new Set(asked.tags ?? DEFAULT_POLICY.tags)].sort(),
+    deadlineMs: asked.deadlineMs ?? DEFAULT_POLICY.deadlineMs
   }
   const fault = policyFault(policy)
   if (fault !== undefined) throw new ClientError('usage', fault)

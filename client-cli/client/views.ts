@@ -54,13 +54,24 @@ export function whyView(value: unknown): WhyView | undefined {
       (row) => texts(row, ['reason']) && wholes(row, ['count']) && Array.isArray(row.nodes) && row.nodes.every((node) => named(record(node) ?? {}))
     ) &&
     rows('holders', named) &&
-    part('needs', (row) => texts(row, ['engine']) && wholes(row, ['cpuMillis', 'memoryBytes', 'diskBytes', 'named'])) &&
+    part('needs', isNeeds) &&
     part('nearest', (row) => texts(row, ['requirement', 'node', 'nodeName']) && wholes(row, ['needs', 'offers'])) &&
     part('ahead', (row) => wholes(row, ['tasks', 'replicas'])) &&
     part('failure', (row) => texts(row, ['code', 'message'])) &&
     heldView(fields.held) &&
     ['startMs', 'endMs', 'runMs'].every((name) => fields[name] === undefined || Number.isSafeInteger(fields[name]))
   return right ? (fields as unknown as WhyView) : undefined
+}
+
+function isNeeds(row: Fields): boolean {
+  const gpus = row.gpus === undefined ? undefined : (record(row.gpus) ?? {})
+  return (
+    texts(row, ['engine']) &&
+    wholes(row, ['cpuMillis', 'memoryBytes', 'diskBytes', 'named']) &&
+    optionalTexts(row, ['platform']) &&
+    (row.tags === undefined || isTexts(row.tags)) &&
+    (gpus === undefined || (wholes(gpus, ['count', 'memoryBytes']) && texts(gpus, ['model', 'driver'])))
+  )
 }
 
 export function batchView(value: unknown): BatchView | undefined {
@@ -74,8 +85,13 @@ export function batchView(value: unknown): BatchView | undefined {
 export function nodeView(value: unknown): NodeView | undefined {
   const fields = record(value)
   if (fields === undefined || !texts(fields, ['id', 'name', 'state', 'platform'])) return undefined
-  if (!Array.isArray(fields.engines) || !fields.engines.every((engine) => typeof engine === 'string')) return undefined
+  if (!isTexts(fields.engines) || !isTexts(fields.tags) || !optionalTexts(fields, ['owner']) || typeof fields.ownerOnly !== 'boolean') return undefined
+  if (!Array.isArray(fields.gpus) || !fields.gpus.every((gpu) => isGpu(record(gpu) ?? {}))) return undefined
   return wholes(fields, ['slots', 'busy', 'lastSeenMs', 'valid', 'invalid', 'errors', 'lost']) ? (fields as unknown as NodeView) : undefined
+}
+
+function isGpu(gpu: Fields): boolean {
+  return texts(gpu, ['uuid', 'model', 'driver']) && wholes(gpu, ['memoryBytes']) && typeof gpu.taken === 'boolean'
 }
 
 export function projectView(value: unknown): ProjectView | undefined {
@@ -121,6 +137,10 @@ function heldView(value: unknown): value is HeldView | undefined {
 
 function record(value: unknown): Fields | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((text) => typeof text === 'string')
 }
 
 function texts(fields: Fields, names: readonly string[]): boolean {

@@ -88,6 +88,11 @@ const REASONS: Readonly<Record<WhyReason, (view: WhyView, one: boolean) => strin
   not_named: (_, one) => `${one ? 'is' : 'are'} not among those it is for (--node)`,
   away: (_, one) => `${one ? 'is' : 'are'} away`,
   engine: ({ needs }, one) => `${one ? 'does' : 'do'} not offer the engine ${needs?.engine ?? ''}`,
+  platform: ({ needs }, one) => `${one ? 'has' : 'have'} another system or processor than ${needs?.platform ?? 'the one that it began on'}`,
+  tags: ({ needs }, one) => `${one ? 'has' : 'have'} not all of the tags ${needs?.tags?.join(', ') ?? ''}`,
+  reserved: (_, one) => `${one ? 'is' : 'are'} kept for tasks that ask for ${one ? 'its' : 'their'} tag (--tag)`,
+  private: (_, one) => `${one ? 'takes' : 'take'} the tasks of ${one ? 'its owner' : 'their owners'} only`,
+  gpus: ({ needs }, one) => `${one ? 'has' : 'have'} not ${gpusText(needs?.gpus)}`,
   cpu: ({ needs }, one) => `${one ? 'lends' : 'lend'} fewer than ${(needs?.cpuMillis ?? 0) / 1000} CPUs`,
   memory: ({ needs }, one) => `${one ? 'lends' : 'lend'} less than ${formatBytes(needs?.memoryBytes ?? 0)} of memory`,
   disk: ({ needs }, one) => `${one ? 'lends' : 'lend'} less than ${formatBytes(needs?.diskBytes ?? 0)} of disk`,
@@ -98,6 +103,8 @@ const REASONS: Readonly<Record<WhyReason, (view: WhyView, one: boolean) => strin
   full: (_, one) => `${one ? 'has' : 'have'} no free slot`,
   cpu_taken: (_, one) => `${one ? 'needs its' : 'need their'} CPUs for other tasks`,
   memory_taken: (_, one) => `${one ? 'needs its' : 'need their'} memory for other tasks`,
+  disk_taken: (_, one) => `${one ? 'needs its' : 'need their'} disk for other tasks`,
+  gpus_taken: (_, one) => `${one ? 'needs its' : 'need their'} GPUs for other tasks`,
   free: (_, one) => `${one ? 'is' : 'are'} about to take this or another task`
 }
 
@@ -111,6 +118,9 @@ function advice({ waitsFor, nodes = [], nearest }: WhyView): string[] {
     has('had_it') ? 'add a node, or submit it again with a smaller --quorum' : '',
     has('not_independent') ? 'add a node of another owner on another network, or submit it again without --independent' : '',
     has('engine') && nearest === undefined && !has('had_it') ? 'let a node offer that engine (talko node join --engine)' : '',
+    has('platform') ? 'lend a machine of that kind' : '',
+    has('tags') || has('gpus') ? 'add a node that has them (talko node join --tag), or ask for less' : '',
+    has('reserved') ? 'ask for the tag (talko run --tag)' : '',
     has('set_aside') ? 'look what makes those that are set aside fail (talko info of a task that they gave back, and their own logs)' : '',
     has('takes_none') ? 'resume what is paused (talko node resume)' : '',
     has('away') ? 'start what is away (talko node start)' : ''
@@ -119,6 +129,17 @@ function advice({ waitsFor, nodes = [], nearest }: WhyView): string[] {
 }
 
 const OPTIONS: Readonly<Record<NearestMiss['requirement'], string>> = { cpu: 'cpus', memory: 'memory', disk: 'disk' }
+
+function gpusText(gpus: NonNullable<WhyView['needs']>['gpus']): string {
+  if (gpus === undefined) return 'the GPUs'
+  const { count, memoryBytes, model, driver } = gpus
+  const what = [
+    model === '' ? '' : `of model ${model}`,
+    memoryBytes === 0 ? '' : `with ${formatBytes(memoryBytes)} of memory`,
+    driver === '' ? '' : `with driver ${driver} or newer`
+  ]
+  return [counted(count, 'GPU'), ...what.filter((text) => text !== '')].join(' ')
+}
 
 function amount({ requirement }: NearestMiss, value: number): string {
   return requirement === 'cpu' ? `${value / 1000} CPUs` : `${formatBytes(value)} of ${requirement}`

@@ -22,6 +22,9 @@ export async function capabilitiesOf(
     memoryBytes: settings.memoryBytes ?? totalmem(),
     diskBytes: disk.bavail * disk.bsize,
     slots: settings.slots,
-    tags: []
+    tags: [],
+    exclusive: [],
+    gpus: [],
+    ownerOnly: false
   }
 }

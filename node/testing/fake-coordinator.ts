@@ -84,7 +84,7 @@ export class FakeCoordinator {
 
   assign(replica: ReplicaId, manifest: RunManifest, signer: Signer = this.signer): void {
     const bytes = encodeManifest(manifest)
-    const lease = { replica, epoch: 1, manifest: new Uint8Array(bytes) }
+    const lease = { replica, epoch: 1, manifest: new Uint8Array(bytes), gpus: [] }
     this.#send({ assign: { leases: [lease], signature: new Uint8Array(signBundles(signer, [bytes])) } })
   }
 

@@ -3,7 +3,8 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { CID } from 'multiformats/cid'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
-import { decodeFrame, Frame, type Hello } from '#protocol/control/messages'
+import { type Capabilities, decodeFrame, Frame, type Hello } from '#protocol/control/messages'
+import { signOwnership } from '#protocol/control/owner'
 import { encodeResult, RESULT_DOMAIN, type Result } from '#protocol/result/result'
 import { inclusions, leavesOf, rootOf, verifyInBatch } from '#protocol/signing/batch'
 import { generateIdentity } from '#protocol/signing/keys'
@@ -19,7 +20,18 @@ const HELLO: Hello = {
   link: new Uint8Array(16),
   received: 0,
   project,
-  capabilities: { platform: 'linux/amd64', engines: ['docker'], cpuMillis: 1, memoryBytes: 1, diskBytes: 1, slots: 1, tags: [] },
+  capabilities: {
+    platform: 'linux/amd64',
+    engines: ['docker'],
+    cpuMillis: 1,
+    memoryBytes: 1,
+    diskBytes: 1,
+    slots: 1,
+    tags: [],
+    exclusive: [],
+    gpus: [],
+    ownerOnly: false
+  },
   replicas: [replica],
   agent: 'a',
   name: 'n\u0007ame',
@@ -64,6 +76,39 @@ function reports(results: readonly Result[], signer = node): Partial<Frame> {
   const bodies = results.map((one) => new Uint8Array(encodeResult(one)))
   return { seq: 1, reports: { results: bodies, signature: new Uint8Array(signer.sign(RESULT_DOMAIN, rootOf(leavesOf(bodies)))) } }
 }
+
+const GPU = { uuid: 'GPU-1', model: 'NVIDIA A100', memoryBytes: 2 ** 34, driver: '535.104.5' }
+
+function offering(change: Partial<Capabilities>): Inbound {
+  return hello({ capabilities: { ...(HELLO.capabilities as Capabilities), ...change } })
+}
+
+describe('what a node offers', () => {
+  it('has tags, some of them exclusive, and GPUs by their UUIDs', () => {
+    const inbound = offering({ tags: ['lab', 'fast'], exclusive: ['lab'], gpus: [GPU] })
+    const { offer } = 'event' in inbound && inbound.event.kind === 'hello' ? inbound.event : assert.fail(codeOf(inbound))
+    assert.deepEqual({ tags: offer.tags, exclusive: offer.exclusive, gpus: offer.gpus }, { tags: ['lab', 'fast'], exclusive: ['lab'], gpus: [GPU] })
+    assert.equal(codeOf(offering({ exclusive: ['lab'] })), 'malformed')
+    assert.equal(codeOf(offering({ tags: ['two words'] })), 'malformed')
+    assert.equal(codeOf(offering({ gpus: [GPU, GPU] })), 'malformed')
+    assert.equal(codeOf(offering({ gpus: [{ ...GPU, uuid: '' }] })), 'malformed')
+    assert.equal(codeOf(offering({ gpus: [{ ...GPU, driver: '1; rm' }] })), 'malformed')
+  })
+
+  it('belongs to the client that signed so for this node and this project, and to nobody else', () => {
+    const ownerOf = (inbound: Inbound): string | null | undefined =>
+      'event' in inbound && inbound.event.kind === 'hello' ? inbound.event.offer.owner : codeOf(inbound)
+    const said = (node: string, project: string): Capabilities['owner'] => {
+      const { client, signature } = signOwnership(other, node, project)
+      return { client, signature: new Uint8Array(signature) }
+    }
+    assert.equal(ownerOf(offering({})), null)
+    assert.equal(ownerOf(offering({ owner: said(node.peerId, project) })), other.peerId)
+    assert.equal(ownerOf(offering({ owner: said(other.peerId, project) })), 'bad_signature')
+    assert.equal(ownerOf(offering({ owner: said(node.peerId, node.peerId) })), 'bad_signature')
+    assert.equal(ownerOf(offering({ owner: { client: project, signature: said(node.peerId, project)?.signature ?? new Uint8Array() } })), 'bad_signature')
+  })
+})
 
 describe('what a node says', () => {
   it('takes a good hello, with its name made fit to show', () => {

@@ -3,7 +3,9 @@
  * ever sees what it may believe was said by that node. Pure.
  */
 
-import { CONTROL_VERSION, type Frame, type Hello, type Reports } from '#protocol/control/messages'
+import { isTag } from '#protocol/bundle/policy'
+import { CONTROL_VERSION, type Frame, type Gpu, type Hello, type Reports } from '#protocol/control/messages'
+import { verifyOwnership } from '#protocol/control/owner'
 import { type PeerIdString, parseReplicaId } from '#protocol/ids'
 import { decodeResult, RESULT_DOMAIN, type Result } from '#protocol/result/result'
 import { leavesOf, rootOf } from '#protocol/signing/batch'
@@ -41,10 +43,13 @@ export function helloOf(frame: Frame | undefined, node: PeerIdString, project: P
     )
   }
   const offer = offerOf(hello, networkOf(address))
+  const owner = hello.capabilities?.owner
+  if (owner !== undefined && !verifyOwnership(owner, node, project))
+    return fault('bad_signature', 'the node says whose it is, and that client did not sign it for this node and project: join again with --mine')
   if (offer === undefined || hello.link.length !== 16 || !hello.replicas.every(isReplica))
     return fault('malformed', 'a field of the hello is missing or out of bounds')
   const link = Buffer.from(hello.link).toString('hex')
-  return { event: { kind: 'hello', node, link, received: hello.received, offer, replicas: hello.replicas } }
+  return { event: { kind: 'hello', node, link, received: hello.received, offer: { ...offer, owner: owner?.client ?? null }, replicas: hello.replicas } }
 }
 
 /** The event of any later frame; a bare ack or heartbeat is a `heartbeat`. */
@@ -139,10 +144,12 @@ function kindsOf(frame: Frame): (typeof KINDS)[number][] {
 function offerOf(hello: Hello, network: string): NodeOffer | undefined {
   const capabilities = hello.capabilities
   if (capabilities === undefined) return undefined
-  const { platform, engines, cpuMillis, memoryBytes, diskBytes, tags } = capabilities
+  const { platform, engines, cpuMillis, memoryBytes, diskBytes, tags, exclusive, gpus, ownerOnly } = capabilities
   const slots = hello.demand?.slots ?? 0
   if (![memoryBytes, diskBytes, hello.received].every((value) => Number.isSafeInteger(value) && value >= 0)) return undefined
-  if (![platform, ...engines, ...tags].every((word) => word.length <= NAME_CHARS_MAX)) return undefined
+  if (![platform, ...engines].every((word) => word.length <= NAME_CHARS_MAX)) return undefined
+  if (!tags.every(isTag) || !exclusive.every((tag) => tags.includes(tag))) return undefined
+  if (!gpus.every(isGpu) || new Set(gpus.map(({ uuid }) => uuid)).size < gpus.length) return undefined
   return {
     name: clip(hello.name, NAME_CHARS_MAX),
     agent: clip(hello.agent, NAME_CHARS_MAX),
@@ -152,10 +159,28 @@ function offerOf(hello: Hello, network: string): NodeOffer | undefined {
     memoryBytes,
     diskBytes,
     slots,
-    tags: tags.map((tag) => clip(tag, NAME_CHARS_MAX)),
+    tags: unlessEmpty(tags),
+    exclusive: unlessEmpty(exclusive),
+    gpus:
+      gpus.length === 0
+        ? NONE
+        : gpus.map(({ uuid, model, memoryBytes: bytes, driver }) => ({ uuid, model: clip(model, GPU_CHARS_MAX), memoryBytes: bytes, driver })),
+    ownerOnly,
     owner: null,
     network
   }
+}
+
+const GPU_CHARS_MAX = 96
+const NONE: readonly never[] = []
+
+/** One empty list for all nodes. */
+function unlessEmpty(list: readonly string[]): readonly string[] {
+  return list.length === 0 ? NONE : list
+}
+
+function isGpu({ uuid, model, memoryBytes, driver }: Gpu): boolean {
+  return /^[!-~]{1,96}$/.test(uuid) && model.length <= GPU_CHARS_MAX && Number.isSafeInteger(memoryBytes) && memoryBytes >= 0 && /^[0-9.]{0,32}$/.test(driver)
 }
 
 function isReplica(text: string): boolean {

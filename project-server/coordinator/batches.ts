@@ -5,6 +5,7 @@ import { taskId } from '#protocol/ids'
 import { Cursors } from './cursors.ts'
 import type { AcceptedBundle, Event } from './events.ts'
 import type { Batch, Bundle, Group, Task } from './model.ts'
+import { needsOf } from './needs.ts'
 import { BATCH_TASKS_MAX, LIVE_TASKS_MAX } from './policy.ts'
 import { OrderedQueue } from './queue.ts'
 import { bundleKey, encodeBundleRecord, nameKey, openKey, ownKey, recentKey, taskKeyOf } from './records.ts'
@@ -79,18 +80,14 @@ export function killEvent(state: State, event: Extract<Event, { kind: 'kill' }>,
 }
 
 /** The decoded form of a manifest, shared by all live tasks that name it. */
-export function bundleOf(state: State, accepted: { readonly cid: string; readonly bytes: Uint8Array }, manifest: RunManifest): Bundle {
-  let bundle = state.bundles.get(accepted.cid)
+export function bundleOf(state: State, { cid, bytes, manifest, platform }: AcceptedBundle): Bundle {
+  let bundle = state.bundles.get(cid)
   if (bundle !== undefined) return bundle
-  const { engine, resources, compareStdout, image, dependencies } = manifest
-  const { cpuMillis, memoryBytes, diskBytes, timeMs } = resources
-  const key = `${engine} ${cpuMillis} ${memoryBytes} ${diskBytes}`
-  let needs = state.needs.get(key)
-  if (needs === undefined) {
-    needs = { key, engine, cpuMillis, memoryBytes, diskBytes }
-    state.needs.set(key, needs)
-  }
-  const { cid, bytes } = accepted
+  const { resources, compareStdout, image, dependencies } = manifest
+  const { timeMs } = resources
+  const found = needsOf(manifest, platform)
+  const needs = state.needs.get(found.key) ?? found
+  state.needs.set(needs.key, needs)
   bundle = { cid, bytes, needs, compareStdout, timeMs, atOnce: image === null && dependencies.length === 0, users: 0 }
   state.bundles.set(cid, bundle)
   return bundle
@@ -103,13 +100,16 @@ export function storedManifest(bytes: Uint8Array): RunManifest {
 
 /** Tasks alike in what they need and who may run them wait in one line. */
 export function groupOf(state: State, batch: Batch, bundle: Bundle): Group {
-  const { priority, nodes } = batch.policy
-  const key = `${bundle.needs.key} ${priority} ${nodes.length === 0 ? '' : [...nodes].sort().join(',')}`
+  const { by } = batch
+  const { priority, nodes, tags } = batch.policy
+  const key = `${bundle.needs.key} ${priority} ${by} ${tags.join(',')} ${nodes.length === 0 ? '' : [...nodes].sort().join(',')}`
   let group = state.groups.get(key)
   if (group === undefined) {
     group = {
       key,
       needs: bundle.needs,
+      tags,
+      by,
       priority,
       nodes: nodes.length === 0 ? null : new Set(nodes),
       fresh: new OrderedQueue(),
@@ -160,9 +160,9 @@ function create(state: State, batch: Batch, accepted: AcceptedBundle, nowMs: num
   const index = batch.tasks.length
   if (!batch.stored.has(accepted.cid)) {
     batch.stored.add(accepted.cid)
-    state.out.put(bundleKey(batch.id, accepted.cid), encodeBundleRecord(accepted.bytes))
+    state.out.put(bundleKey(batch.id, accepted.cid), encodeBundleRecord(accepted))
   }
-  const bundle = bundleOf(state, accepted, accepted.manifest)
+  const bundle = bundleOf(state, accepted)
   const group = groupOf(state, batch, bundle)
   const task: Task = {
     id: taskId(batch.id, index),

@@ -18,6 +18,18 @@ export interface AcceptedBundle {
   readonly cid: string
   readonly bytes: Uint8Array
   readonly manifest: RunManifest
+  /** Of its image, as `os/architecture`; left out without one. */
+  readonly platform?: string
+}
+
+/** One that a node lends. */
+export interface Gpu {
+  /** As its driver names it. */
+  readonly uuid: string
+  readonly model: string
+  readonly memoryBytes: number
+  /** Numbers with dots between them. */
+  readonly driver: string
 }
 
 export interface NodeOffer {
@@ -30,6 +42,11 @@ export interface NodeOffer {
   readonly diskBytes: number
   readonly slots: number
   readonly tags: readonly string[]
+  /** Of the tags, those that a task must ask for to be given to the node at all. */
+  readonly exclusive: readonly string[]
+  readonly gpus: readonly Gpu[]
+  /** It takes its owner's tasks and no others. */
+  readonly ownerOnly: boolean
   /** The client that proved that the node is its own; null for a stranger's. */
   readonly owner: PeerIdString | null
   /** The network that it calls from, as the project's server sees it; '' when that is not known. */

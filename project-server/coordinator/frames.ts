@@ -97,9 +97,10 @@ function parts<T>(items: readonly T[]): readonly (readonly T[])[] {
 }
 
 function encodeAssign(seq: number, replicas: readonly Replica[], signer: LeaseSigner): Uint8Array {
-  const leases: Lease[] = replicas.map(({ id, epoch, task: { bundle } }) => ({
+  const leases: Lease[] = replicas.map(({ id, epoch, gpus, task: { bundle } }) => ({
     replica: id,
     epoch,
+    gpus: [...gpus],
     manifest: bundle.bytes as Uint8Array<ArrayBuffer>,
     ...(bundle.atOnce ? { granted: true } : {})
   }))

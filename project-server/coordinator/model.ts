@@ -1,5 +1,6 @@
 /** The live state: what is held in memory of tasks that are not terminal, of their replicas, and of nodes. */
 import type { CID } from 'multiformats/cid'
+import type { GpuNeeds } from '#protocol/bundle/manifest'
 import type { TaskPolicy } from '#protocol/bundle/policy'
 import type { Link } from '#protocol/control/link'
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
@@ -32,6 +33,9 @@ export interface Needs {
   readonly cpuMillis: number
   readonly memoryBytes: number
   readonly diskBytes: number
+  /** `os/architecture`, as the manifest or its image says; null for any. */
+  readonly platform: string | null
+  readonly gpus: GpuNeeds | null
 }
 
 export interface Batch {
@@ -57,10 +61,13 @@ export interface Batch {
   readonly counts: { created: number; running: number; validating: number; ready: number; failed: number; killed: number }
 }
 
-/** Tasks that any one node can run or cannot run alike: equal needs, priority and named nodes. */
+/** Tasks that any one node can run or cannot run alike: equal needs, tags, priority, client and named nodes. */
 export interface Group {
   readonly key: string
   readonly needs: Needs
+  readonly tags: readonly string[]
+  /** Whose they are. */
+  readonly by: PeerIdString
   readonly priority: number
   /** Named nodes; null for any. */
   readonly nodes: ReadonlySet<PeerIdString> | null
@@ -152,6 +159,8 @@ export interface Replica {
   state: ReplicaState
   atMs: number
   readonly epoch: number
+  /** UUIDs of its node's GPUs that are its alone. */
+  readonly gpus: readonly string[]
   granted: boolean
   verdict: Verdict | null
   fault: { readonly class: string; readonly message: string } | null
@@ -192,12 +201,16 @@ export interface Node {
   slots: number
   /** Live replicas, in no order. */
   readonly held: Replica[]
-  /** Cancelled while running and perhaps not ended yet, with the time after which that is assumed. Null, as the next two, when there never was any: so it is for most of a hundred thousand nodes. */
-  closing: Map<ReplicaId, number> | null
+  /** Cancelled while running and perhaps not ended yet: what they take is theirs until then. Null, as the next two, when there never was any: so it is for most of a hundred thousand nodes. */
+  closing: Map<ReplicaId, Closing> | null
   /** Runs of killed tasks whose results, or whose content, may still come from it. */
   owed: Map<ReplicaId, Remains> | null
+  /** What its replicas take, also those that may not have ended yet. */
   cpuMillis: number
   memoryBytes: number
+  diskBytes: number
+  /** UUIDs; null while no GPU is lent. */
+  gpusTaken: Set<string> | null
   valid: number
   invalid: number
   errors: number
@@ -221,6 +234,12 @@ export interface Node {
   marks: number
 }
 
+export interface Closing {
+  readonly replica: Replica
+  /** Then it is assumed to have ended. */
+  readonly untilMs: number
+}
+
 /** What goes to a node with the next `take`, one frame of each kind. */
 export interface Outbound {
   assign: Replica[]
@@ -236,7 +255,7 @@ export function isHeld({ held, batch }: Task): boolean {
 }
 
 /** The node's own, made when it is first written to. */
-export function closingOf(node: Node): Map<ReplicaId, number> {
+export function closingOf(node: Node): Map<ReplicaId, Closing> {
   node.closing ??= new Map()
   return node.closing
 }

@@ -8,7 +8,7 @@ import { FORGOTTEN_MS, NODES_MAX, OUTBOX_FRAMES_MAX } from './policy.ts'
 import { retryPull } from './pulls.ts'
 import { outKey, type Waiting } from './records.ts'
 import { askAgain, forgetRemains, sweepRemains } from './remains.ts'
-import { close, deadlineMs, giveBack, lose, refile, revive } from './replicas.ts'
+import { close, closeAll, deadlineMs, giveBack, lose, refile, revive } from './replicas.ts'
 import type { State } from './state.ts'
 import { isLive } from './states.ts'
 
@@ -55,7 +55,7 @@ export function bye(state: State, node: Node, nowMs: number): void {
   for (const replica of [...node.held]) giveBack(state, replica, { class: 'owner', message: 'the node left' }, nowMs)
   node.state = 'left'
   node.slots = 0
-  node.closing = null
+  closeAll(node)
   state.out.node(node)
   refile(state, node)
 }
@@ -86,7 +86,7 @@ export function sweepNodes(state: State, nowMs: number): void {
       node.asideUntilMs = 0
       refile(state, node)
     }
-    for (const [id, untilMs] of node.closing ?? []) if (nowMs >= untilMs) close(state, node, id)
+    for (const [id, { untilMs }] of node.closing ?? []) if (nowMs >= untilMs) close(state, node, id)
     if (node.forgotten !== null && nowMs >= node.forgotten.atMs) forgetReplicas(state, node, nowMs)
     for (const replica of node.held.filter((held) => nowMs >= deadlineMs(held))) lose(state, replica, { message: 'not done in its time', tell: true }, nowMs)
     watch(state, node, nowMs)
@@ -109,6 +109,8 @@ export function newNode(id: PeerIdString, offer: NodeOffer, nowMs: number): Node
     owed: null,
     cpuMillis: 0,
     memoryBytes: 0,
+    diskBytes: 0,
+    gpusTaken: null,
     valid: 0,
     invalid: 0,
     errors: 0,
@@ -187,7 +189,7 @@ function nodeLost(state: State, node: Node, silenceMs: number, nowMs: number): v
   if (node.connected) disconnect(state, node, 'silent', `nothing was heard for ${silenceMs / 1000} s`)
   if (node.held.length > 0) failed(state, node, nowMs)
   for (const replica of [...node.held]) lose(state, replica, { message: 'the node fell silent' }, nowMs)
-  node.closing = null
+  closeAll(node)
   node.forgotten = null
   refile(state, node)
 }
@@ -208,7 +210,7 @@ function cutOff(state: State, node: Node, nowMs: number): void {
 export function watch(state: State, node: Node, nowMs: number): void {
   const { heartbeatMs, missedMax } = state.policy
   let atMs = node.state === 'online' ? Math.max(nowMs, node.lastSeenMs + heartbeatMs * missedMax, state.graceUntilMs) + 1 : Number.POSITIVE_INFINITY
-  for (const untilMs of node.closing?.values() ?? []) atMs = Math.min(atMs, untilMs)
+  for (const { untilMs } of node.closing?.values() ?? []) atMs = Math.min(atMs, untilMs)
   if (node.asideUntilMs > 0) atMs = Math.min(atMs, node.asideUntilMs)
   if (node.forgotten !== null) atMs = Math.min(atMs, node.forgotten.atMs)
   for (const replica of node.held) atMs = Math.min(atMs, deadlineMs(replica))

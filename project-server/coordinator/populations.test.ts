@@ -186,7 +186,9 @@ it('100,000 tasks in one batch, in parts of 2,048, are accepted, recovered and k
     priority: 0,
     nodes: [],
     queueLimitMs: 0,
-    independence: 'prefer' as const
+    independence: 'prefer' as const,
+    tags: [],
+    deadlineMs: 0
   }
   const bundles = Array.from({ length: 2_048 }, (_, task) => bundle(`${task}`))
   for (let from = 0; from < 100_000; from += 2_048) {

@@ -25,7 +25,7 @@ import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { Link, LinkNumbers, Numbered } from '#protocol/control/link'
 import { type BatchId, type PeerIdString, parseTaskId, type ReplicaId, type TaskId } from '#protocol/ids'
 import type { FailureCode } from '#protocol/owner/messages'
-import type { NodeOffer } from './events.ts'
+import type { AcceptedBundle, NodeOffer } from './events.ts'
 import { LINK_MESSAGES_MAX } from './policy.ts'
 import { decodeRecord as decode, encodeRecord as encode, RECORD_VERSION } from './record-version.ts'
 import type { ReplicaState, TaskState, Verdict } from './states.ts'
@@ -86,6 +86,8 @@ export interface ReplicaRecord {
   readonly atMs: number
   /** The epoch that its lease was issued in, which it keeps over a coordinator's restart. */
   readonly epoch: number
+  /** UUIDs of its node's GPUs that are its alone. */
+  readonly gpus: readonly string[]
   /** The right to run was given. */
   readonly granted: boolean
   /** Once reported. */
@@ -300,13 +302,22 @@ function lengthen(cid: string): string {
   return LONG.get(cid) ?? cid
 }
 
-function writeReplica({ attempt, node, state, atMs, epoch, granted, vote, exitCode, reason, verdict, fault }: ReplicaRecord, agreed: string | undefined): void {
-  WRITER.list(11).int(attempt).text(node).text(state).int(atMs).int(epoch).flag(granted)
+function writeReplica(replica: ReplicaRecord, agreed: string | undefined): void {
+  const { attempt, node, state, atMs, epoch, gpus, granted, vote, exitCode, reason, verdict, fault } = replica
+  // Most have no GPU, and say nothing of it.
+  WRITER.list(gpus.length === 0 ? 11 : 12)
+    .int(attempt)
+    .text(node)
+    .text(state)
+    .int(atMs)
+    .int(epoch)
+    .flag(granted)
   if (vote !== null && vote === agreed) WRITER.flag(true)
   else WRITER.text(vote)
   WRITER.int(exitCode).text(reason).text(verdict)
   if (fault === null) WRITER.nil()
   else WRITER.list(2).text(fault.class).text(fault.message)
+  if (gpus.length > 0) writeTexts(gpus)
 }
 
 type ReplicaRow = [
@@ -321,11 +332,14 @@ type ReplicaRow = [
   number | null,
   string | null,
   Verdict | null,
-  [string, string] | null
+  [string, string] | null,
+  (readonly string[])?
 ]
 
+const NO_GPUS: readonly string[] = []
+
 function replicaOf(
-  [attempt, node, state, atMs, epoch, granted, vote, exitCode, reason, verdict, fault]: ReplicaRow,
+  [attempt, node, state, atMs, epoch, granted, vote, exitCode, reason, verdict, fault, gpus = NO_GPUS]: ReplicaRow,
   agreed: string | undefined
 ): ReplicaRecord {
   return {
@@ -334,6 +348,7 @@ function replicaOf(
     state,
     atMs,
     epoch,
+    gpus,
     granted,
     vote: vote === true ? (agreed ?? null) : vote,
     exitCode,
@@ -349,11 +364,14 @@ function decisionOf([vote, atMs, exitCode, output, stdout, stderr, bytes, held]:
 
 export function encodeBatchRecord(batch: BatchRecord): Uint8Array {
   const { id, name, by, createdAtMs, order, seed, policy, open, tasks, created, running, validating, ready, failed, killed, held, queuedAtMs } = batch
-  const { minQuorum, targetResults, maxErrorResults, maxTotalResults, maxSuccessResults, priority, nodes, queueLimitMs, independence } = policy
-  WRITER.list(18).int(RECORD_VERSION).text(id).text(name).text(by).int(createdAtMs).int(order).int(seed).list(9)
+  const { minQuorum, targetResults, maxErrorResults, maxTotalResults, maxSuccessResults, priority, nodes, queueLimitMs, independence, tags, deadlineMs } =
+    policy
+  WRITER.list(18).int(RECORD_VERSION).text(id).text(name).text(by).int(createdAtMs).int(order).int(seed).list(11)
   WRITER.int(minQuorum).int(targetResults).int(maxErrorResults).int(maxTotalResults).int(maxSuccessResults).int(priority)
   writeTexts(nodes)
-  WRITER.int(queueLimitMs).text(independence).flag(open).int(tasks).int(created).int(running).int(validating).int(ready).int(failed).int(killed)
+  WRITER.int(queueLimitMs).text(independence)
+  writeTexts(tags)
+  WRITER.int(deadlineMs).flag(open).int(tasks).int(created).int(running).int(validating).int(ready).int(failed).int(killed)
   writeHeld(held)
   return WRITER.int(queuedAtMs).done()
 }
@@ -368,7 +386,7 @@ export function decodeBatchRecord(bytes: Uint8Array): BatchRecord {
         number,
         number,
         number,
-        [number, number, number, number, number, number, string[], number?, TaskPolicy['independence']?],
+        [number, number, number, number, number, number, string[], number?, TaskPolicy['independence']?, string[]?, number?],
         boolean,
         number,
         number,
@@ -381,41 +399,95 @@ export function decodeBatchRecord(bytes: Uint8Array): BatchRecord {
         number?
       ]
     >('batch', bytes)
-  const [minQuorum, targetResults, maxErrorResults, maxTotalResults, maxSuccessResults, priority, nodes, queueLimitMs = 0, independence = 'prefer'] = row
-  const policy = { minQuorum, targetResults, maxErrorResults, maxTotalResults, maxSuccessResults, priority, nodes, queueLimitMs, independence }
+  const [
+    minQuorum,
+    targetResults,
+    maxErrorResults,
+    maxTotalResults,
+    maxSuccessResults,
+    priority,
+    nodes,
+    queueLimitMs = 0,
+    independence = 'prefer',
+    tags = [],
+    deadlineMs = 0
+  ] = row
+  const policy = {
+    minQuorum,
+    targetResults,
+    maxErrorResults,
+    maxTotalResults,
+    maxSuccessResults,
+    priority,
+    nodes,
+    queueLimitMs,
+    independence,
+    tags,
+    deadlineMs
+  }
   const counts = { created, running, validating, ready, failed, killed }
   return { id, name, by, createdAtMs, order, seed, policy, open, tasks, ...counts, held: heldOf(held), queuedAtMs }
 }
 
-export function encodeBundleRecord(manifest: Uint8Array): Uint8Array {
-  return WRITER.list(2).int(RECORD_VERSION).bytes(manifest).done()
+export function encodeBundleRecord({ bytes, platform }: Pick<AcceptedBundle, 'bytes' | 'platform'>): Uint8Array {
+  WRITER.list(platform === undefined ? 2 : 3)
+    .int(RECORD_VERSION)
+    .bytes(bytes)
+  if (platform !== undefined) WRITER.text(platform)
+  return WRITER.done()
 }
 
 /** The manifest. */
 export function decodeBundleRecord(record: Uint8Array): Uint8Array {
-  return decode<[Uint8Array]>('bundle', record)[0]
+  return decode<[Uint8Array, string?]>('bundle', record)[0]
 }
 
-type OfferRow = [string, string, string, string[], number, number, number, number, string[], PeerIdString | null, string]
+/** What its image is for. */
+export function platformOfBundle(record: Uint8Array): string | undefined {
+  return decode<[Uint8Array, string?]>('bundle', record)[1]
+}
+
+type GpuRow = [uuid: string, model: string, memoryBytes: number, driver: string]
+type OfferRow = [
+  string,
+  string,
+  string,
+  string[],
+  number,
+  number,
+  number,
+  number,
+  string[],
+  PeerIdString | null,
+  string,
+  exclusive: string[],
+  gpus: GpuRow[],
+  ownerOnly: boolean
+]
 
 export function encodeNodeRecord(node: NodeRecord): Uint8Array {
   const { id, offer, state, lastSeenMs, valid, invalid, errors, lost } = node
-  const { name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags, owner, network } = offer
-  WRITER.list(9).int(RECORD_VERSION).text(id).list(11).text(name).text(agent).text(platform)
+  const { name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags, exclusive, gpus, ownerOnly, owner, network } = offer
+  WRITER.list(9).int(RECORD_VERSION).text(id).list(14).text(name).text(agent).text(platform)
   writeTexts(engines)
   WRITER.int(cpuMillis).int(memoryBytes).int(diskBytes).int(slots)
   writeTexts(tags)
   if (owner === null) WRITER.nil()
   else WRITER.text(owner)
-  return WRITER.text(network).text(state).int(lastSeenMs).int(valid).int(invalid).int(errors).int(lost).done()
+  WRITER.text(network)
+  writeTexts(exclusive)
+  WRITER.list(gpus.length)
+  for (const { uuid, model, memoryBytes: bytes, driver } of gpus) WRITER.list(4).text(uuid).text(model).int(bytes).text(driver)
+  return WRITER.flag(ownerOnly).text(state).int(lastSeenMs).int(valid).int(invalid).int(errors).int(lost).done()
 }
 
 export function decodeNodeRecord(bytes: Uint8Array): NodeRecord {
   const [id, row, state, lastSeenMs, valid, invalid, errors, lost] = decode<
     [PeerIdString, OfferRow, NodeRecord['state'], number, number, number, number, number]
   >('node', bytes)
-  const [name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags, owner, network] = row
-  const offer = { name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags, owner, network }
+  const [name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags, owner, network, exclusive, gpuRows, ownerOnly] = row
+  const gpus = gpuRows.map(([uuid, model, bytes, driver]) => ({ uuid, model, memoryBytes: bytes, driver }))
+  const offer = { name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags, exclusive, gpus, ownerOnly, owner, network }
   return { id, offer, state, lastSeenMs, valid, invalid, errors, lost }
 }
 

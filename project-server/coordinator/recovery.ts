@@ -18,6 +18,7 @@ import {
   decodeNodeRecord,
   decodeOutgoing,
   decodeTaskRecord,
+  platformOfBundle,
   type ReplicaRecord,
   type TaskRecord,
   taskKeyOf,
@@ -135,7 +136,8 @@ async function loadBundles(state: State, store: Records, batch: BatchId, records
       const bytes = await store.get(bundleKey(batch, cid))
       if (bytes === undefined) throw new Error(`the record of bundle ${cid} is missing`)
       const manifest = decodeBundleRecord(bytes)
-      bundleOf(state, { cid, bytes: manifest }, storedManifest(manifest))
+      const platform = platformOfBundle(bytes)
+      bundleOf(state, { cid, bytes: manifest, manifest: storedManifest(manifest), ...(platform === undefined ? {} : { platform }) })
     })
   )
 }
@@ -184,7 +186,7 @@ function loadReplica(
 ): void {
   const node: Node | undefined = state.nodes.get(record.node)
   if (node === undefined) throw new Error(`the record of node ${record.node} is missing`)
-  const { attempt, atMs, epoch, granted, verdict, fault } = record
+  const { attempt, atMs, epoch, gpus, granted, verdict, fault } = record
   const id = `${task.id}.${attempt}`
   const report = signed === undefined ? null : loadReport(task, signed)
   const replica: Replica = {
@@ -195,6 +197,7 @@ function loadReplica(
     state: record.state,
     atMs,
     epoch,
+    gpus,
     granted,
     verdict,
     fault,

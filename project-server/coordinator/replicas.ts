@@ -3,6 +3,7 @@ import { type ReplicaId, replicaId } from '#protocol/ids'
 import { failed, worked } from './aside.ts'
 import type { NodeOffer } from './events.ts'
 import { closingOf, type Node, outgoingOf, type Replica, type Task } from './model.ts'
+import { occupy, pickGpus, vacate } from './needs.ts'
 import { CLOSING_MS_MAX, MESSAGE_CHARS_MAX, NODE_SLOTS_MAX, PREPARE_MS_MAX, REPORT_SLACK_MS } from './policy.ts'
 import type { CancelReason } from './records.ts'
 import type { State } from './state.ts'
@@ -20,6 +21,7 @@ export function lease(state: State, task: Task, node: Node, nowMs: number): Repl
     state: atOnce ? 'running' : 'leased',
     atMs: nowMs,
     epoch: state.epoch,
+    gpus: pickGpus(node, task.bundle.needs),
     granted: atOnce,
     verdict: null,
     fault: null,
@@ -86,6 +88,7 @@ export function lose(state: State, replica: Replica, why: { readonly message: st
 export function revive(state: State, replica: Replica, nowMs: number): boolean {
   const { task, node } = replica
   if (replica.state !== 'lost' || task.decision !== null || task.wanted === 0) return false
+  if (replica.gpus.some((uuid) => node.gpusTaken?.has(uuid))) return false
   node.lost--
   state.out.node(node)
   replica.fault = null
@@ -125,7 +128,17 @@ export function bars(replica: Replica): boolean {
 
 /** A cancelled run has ended, or is assumed to have. */
 export function close(state: State, node: Node, id: ReplicaId): void {
-  if (node.closing?.delete(id) === true) refile(state, node)
+  const closing = node.closing?.get(id)
+  if (closing === undefined) return
+  node.closing?.delete(id)
+  vacate(node, closing.replica)
+  refile(state, node)
+}
+
+/** The node is gone, and with it what ran there. It is to be filed anew. */
+export function closeAll(node: Node): void {
+  for (const { replica } of node.closing?.values() ?? []) vacate(node, replica)
+  node.closing = null
 }
 
 /** Files the node under the slots that it has free now; one that is set aside has none. */
@@ -151,17 +164,17 @@ function tellCancelled(state: State, replica: Replica, reason: CancelReason, now
   outgoingOf(node).cancel.push({ replica: replica.id, reason })
   state.out.speak(node)
   if (!replica.granted) return
-  closingOf(node).set(replica.id, nowMs + CLOSING_MS_MAX)
+  closingOf(node).set(replica.id, { replica, untilMs: nowMs + CLOSING_MS_MAX })
+  occupy(node, replica)
   state.watch.at(node, nowMs + CLOSING_MS_MAX)
   refile(state, node)
 }
 
 /** Its node has it, and what it needs is taken there. */
 export function take(replica: Replica): void {
-  const { node, task } = replica
+  const { node } = replica
   replica.place = node.held.push(replica) - 1
-  node.cpuMillis += task.bundle.needs.cpuMillis
-  node.memoryBytes += task.bundle.needs.memoryBytes
+  occupy(node, replica)
 }
 
 function hold(state: State, replica: Replica): void {
@@ -170,14 +183,13 @@ function hold(state: State, replica: Replica): void {
 }
 
 function release(state: State, replica: Replica): void {
-  const { node, task } = replica
+  const { node } = replica
   const last = node.held.pop()
   if (last !== undefined && last !== replica) {
     node.held[replica.place] = last
     last.place = replica.place
   }
-  node.cpuMillis -= task.bundle.needs.cpuMillis
-  node.memoryBytes -= task.bundle.needs.memoryBytes
+  vacate(node, replica)
   state.nodesChanged.add(node)
   refile(state, node)
 }

@@ -5,6 +5,7 @@
  */
 import { mustWait } from './independence.ts'
 import { type Group, isHeld, type Node, type Task } from './model.ts'
+import { kindLack, roomLack } from './needs.ts'
 import { LOOK_AHEAD_MAX } from './policy.ts'
 import type { OrderedQueue } from './queue.ts'
 import { bars, isBarred, lease } from './replicas.ts'
@@ -59,15 +60,7 @@ export function lookAtAll(state: State): void {
 
 /** The node's offer, less what its replicas take, covers the group's needs. */
 export function fits(node: Node, group: Group): boolean {
-  const { needs, nodes } = group
-  const { offer } = node
-  return (
-    needs.cpuMillis <= offer.cpuMillis - node.cpuMillis &&
-    needs.memoryBytes <= offer.memoryBytes - node.memoryBytes &&
-    needs.diskBytes <= offer.diskBytes &&
-    offer.engines.includes(needs.engine) &&
-    (nodes === null || nodes.has(node.id))
-  )
+  return (group.nodes === null || group.nodes.has(node.id)) && kindLack(node.offer, group) === undefined && roomLack(node, group.needs) === undefined
 }
 
 /** Of the nodes that gained room, the one with the most of it takes the first task it can, again and again. */

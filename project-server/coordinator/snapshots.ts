@@ -19,13 +19,14 @@ export function taskRecord(task: Task): TaskRecord {
   }
 }
 
-function replicaRecord({ attempt, node, state, atMs, epoch, granted, report, verdict, fault }: Replica): ReplicaRecord {
+function replicaRecord({ attempt, node, state, atMs, epoch, gpus, granted, report, verdict, fault }: Replica): ReplicaRecord {
   return {
     attempt,
     node: node.id,
     state,
     atMs,
     epoch,
+    gpus,
     granted,
     vote: report?.vote ?? null,
     exitCode: report?.exitCode ?? null,

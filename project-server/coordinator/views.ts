@@ -80,8 +80,25 @@ export function batchView(record: BatchRecord): BatchView {
 /** online | set aside (it failed too often in a row) | silent (its stream ended, or it missed two heartbeats) | lost | left. */
 export function nodeView(node: Node, silentBeforeMs: number): NodeView {
   const { id, offer, lastSeenMs, held, valid, invalid, errors, lost } = node
-  const { name, platform, engines, slots } = offer
-  return { id, name, state: presenceOf(node, silentBeforeMs), platform, engines, slots, busy: held.length, lastSeenMs, valid, invalid, errors, lost }
+  const { name, platform, engines, slots, tags, exclusive, gpus, owner, ownerOnly } = offer
+  return {
+    id,
+    name,
+    state: presenceOf(node, silentBeforeMs),
+    platform,
+    engines,
+    slots,
+    busy: held.length,
+    lastSeenMs,
+    valid,
+    invalid,
+    errors,
+    lost,
+    tags: tags.map((tag) => (exclusive.includes(tag) ? `${tag}!` : tag)),
+    gpus: gpus.map((gpu) => ({ ...gpu, taken: node.gpusTaken?.has(gpu.uuid) === true })),
+    ...(owner === null ? {} : { owner }),
+    ownerOnly
+  }
 }
 
 function presenceOf({ state, connected, lastSeenMs, asideUntilMs }: Node, silentBeforeMs: number): NodeView['state'] {

@@ -5,6 +5,7 @@
 import type { NearestMiss, NodesWhy, QueuePlace, RunWhy, WhyReason, WhyView } from '#protocol/owner/messages'
 import { isDependent } from './independence.ts'
 import { type Batch, type Group, isHeld, type Needs, type Node, type Task } from './model.ts'
+import { kindLack, lackOf, roomLack } from './needs.ts'
 import { NODE_SLOTS_MAX, WHY_AHEAD_MAX, WHY_NODES_NAMED_MAX, WHY_NODES_TRIED_MAX } from './policy.ts'
 import { isBarred } from './replicas.ts'
 import { fits } from './scheduler.ts'
@@ -12,11 +13,11 @@ import type { State } from './state.ts'
 import { isLive } from './states.ts'
 
 /** What passes by itself: the node will be able to take it. */
-const PASSING: ReadonlySet<WhyReason> = new Set<WhyReason>(['full', 'cpu_taken', 'memory_taken', 'free'])
+const PASSING: ReadonlySet<WhyReason> = new Set<WhyReason>(['full', 'cpu_taken', 'memory_taken', 'disk_taken', 'gpus_taken', 'free'])
 
 export function why(state: State, task: Task, nowMs: number): WhyView {
   const { batch, bundle, group } = task
-  const { engine, cpuMillis, memoryBytes, diskBytes } = bundle.needs
+  const { engine, cpuMillis, memoryBytes, diskBytes, platform, gpus } = bundle.needs
   const runs = task.replicas
     .filter((replica) => isLive(replica.state))
     .map(
@@ -36,7 +37,16 @@ export function why(state: State, task: Task, nowMs: number): WhyView {
     waitedMs: Math.max(0, nowMs - task.createdAtMs),
     quorum: batch.policy.minQuorum,
     wanted: task.wanted,
-    needs: { engine, cpuMillis, memoryBytes, diskBytes, named: group.nodes?.size ?? 0 },
+    needs: {
+      engine,
+      cpuMillis,
+      memoryBytes,
+      diskBytes,
+      named: group.nodes?.size ?? 0,
+      ...(platform === null ? {} : { platform }),
+      ...(gpus === null ? {} : { gpus }),
+      ...(group.tags.length === 0 ? {} : { tags: group.tags })
+    },
     runs,
     ...heldOf(task)
   }
@@ -73,18 +83,17 @@ export function firstWaiting({ tasks }: Batch): Task | undefined {
 /** The first thing, from what lasts to what passes, that keeps the node from taking the task. */
 function reasonOf(node: Node, task: Task): WhyReason {
   const { group } = task
-  const { offer } = node
   if (group.nodes !== null && !group.nodes.has(node.id)) return 'not_named'
   if (!isThere(node)) return 'away'
-  const lacks = lackOf(node, group.needs)
+  const lacks = lackOf(node.offer, group)
   if (lacks !== undefined) return lacks
   if (isBarred(task, node)) return 'had_it'
   if (isDependent(task, node)) return 'not_independent'
   if (node.asideUntilMs > 0) return 'set_aside'
   if (node.slots === 0) return 'takes_none'
   if (node.free === 0) return 'full'
-  if (group.needs.cpuMillis > offer.cpuMillis - node.cpuMillis) return 'cpu_taken'
-  if (group.needs.memoryBytes > offer.memoryBytes - node.memoryBytes) return 'memory_taken'
+  const taken = roomLack(node, group.needs)
+  if (taken !== undefined) return taken
   if (!fits(node, group)) throw new Error(`placing has a rule that "why" does not know: ${node.id} and ${task.id}`)
   return 'free'
 }
@@ -93,17 +102,9 @@ function isThere(node: Node): boolean {
   return node.state === 'online' && node.connected
 }
 
-/** What the node would lack if it ran nothing else. */
-function lackOf({ offer }: Node, needs: Needs): 'engine' | 'cpu' | 'memory' | 'disk' | undefined {
-  if (!offer.engines.includes(needs.engine)) return 'engine'
-  if (needs.cpuMillis > offer.cpuMillis) return 'cpu'
-  if (needs.memoryBytes > offer.memoryBytes) return 'memory'
-  return needs.diskBytes > offer.diskBytes ? 'disk' : undefined
-}
-
 /** The node could run it, did it run nothing else. */
-function suits(node: Node, { needs, nodes }: Pick<Group, 'needs' | 'nodes'>): boolean {
-  return lackOf(node, needs) === undefined && (nodes === null || nodes.has(node.id))
+function suits({ id, offer }: Node, group: Group): boolean {
+  return lackOf(offer, group) === undefined && (group.nodes === null || group.nodes.has(id))
 }
 
 /** Every node once, under its reason; the most frequent reason first. Nodes that were named and never came are away. */
@@ -125,7 +126,7 @@ function nearestMiss(state: State, { group }: Task): NearestMiss | undefined {
   let nearest: NearestMiss | undefined
   let best = 0
   for (const node of state.nodes.values()) {
-    if (!isThere(node) || (group.nodes !== null && !group.nodes.has(node.id)) || !node.offer.engines.includes(group.needs.engine)) continue
+    if (!isThere(node) || (group.nodes !== null && !group.nodes.has(node.id)) || kindLack(node.offer, group) !== undefined) continue
     const misses = [
       { requirement: 'cpu' as const, needs: group.needs.cpuMillis, offers: node.offer.cpuMillis },
       { requirement: 'memory' as const, needs: group.needs.memoryBytes, offers: node.offer.memoryBytes },
@@ -173,12 +174,15 @@ function meanMsOf(state: State): number | undefined {
   return state.pace.meanMs(running)
 }
 
-function runsAtOnce({ slots, offer }: Node, { cpuMillis, memoryBytes }: Needs): number {
-  const most = Math.min(slots, NODE_SLOTS_MAX)
+function runsAtOnce({ slots, offer }: Node, { cpuMillis, memoryBytes, diskBytes, gpus }: Needs): number {
+  const times = (have: number, need: number): number => (need === 0 ? Number.POSITIVE_INFINITY : Math.floor(have / need))
   return Math.min(
-    most,
-    cpuMillis === 0 ? most : Math.floor(offer.cpuMillis / cpuMillis),
-    memoryBytes === 0 ? most : Math.floor(offer.memoryBytes / memoryBytes)
+    slots,
+    NODE_SLOTS_MAX,
+    times(offer.cpuMillis, cpuMillis),
+    times(offer.memoryBytes, memoryBytes),
+    times(offer.diskBytes, diskBytes),
+    times(offer.gpus.length, gpus?.count ?? 0)
   )
 }
 

@@ -33,7 +33,11 @@ function request(manifests: readonly Uint8Array[], change: Partial<Submit> = {})
 }
 
 const ports = {
-  content: { has: (root: CID) => root.equals(DATA), locate: (_root: CID, path?: string) => (path === 'here' ? '/x' : undefined) },
+  content: {
+    getBlock: async () => undefined,
+    has: (root: CID) => root.equals(DATA),
+    locate: (_root: CID, path?: string) => (path === 'here' ? '/x' : undefined)
+  },
   random: { bytes: (count: number) => new Uint8Array(count) }
 }
 

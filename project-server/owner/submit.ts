@@ -6,6 +6,8 @@ import { decodeManifest, manifestCidText, type RunManifest } from '#protocol/bun
 import { DEFAULT_POLICY, policyFault, type TaskPolicy } from '#protocol/bundle/policy'
 import type { ContentStore } from '#protocol/content/content'
 import { type BatchId, batchIdFrom, type PeerIdString } from '#protocol/ids'
+import { ImageError } from '#protocol/image/errors'
+import { decodeImage } from '#protocol/image/image'
 import type { Submit } from '#protocol/owner/messages'
 import type { Committer } from '../commit.ts'
 import { clip } from '../control/inbound.ts'
@@ -17,7 +19,7 @@ import type { Random, Store } from '../ports.ts'
 import { OwnerError } from './request.ts'
 
 export interface SubmitPorts {
-  readonly content: Pick<ContentStore, 'has' | 'locate'>
+  readonly content: Pick<ContentStore, 'has' | 'locate' | 'getBlock'>
   readonly random: Random
 }
 
@@ -74,7 +76,7 @@ export class Submissions {
     }
     const have = coordinator.batch(batch)?.tasks ?? 0
     if (first > have) throw new OwnerError('malformed', `the batch has ${have} tasks so far, these are said to begin at ${first}`)
-    const fresh = { ...event, bundles: event.bundles.slice(have - first) }
+    const fresh = { ...event, bundles: await withPlatforms(event.bundles.slice(have - first), this.#ports.content) }
     if (have + fresh.bundles.length === 0) throw new OwnerError('malformed', 'the batch has no task')
     const refusal = coordinator.refusal(fresh)
     if (refusal !== undefined) throw new OwnerError(refusal.code, refusal.message)
@@ -111,6 +113,35 @@ function decode(bytes: Uint8Array, index: number): RunManifest {
   }
 }
 
+/** What is run in an image needs a node of the image's own platform: nobody has to say so. */
+async function withPlatforms(bundles: readonly AcceptedBundle[], content: Pick<ContentStore, 'getBlock'>): Promise<readonly AcceptedBundle[]> {
+  const platforms = new Map<string, string>()
+  const done = new Map<string, AcceptedBundle>()
+  for (const bundle of bundles) {
+    const { image, platform: asked } = bundle.manifest
+    if (image === null || done.has(bundle.cid)) continue
+    const key = image.toString()
+    const platform = platforms.get(key) ?? (await platformOf(image, content))
+    platforms.set(key, platform)
+    if (asked !== undefined && asked !== platform)
+      throw new OwnerError('malformed', `image ${key} is for ${platform}, and ${asked} is asked for: import one for that`)
+    done.set(bundle.cid, { ...bundle, platform })
+  }
+  return done.size === 0 ? bundles : bundles.map((bundle) => done.get(bundle.cid) ?? bundle)
+}
+
+/** Without the variant: a node says none. */
+async function platformOf(image: CID, content: Pick<ContentStore, 'getBlock'>): Promise<string> {
+  const block = await content.getBlock(image)
+  if (block === undefined) throw new OwnerError('missing_content', `the project does not hold image ${image}: import it first (talko image import)`)
+  try {
+    return decodeImage(block).platform.split('/').slice(0, 2).join('/')
+  } catch (cause) {
+    if (!(cause instanceof ImageError)) throw cause
+    throw new OwnerError('malformed', `${image} is no image: ${cause.message}`, { cause })
+  }
+}
+
 /** Image and dependencies must be complete here: a node is never sent to fetch what does not exist. */
 function checkContent(manifest: RunManifest, content: SubmitPorts['content'], present: Set<string>): void {
   const need = (what: string, root: CID, path: string, how: string): void => {
@@ -136,11 +167,12 @@ function decodePolicy(bytes: Uint8Array): TaskPolicy {
     throw new OwnerError('malformed', 'the policy is not dag-cbor', { cause })
   }
   if (typeof value !== 'object' || value === null) throw new OwnerError('malformed', 'the policy is not a map')
-  const { nodes } = value
+  const { nodes, tags = [] } = value
   const wrong = NUMBERS.find((name) => typeof value[name] !== 'number')
   if (wrong !== undefined) throw new OwnerError('malformed', `the policy lacks ${wrong}`)
   if (!Array.isArray(nodes) || !nodes.every((node) => typeof node === 'string' && node.length <= 128))
     throw new OwnerError('malformed', 'the policy names its nodes by peer id')
+  if (!Array.isArray(tags) || !tags.every((tag) => typeof tag === 'string')) throw new OwnerError('malformed', "the policy's tags are a list of words")
   const unknown = Object.keys(value).find((name) => !(name in DEFAULT_POLICY))
   if (unknown !== undefined) throw new OwnerError('malformed', `the policy has an unknown field ${JSON.stringify(clip(unknown, 64))}`)
   // What an older client does not know yet is as if it had not asked for it.

@@ -157,7 +157,10 @@ export class FakeNode {
         memoryBytes: 2 ** 40,
         diskBytes: 2 ** 40,
         slots,
-        tags: []
+        tags: [],
+        exclusive: [],
+        gpus: [],
+        ownerOnly: false
       },
       replicas: [...this.leases.keys()],
       agent: 'fake',

@@ -48,6 +48,26 @@ describe('run manifest', () => {
     assert.notDeepEqual(manifestCid(encodeManifest(manifest({ command: ['true'] }))), manifestCid(bytes))
   })
 
+  it('has the id it always had while it asks for nothing new', () => {
+    const id = manifestCid(encodeManifest(manifest())).toString()
+    assert.equal(id, 'bafyreiebenbp2nefspjtow7l5x6ngp2wqbclo5l4lbtp4cnnrvbvbx27d4')
+    assert.notEqual(manifestCid(encodeManifest(manifest({ platform: 'linux/arm64' }))).toString(), id)
+  })
+
+  it('asks for a platform and for GPUs in one spelling each', () => {
+    const gpus = { count: 2, memoryBytes: 16 * 1024 ** 3, model: 'a100', driver: '535.104.5' }
+    const asked = manifest({ platform: 'linux/arm64', gpus })
+    const { platform, gpus: read } = decodeManifest(encodeManifest(asked))
+    assert.deepEqual({ platform, gpus: read }, { platform: 'linux/arm64', gpus })
+    assert.equal(refusal({ gpus: { ...gpus, model: '', driver: '' } }), 'accepted')
+    for (const wrong of ['linux', 'linux/arm64/v8', 'Linux/arm64', '', null]) assert.match(refusal({ platform: wrong }), /`platform` is like/)
+    for (const driver of ['535.0', '0535', '535.', '535.04', '1.2.3.4.5', 'new']) assert.match(refusal({ gpus: { ...gpus, driver } }), /gpus.driver/)
+    for (const model of ['A100', ' a100', 'a100 ']) assert.match(refusal({ gpus: { ...gpus, model } }), /gpus.model/)
+    for (const count of [0, 65, 1.5]) assert.match(refusal({ gpus: { ...gpus, count } }), /gpus.count/)
+    assert.match(refusal({ gpus: { count: 1 } }), /gpus lacks `memoryBytes`/)
+    assert.match(refusal({ gpus: null }), /gpus is not a map/)
+  })
+
   it('says what is wrong with a malformed one', () => {
     assert.match(refusal({ v: 2 }), /version 2/)
     assert.match(refusal({ command: [] }), /`command` is empty/)

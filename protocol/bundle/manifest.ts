@@ -41,6 +41,17 @@ export interface Resources {
 
 export type Engine = 'docker' | 'process'
 
+/** GPUs that one execution has for itself. */
+export interface GpuNeeds {
+  readonly count: number
+  /** Of each; 0 for any. */
+  readonly memoryBytes: number
+  /** Part of the model's name in small letters, like `a100`; '' for any. */
+  readonly model: string
+  /** The oldest driver, like `535.104.5`: no zero before or after that says nothing, so that one version has one spelling; '' for any. */
+  readonly driver: string
+}
+
 export interface RunManifest {
   readonly kind: 'run'
   readonly v: 1
@@ -54,7 +65,14 @@ export interface RunManifest {
   readonly network: 'none'
   /** What two results must share to agree: exit status always, the output tree always; stdout when true. */
   readonly compareStdout: boolean
+  /** System and architecture that the command needs, like `linux/arm64`; left out for what runs on any, or where the image says it. */
+  readonly platform?: string
+  /** Left out for none. */
+  readonly gpus?: GpuNeeds
 }
+
+/** GPUs of one execution, at most. */
+export const GPUS_MAX = 64
 
 export const DEFAULT_RESOURCES: Resources = {
   cpuMillis: 1000,
@@ -104,14 +122,22 @@ function refuseSpelling(bytes: Uint8Array): never {
 }
 
 /** Canonical dag-cbor of a manifest that was checked. */
-function write({ v, kind, image, engine, command, network, resources, environment, dependencies, compareStdout }: RunManifest): Uint8Array {
-  WRITER.map(10).text('v').int(v).text('kind').text(kind).text('image')
+function write({ v, gpus, kind, image, engine, command, network, platform, resources, environment, dependencies, compareStdout }: RunManifest): Uint8Array {
+  WRITER.map(10 + Number(gpus !== undefined) + Number(platform !== undefined))
+  WRITER.text('v').int(v)
+  if (gpus !== undefined) {
+    WRITER.text('gpus').map(4).text('count').int(gpus.count).text('model').text(gpus.model)
+    WRITER.text('driver').text(gpus.driver).text('memoryBytes').int(gpus.memoryBytes)
+  }
+  WRITER.text('kind').text(kind).text('image')
   if (image === null) WRITER.nil()
   else WRITER.cid(image)
   WRITER.text('engine').text(engine)
   writeTexts('command', command)
   const { pids, timeMs, cpuMillis, diskBytes, memoryBytes } = resources
-  WRITER.text('network').text(network).text('resources').map(5).text('pids').int(pids).text('timeMs').int(timeMs)
+  WRITER.text('network').text(network)
+  if (platform !== undefined) WRITER.text('platform').text(platform)
+  WRITER.text('resources').map(5).text('pids').int(pids).text('timeMs').int(timeMs)
   WRITER.text('cpuMillis').int(cpuMillis).text('diskBytes').int(diskBytes).text('memoryBytes').int(memoryBytes)
   const names = Object.keys(environment)
   // Variables' names are ASCII, so that their characters compare as their bytes do.
@@ -142,26 +168,24 @@ export function manifestCidText(bytes: Uint8Array): string {
 }
 
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/
+const PLATFORM = /^[a-z0-9]{1,16}\/[a-z0-9]{1,16}$/
+const MODEL = /^[a-z0-9](?:[a-z0-9 ._()/+-]{0,62}[a-z0-9)+])?$/
+/** No component begins with a zero that says nothing, and the last is none. */
+const DRIVER = /^(?:(?:0|[1-9][0-9]{0,5})\.){0,3}[1-9][0-9]{0,5}$/
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 
 function refuse(what: string): never {
   throw new ManifestError('manifest_malformed', what)
 }
 
-/** Only these fields, all of them, each in its bounds. */
+/** Only these fields, all of them but for the last two, each in its bounds. */
 function checkManifest(value: unknown): asserts value is RunManifest {
-  const manifest = fields(value, 'the manifest', [
-    'kind',
-    'v',
-    'engine',
-    'image',
-    'command',
-    'dependencies',
-    'environment',
-    'resources',
-    'network',
-    'compareStdout'
-  ])
+  const manifest = fields(
+    value,
+    'the manifest',
+    ['kind', 'v', 'engine', 'image', 'command', 'dependencies', 'environment', 'resources', 'network', 'compareStdout'],
+    ['platform', 'gpus']
+  )
   if (manifest.kind !== 'run') refuse(`unknown manifest kind ${show(manifest.kind)}`)
   if (manifest.v !== 1) refuse(`unknown manifest version ${show(manifest.v)}; this talko reads version 1`)
   if (manifest.engine !== 'docker' && manifest.engine !== 'process') refuse(`unknown engine ${show(manifest.engine)}`)
@@ -193,11 +217,28 @@ function checkManifest(value: unknown): asserts value is RunManifest {
     text(content, `environment variable ${key}`)
   }
   const resources = fields(manifest.resources, 'resources', ['cpuMillis', 'memoryBytes', 'timeMs', 'diskBytes', 'pids'])
-  whole(resources.cpuMillis, 'cpuMillis', 1, 1_024_000)
-  whole(resources.memoryBytes, 'memoryBytes', 8 * 1024 ** 2, 2 ** 50)
-  whole(resources.timeMs, 'timeMs', 1, 365 * 86_400_000)
-  whole(resources.diskBytes, 'diskBytes', 0, 2 ** 50)
-  whole(resources.pids, 'pids', 1, 1_000_000)
+  whole(resources.cpuMillis, 'resources.cpuMillis', 1, 1_024_000)
+  whole(resources.memoryBytes, 'resources.memoryBytes', 8 * 1024 ** 2, 2 ** 50)
+  whole(resources.timeMs, 'resources.timeMs', 1, 365 * 86_400_000)
+  whole(resources.diskBytes, 'resources.diskBytes', 0, 2 ** 50)
+  whole(resources.pids, 'resources.pids', 1, 1_000_000)
+  if ('platform' in manifest && !isPlatform(manifest.platform)) refuse(`\`platform\` is like linux/arm64, not ${show(manifest.platform)}`)
+  if ('gpus' in manifest) checkGpus(manifest.gpus)
+}
+
+function checkGpus(value: unknown): void {
+  const gpus = fields(value, 'gpus', ['count', 'memoryBytes', 'model', 'driver'])
+  whole(gpus.count, 'gpus.count', 1, GPUS_MAX)
+  whole(gpus.memoryBytes, 'gpus.memoryBytes', 0, 2 ** 50)
+  if (typeof gpus.model !== 'string' || !(gpus.model === '' || MODEL.test(gpus.model)))
+    refuse(`gpus.model must be part of a model's name in small letters, got ${show(gpus.model)}`)
+  if (typeof gpus.driver !== 'string' || !(gpus.driver === '' || DRIVER.test(gpus.driver)))
+    refuse(`gpus.driver must be a version like 535.104.5, without zeros that say nothing, got ${show(gpus.driver)}`)
+}
+
+/** System and architecture, without a variant. */
+export function isPlatform(value: unknown): value is string {
+  return typeof value === 'string' && PLATFORM.test(value)
 }
 
 /** Hostile values in messages: a big integer has no JSON. */
@@ -205,12 +246,12 @@ function show(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value.slice(0, 100)) : String(value).slice(0, 100)
 }
 
-function fields(value: unknown, what: string, names: readonly string[]): Record<string, unknown> {
+function fields(value: unknown, what: string, names: readonly string[], optional: readonly string[] = []): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || CID.asCID(value) !== null) refuse(`${what} is not a map`)
   const found = Object.keys(value)
   const missing = names.find((name) => !found.includes(name))
   if (missing !== undefined) refuse(`${what} lacks \`${missing}\``)
-  const extra = found.find((name) => !names.includes(name))
+  const extra = found.find((name) => !names.includes(name) && !optional.includes(name))
   if (extra !== undefined) refuse(`${what} has an unknown field \`${extra}\``)
   return value as Record<string, unknown>
 }
@@ -229,7 +270,7 @@ function text(value: unknown, what: string): asserts value is string {
 
 function whole(value: unknown, what: string, min: number, max: number): void {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < min || value > max)
-    refuse(`resources.${what} must be a whole number from ${min} to ${max}, got ${show(value)}`)
+    refuse(`${what} must be a whole number from ${min} to ${max}, got ${show(value)}`)
 }
 
 /** Relative, `/`-separated, no empty, `.` or `..` component; `''` is the root itself. */

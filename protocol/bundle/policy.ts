@@ -18,6 +18,20 @@ export interface TaskPolicy {
   readonly queueLimitMs: number
   /** Nodes of one owner, or that call from one network, are one voice (BOINC one_result_per_user_per_wu). `prefer`: other nodes are waited for a while; `require`: their votes count as one. */
   readonly independence: Independence
+  /** Tags that a node must have, each once, in the order of their characters; empty for any node. */
+  readonly tags: readonly string[]
+  /** How long after its lease a replica's result is of use, in milliseconds (BOINC delay_bound); 0 for no such bound. A node that is not expected to make it is not asked. */
+  readonly deadlineMs: number
+}
+
+/** Tags of a task or a node. */
+export const TAGS_MAX = 32
+const TAG = /^[A-Za-z0-9][A-Za-z0-9._:=/-]{0,62}$/
+/** A year, as for time limits. */
+const DEADLINE_MS_MAX = 365 * 86_400_000
+
+export function isTag(text: string): boolean {
+  return TAG.test(text)
 }
 
 export type Independence = (typeof INDEPENDENCES)[number]
@@ -33,7 +47,9 @@ export const DEFAULT_POLICY: TaskPolicy = {
   priority: 0,
   nodes: [],
   queueLimitMs: 0,
-  independence: 'prefer'
+  independence: 'prefer',
+  tags: [],
+  deadlineMs: 0
 }
 
 /** Ten years: whoever waits longer means for ever. */
@@ -53,5 +69,11 @@ export function policyFault(policy: TaskPolicy): string | undefined {
     return 'the queue limit is a time of at most ten years, or 0 for none'
   if (policy.nodes.length > 64) return 'at most 64 nodes can be named'
   if (!INDEPENDENCES.includes(policy.independence)) return `independence is one of ${INDEPENDENCES.join(', ')}`
+  if (policy.tags.length > TAGS_MAX) return `at most ${TAGS_MAX} tags can be asked for`
+  const bad = policy.tags.find((tag) => !isTag(tag))
+  if (bad !== undefined) return `${JSON.stringify(bad.slice(0, 64))} is no tag: 1 to 63 letters, digits and . _ : = / -, the first a letter or digit`
+  if (policy.tags.some((tag, at) => at > 0 && tag <= (policy.tags[at - 1] ?? ''))) return 'tags are named once each, in the order of their characters'
+  if (!Number.isSafeInteger(policy.deadlineMs) || policy.deadlineMs < 0 || policy.deadlineMs > DEADLINE_MS_MAX)
+    return `the deadline is a whole number of milliseconds up to ${DEADLINE_MS_MAX}, 0 for none`
   return undefined
 }

@@ -18,7 +18,13 @@ const signed = fc.record({ body: bytes, proof: inclusion, manifest: bytes, proof
 
 it('manifests', () => {
   const dependency = fc.record({ name: fc.stringMatching(/^[a-z]{1,8}$/), root: cid, path, executables: fc.array(path, { maxLength: 3 }) })
-  const manifest = fc.record({
+  const gpus = fc.record({
+    count: fc.integer({ min: 1, max: 64 }),
+    memoryBytes: fc.integer({ min: 0, max: 2 ** 50 }),
+    model: fc.constantFrom('', 'a100', 'rtx 3090'),
+    driver: fc.constantFrom('', '535', '535.104.5')
+  })
+  const fields = {
     kind: fc.constant('run' as const),
     v: fc.constant(1 as const),
     engine: fc.constant('docker' as const),
@@ -35,7 +41,9 @@ it('manifests', () => {
     }),
     network: fc.constant('none' as const),
     compareStdout: fc.boolean()
-  })
+  }
+  const rare = { platform: fc.constantFrom('linux/amd64', 'linux/arm64'), gpus }
+  const manifest = fc.record({ ...fields, ...rare }, { requiredKeys: Object.keys(fields) as (keyof typeof fields)[] })
   fc.assert(fc.property(manifest, (one: RunManifest) => assert.deepEqual([...encodeManifest(one)], [...dagCbor.encode(one)])))
   fc.assert(
     fc.property(manifest, (one) => {

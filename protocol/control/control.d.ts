@@ -76,6 +76,43 @@ export declare namespace Frame {
         index: number;
         value: string;
     }
+    interface FrameHelloCapabilitiesGpusUuidFieldEvent {
+        field: '$.hello.capabilities.gpus[].uuid';
+        value: string;
+        index: number;
+    }
+    interface FrameHelloCapabilitiesGpusModelFieldEvent {
+        field: '$.hello.capabilities.gpus[].model';
+        value: string;
+        index: number;
+    }
+    interface FrameHelloCapabilitiesGpusMemoryBytesFieldEvent {
+        field: '$.hello.capabilities.gpus[].memoryBytes';
+        value: number;
+        index: number;
+    }
+    interface FrameHelloCapabilitiesGpusDriverFieldEvent {
+        field: '$.hello.capabilities.gpus[].driver';
+        value: string;
+        index: number;
+    }
+    interface FrameHelloCapabilitiesExclusiveFieldEvent {
+        field: '$.hello.capabilities.exclusive[]';
+        index: number;
+        value: string;
+    }
+    interface FrameHelloCapabilitiesOwnerOnlyFieldEvent {
+        field: '$.hello.capabilities.ownerOnly';
+        value: boolean;
+    }
+    interface FrameHelloCapabilitiesOwnerClientFieldEvent {
+        field: '$.hello.capabilities.owner.client';
+        value: string;
+    }
+    interface FrameHelloCapabilitiesOwnerSignatureFieldEvent {
+        field: '$.hello.capabilities.owner.signature';
+        value: Uint8Array<ArrayBuffer>;
+    }
     interface FrameHelloReplicasFieldEvent {
         field: '$.hello.replicas[]';
         index: number;
@@ -203,6 +240,11 @@ export declare namespace Frame {
         value: boolean;
         index: number;
     }
+    interface FrameAssignLeasesGpusFieldEvent {
+        field: '$.assign.leases[].gpus[]';
+        index: number;
+        value: string;
+    }
     interface FrameAssignSignatureFieldEvent {
         field: '$.assign.signature';
         value: Uint8Array<ArrayBuffer>;
@@ -233,7 +275,7 @@ export declare namespace Frame {
     }
     function encode(obj: Partial<Frame>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Frame>): Frame;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Frame>): Generator<FrameSeqFieldEvent | FrameAckFieldEvent | FrameHelloVersionsFieldEvent | FrameHelloLinkFieldEvent | FrameHelloReceivedFieldEvent | FrameHelloProjectFieldEvent | FrameHelloCapabilitiesPlatformFieldEvent | FrameHelloCapabilitiesEnginesFieldEvent | FrameHelloCapabilitiesCpuMillisFieldEvent | FrameHelloCapabilitiesMemoryBytesFieldEvent | FrameHelloCapabilitiesDiskBytesFieldEvent | FrameHelloCapabilitiesSlotsFieldEvent | FrameHelloCapabilitiesTagsFieldEvent | FrameHelloReplicasFieldEvent | FrameHelloAgentFieldEvent | FrameHelloNameFieldEvent | FrameHelloDemandSlotsFieldEvent | FrameDemandSlotsFieldEvent | FrameStartReplicasReplicaFieldEvent | FrameStartReplicasEpochFieldEvent | FrameProgressReplicasReplicaFieldEvent | FrameProgressReplicasStateFieldEvent | FrameReportsResultsFieldEvent | FrameReportsSignatureFieldEvent | FrameReturnedReplicasReplicaFieldEvent | FrameReturnedReplicasClassFieldEvent | FrameReturnedReplicasCodeFieldEvent | FrameReturnedReplicasMessageFieldEvent | FrameWelcomeVersionFieldEvent | FrameWelcomeEpochFieldEvent | FrameWelcomeResumedFieldEvent | FrameWelcomeReceivedFieldEvent | FrameWelcomeHeartbeatMsFieldEvent | FrameWelcomeUnknownFieldEvent | FrameRefusedCodeFieldEvent | FrameRefusedMessageFieldEvent | FrameRefusedRetryMsFieldEvent | FrameAssignLeasesReplicaFieldEvent | FrameAssignLeasesEpochFieldEvent | FrameAssignLeasesManifestFieldEvent | FrameAssignLeasesGrantedFieldEvent | FrameAssignSignatureFieldEvent | FrameGrantGrantedFieldEvent | FrameGrantRefusedFieldEvent | FrameCancelReplicasFieldEvent | FrameCancelReasonFieldEvent | FrameReleaseReplicasFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Frame>): Generator<FrameSeqFieldEvent | FrameAckFieldEvent | FrameHelloVersionsFieldEvent | FrameHelloLinkFieldEvent | FrameHelloReceivedFieldEvent | FrameHelloProjectFieldEvent | FrameHelloCapabilitiesPlatformFieldEvent | FrameHelloCapabilitiesEnginesFieldEvent | FrameHelloCapabilitiesCpuMillisFieldEvent | FrameHelloCapabilitiesMemoryBytesFieldEvent | FrameHelloCapabilitiesDiskBytesFieldEvent | FrameHelloCapabilitiesSlotsFieldEvent | FrameHelloCapabilitiesTagsFieldEvent | FrameHelloCapabilitiesGpusUuidFieldEvent | FrameHelloCapabilitiesGpusModelFieldEvent | FrameHelloCapabilitiesGpusMemoryBytesFieldEvent | FrameHelloCapabilitiesGpusDriverFieldEvent | FrameHelloCapabilitiesExclusiveFieldEvent | FrameHelloCapabilitiesOwnerOnlyFieldEvent | FrameHelloCapabilitiesOwnerClientFieldEvent | FrameHelloCapabilitiesOwnerSignatureFieldEvent | FrameHelloReplicasFieldEvent | FrameHelloAgentFieldEvent | FrameHelloNameFieldEvent | FrameHelloDemandSlotsFieldEvent | FrameDemandSlotsFieldEvent | FrameStartReplicasReplicaFieldEvent | FrameStartReplicasEpochFieldEvent | FrameProgressReplicasReplicaFieldEvent | FrameProgressReplicasStateFieldEvent | FrameReportsResultsFieldEvent | FrameReportsSignatureFieldEvent | FrameReturnedReplicasReplicaFieldEvent | FrameReturnedReplicasClassFieldEvent | FrameReturnedReplicasCodeFieldEvent | FrameReturnedReplicasMessageFieldEvent | FrameWelcomeVersionFieldEvent | FrameWelcomeEpochFieldEvent | FrameWelcomeResumedFieldEvent | FrameWelcomeReceivedFieldEvent | FrameWelcomeHeartbeatMsFieldEvent | FrameWelcomeUnknownFieldEvent | FrameRefusedCodeFieldEvent | FrameRefusedMessageFieldEvent | FrameRefusedRetryMsFieldEvent | FrameAssignLeasesReplicaFieldEvent | FrameAssignLeasesEpochFieldEvent | FrameAssignLeasesManifestFieldEvent | FrameAssignLeasesGrantedFieldEvent | FrameAssignLeasesGpusFieldEvent | FrameAssignSignatureFieldEvent | FrameGrantGrantedFieldEvent | FrameGrantRefusedFieldEvent | FrameCancelReplicasFieldEvent | FrameCancelReasonFieldEvent | FrameReleaseReplicasFieldEvent>;
 }
 export interface Hello {
     versions: number[];
@@ -295,6 +337,43 @@ export declare namespace Hello {
         index: number;
         value: string;
     }
+    interface HelloCapabilitiesGpusUuidFieldEvent {
+        field: '$.capabilities.gpus[].uuid';
+        value: string;
+        index: number;
+    }
+    interface HelloCapabilitiesGpusModelFieldEvent {
+        field: '$.capabilities.gpus[].model';
+        value: string;
+        index: number;
+    }
+    interface HelloCapabilitiesGpusMemoryBytesFieldEvent {
+        field: '$.capabilities.gpus[].memoryBytes';
+        value: number;
+        index: number;
+    }
+    interface HelloCapabilitiesGpusDriverFieldEvent {
+        field: '$.capabilities.gpus[].driver';
+        value: string;
+        index: number;
+    }
+    interface HelloCapabilitiesExclusiveFieldEvent {
+        field: '$.capabilities.exclusive[]';
+        index: number;
+        value: string;
+    }
+    interface HelloCapabilitiesOwnerOnlyFieldEvent {
+        field: '$.capabilities.ownerOnly';
+        value: boolean;
+    }
+    interface HelloCapabilitiesOwnerClientFieldEvent {
+        field: '$.capabilities.owner.client';
+        value: string;
+    }
+    interface HelloCapabilitiesOwnerSignatureFieldEvent {
+        field: '$.capabilities.owner.signature';
+        value: Uint8Array<ArrayBuffer>;
+    }
     interface HelloReplicasFieldEvent {
         field: '$.replicas[]';
         index: number;
@@ -314,7 +393,7 @@ export declare namespace Hello {
     }
     function encode(obj: Partial<Hello>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Hello>): Hello;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Hello>): Generator<HelloVersionsFieldEvent | HelloLinkFieldEvent | HelloReceivedFieldEvent | HelloProjectFieldEvent | HelloCapabilitiesPlatformFieldEvent | HelloCapabilitiesEnginesFieldEvent | HelloCapabilitiesCpuMillisFieldEvent | HelloCapabilitiesMemoryBytesFieldEvent | HelloCapabilitiesDiskBytesFieldEvent | HelloCapabilitiesSlotsFieldEvent | HelloCapabilitiesTagsFieldEvent | HelloReplicasFieldEvent | HelloAgentFieldEvent | HelloNameFieldEvent | HelloDemandSlotsFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Hello>): Generator<HelloVersionsFieldEvent | HelloLinkFieldEvent | HelloReceivedFieldEvent | HelloProjectFieldEvent | HelloCapabilitiesPlatformFieldEvent | HelloCapabilitiesEnginesFieldEvent | HelloCapabilitiesCpuMillisFieldEvent | HelloCapabilitiesMemoryBytesFieldEvent | HelloCapabilitiesDiskBytesFieldEvent | HelloCapabilitiesSlotsFieldEvent | HelloCapabilitiesTagsFieldEvent | HelloCapabilitiesGpusUuidFieldEvent | HelloCapabilitiesGpusModelFieldEvent | HelloCapabilitiesGpusMemoryBytesFieldEvent | HelloCapabilitiesGpusDriverFieldEvent | HelloCapabilitiesExclusiveFieldEvent | HelloCapabilitiesOwnerOnlyFieldEvent | HelloCapabilitiesOwnerClientFieldEvent | HelloCapabilitiesOwnerSignatureFieldEvent | HelloReplicasFieldEvent | HelloAgentFieldEvent | HelloNameFieldEvent | HelloDemandSlotsFieldEvent>;
 }
 export interface Capabilities {
     platform: string;
@@ -324,6 +403,10 @@ export interface Capabilities {
     diskBytes: number;
     slots: number;
     tags: string[];
+    gpus: Gpu[];
+    exclusive: string[];
+    ownerOnly: boolean;
+    owner?: Owner;
 }
 export declare namespace Capabilities {
     const codec: () => Codec<Capabilities>;
@@ -357,9 +440,92 @@ export declare namespace Capabilities {
         index: number;
         value: string;
     }
+    interface CapabilitiesGpusUuidFieldEvent {
+        field: '$.gpus[].uuid';
+        value: string;
+        index: number;
+    }
+    interface CapabilitiesGpusModelFieldEvent {
+        field: '$.gpus[].model';
+        value: string;
+        index: number;
+    }
+    interface CapabilitiesGpusMemoryBytesFieldEvent {
+        field: '$.gpus[].memoryBytes';
+        value: number;
+        index: number;
+    }
+    interface CapabilitiesGpusDriverFieldEvent {
+        field: '$.gpus[].driver';
+        value: string;
+        index: number;
+    }
+    interface CapabilitiesExclusiveFieldEvent {
+        field: '$.exclusive[]';
+        index: number;
+        value: string;
+    }
+    interface CapabilitiesOwnerOnlyFieldEvent {
+        field: '$.ownerOnly';
+        value: boolean;
+    }
+    interface CapabilitiesOwnerClientFieldEvent {
+        field: '$.owner.client';
+        value: string;
+    }
+    interface CapabilitiesOwnerSignatureFieldEvent {
+        field: '$.owner.signature';
+        value: Uint8Array<ArrayBuffer>;
+    }
     function encode(obj: Partial<Capabilities>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Capabilities>): Capabilities;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Capabilities>): Generator<CapabilitiesPlatformFieldEvent | CapabilitiesEnginesFieldEvent | CapabilitiesCpuMillisFieldEvent | CapabilitiesMemoryBytesFieldEvent | CapabilitiesDiskBytesFieldEvent | CapabilitiesSlotsFieldEvent | CapabilitiesTagsFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Capabilities>): Generator<CapabilitiesPlatformFieldEvent | CapabilitiesEnginesFieldEvent | CapabilitiesCpuMillisFieldEvent | CapabilitiesMemoryBytesFieldEvent | CapabilitiesDiskBytesFieldEvent | CapabilitiesSlotsFieldEvent | CapabilitiesTagsFieldEvent | CapabilitiesGpusUuidFieldEvent | CapabilitiesGpusModelFieldEvent | CapabilitiesGpusMemoryBytesFieldEvent | CapabilitiesGpusDriverFieldEvent | CapabilitiesExclusiveFieldEvent | CapabilitiesOwnerOnlyFieldEvent | CapabilitiesOwnerClientFieldEvent | CapabilitiesOwnerSignatureFieldEvent>;
+}
+export interface Gpu {
+    uuid: string;
+    model: string;
+    memoryBytes: number;
+    driver: string;
+}
+export declare namespace Gpu {
+    const codec: () => Codec<Gpu>;
+    interface GpuUuidFieldEvent {
+        field: '$.uuid';
+        value: string;
+    }
+    interface GpuModelFieldEvent {
+        field: '$.model';
+        value: string;
+    }
+    interface GpuMemoryBytesFieldEvent {
+        field: '$.memoryBytes';
+        value: number;
+    }
+    interface GpuDriverFieldEvent {
+        field: '$.driver';
+        value: string;
+    }
+    function encode(obj: Partial<Gpu>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Gpu>): Gpu;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Gpu>): Generator<GpuUuidFieldEvent | GpuModelFieldEvent | GpuMemoryBytesFieldEvent | GpuDriverFieldEvent>;
+}
+export interface Owner {
+    client: string;
+    signature: Uint8Array<ArrayBuffer>;
+}
+export declare namespace Owner {
+    const codec: () => Codec<Owner>;
+    interface OwnerClientFieldEvent {
+        field: '$.client';
+        value: string;
+    }
+    interface OwnerSignatureFieldEvent {
+        field: '$.signature';
+        value: Uint8Array<ArrayBuffer>;
+    }
+    function encode(obj: Partial<Owner>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Owner>): Owner;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Owner>): Generator<OwnerClientFieldEvent | OwnerSignatureFieldEvent>;
 }
 export interface Demand {
     slots: number;
@@ -470,19 +636,25 @@ export declare namespace Assign {
         value: boolean;
         index: number;
     }
+    interface AssignLeasesGpusFieldEvent {
+        field: '$.leases[].gpus[]';
+        index: number;
+        value: string;
+    }
     interface AssignSignatureFieldEvent {
         field: '$.signature';
         value: Uint8Array<ArrayBuffer>;
     }
     function encode(obj: Partial<Assign>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Assign>): Assign;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Assign>): Generator<AssignLeasesReplicaFieldEvent | AssignLeasesEpochFieldEvent | AssignLeasesManifestFieldEvent | AssignLeasesGrantedFieldEvent | AssignSignatureFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Assign>): Generator<AssignLeasesReplicaFieldEvent | AssignLeasesEpochFieldEvent | AssignLeasesManifestFieldEvent | AssignLeasesGrantedFieldEvent | AssignLeasesGpusFieldEvent | AssignSignatureFieldEvent>;
 }
 export interface Lease {
     replica: string;
     epoch: number;
     manifest: Uint8Array<ArrayBuffer>;
     granted?: boolean;
+    gpus: string[];
 }
 export declare namespace Lease {
     const codec: () => Codec<Lease>;
@@ -502,9 +674,14 @@ export declare namespace Lease {
         field: '$.granted';
         value: boolean;
     }
+    interface LeaseGpusFieldEvent {
+        field: '$.gpus[]';
+        index: number;
+        value: string;
+    }
     function encode(obj: Partial<Lease>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Lease>): Lease;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Lease>): Generator<LeaseReplicaFieldEvent | LeaseEpochFieldEvent | LeaseManifestFieldEvent | LeaseGrantedFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Lease>): Generator<LeaseReplicaFieldEvent | LeaseEpochFieldEvent | LeaseManifestFieldEvent | LeaseGrantedFieldEvent | LeaseGpusFieldEvent>;
 }
 export interface Start {
     replicas: StartOne[];

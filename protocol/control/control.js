@@ -575,6 +575,26 @@ export var Capabilities;
                         w.string(value);
                     }
                 }
+                if (obj.gpus != null && obj.gpus.length > 0) {
+                    for (const value of obj.gpus) {
+                        w.uint32(66);
+                        Gpu.codec().encode(value, w);
+                    }
+                }
+                if (obj.exclusive != null && obj.exclusive.length > 0) {
+                    for (const value of obj.exclusive) {
+                        w.uint32(74);
+                        w.string(value);
+                    }
+                }
+                if ((obj.ownerOnly != null && obj.ownerOnly !== false)) {
+                    w.uint32(80);
+                    w.bool(obj.ownerOnly);
+                }
+                if (obj.owner != null) {
+                    w.uint32(90);
+                    Owner.codec().encode(obj.owner, w);
+                }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
                 }
@@ -586,7 +606,10 @@ export var Capabilities;
                     memoryBytes: 0,
                     diskBytes: 0,
                     slots: 0,
-                    tags: []
+                    tags: [],
+                    gpus: [],
+                    exclusive: [],
+                    ownerOnly: false
                 };
                 const end = length == null ? reader.len : reader.pos + length;
                 while (reader.pos < end) {
@@ -626,6 +649,32 @@ export var Capabilities;
                             obj.tags.push(reader.string());
                             break;
                         }
+                        case 8: {
+                            if (opts.limits?.gpus != null && obj.gpus.length === opts.limits.gpus) {
+                                throw new MaxLengthError('Decode error - repeated field "gpus" had too many elements');
+                            }
+                            obj.gpus.push(Gpu.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.gpus$
+                            }));
+                            break;
+                        }
+                        case 9: {
+                            if (opts.limits?.exclusive != null && obj.exclusive.length === opts.limits.exclusive) {
+                                throw new MaxLengthError('Decode error - repeated field "exclusive" had too many elements');
+                            }
+                            obj.exclusive.push(reader.string());
+                            break;
+                        }
+                        case 10: {
+                            obj.ownerOnly = reader.bool();
+                            break;
+                        }
+                        case 11: {
+                            obj.owner = Owner.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.owner
+                            });
+                            break;
+                        }
                         default: {
                             reader.skipType(tag & 7);
                             break;
@@ -636,7 +685,9 @@ export var Capabilities;
             }, function* (reader, length, prefix, opts = {}) {
                 const obj = {
                     engines: 0,
-                    tags: 0
+                    tags: 0,
+                    gpus: 0,
+                    exclusive: 0
                 };
                 const end = length == null ? reader.len : reader.pos + length;
                 while (reader.pos < end) {
@@ -701,6 +752,46 @@ export var Capabilities;
                             obj.tags++;
                             break;
                         }
+                        case 8: {
+                            if (opts.limits?.gpus != null && obj.gpus === opts.limits.gpus) {
+                                throw new MaxLengthError('Streaming decode error - repeated field "gpus" had too many elements');
+                            }
+                            for (const evt of Gpu.codec().stream(reader, reader.uint32(), `${prefix}.gpus[]`, {
+                                limits: opts.limits?.gpus$
+                            })) {
+                                yield {
+                                    ...evt,
+                                    index: obj.gpus
+                                };
+                            }
+                            obj.gpus++;
+                            break;
+                        }
+                        case 9: {
+                            if (opts.limits?.exclusive != null && obj.exclusive === opts.limits.exclusive) {
+                                throw new MaxLengthError('Streaming decode error - repeated field "exclusive" had too many elements');
+                            }
+                            yield {
+                                field: `${prefix}.exclusive[]`,
+                                index: obj.exclusive,
+                                value: reader.string()
+                            };
+                            obj.exclusive++;
+                            break;
+                        }
+                        case 10: {
+                            yield {
+                                field: `${prefix}.ownerOnly`,
+                                value: reader.bool()
+                            };
+                            break;
+                        }
+                        case 11: {
+                            yield* Owner.codec().stream(reader, reader.uint32(), `${prefix}.owner`, {
+                                limits: opts.limits?.owner
+                            });
+                            break;
+                        }
                         default: {
                             reader.skipType(tag & 7);
                             break;
@@ -724,6 +815,210 @@ export var Capabilities;
     }
     Capabilities.stream = stream;
 })(Capabilities || (Capabilities = {}));
+export var Gpu;
+(function (Gpu) {
+    let _codec;
+    Gpu.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if ((obj.uuid != null && obj.uuid !== '')) {
+                    w.uint32(10);
+                    w.string(obj.uuid);
+                }
+                if ((obj.model != null && obj.model !== '')) {
+                    w.uint32(18);
+                    w.string(obj.model);
+                }
+                if ((obj.memoryBytes != null && obj.memoryBytes !== 0)) {
+                    w.uint32(24);
+                    w.uint64Number(obj.memoryBytes);
+                }
+                if ((obj.driver != null && obj.driver !== '')) {
+                    w.uint32(34);
+                    w.string(obj.driver);
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    uuid: '',
+                    model: '',
+                    memoryBytes: 0,
+                    driver: ''
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            obj.uuid = reader.string();
+                            break;
+                        }
+                        case 2: {
+                            obj.model = reader.string();
+                            break;
+                        }
+                        case 3: {
+                            obj.memoryBytes = reader.uint64Number();
+                            break;
+                        }
+                        case 4: {
+                            obj.driver = reader.string();
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            yield {
+                                field: `${prefix}.uuid`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        case 2: {
+                            yield {
+                                field: `${prefix}.model`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        case 3: {
+                            yield {
+                                field: `${prefix}.memoryBytes`,
+                                value: reader.uint64Number()
+                            };
+                            break;
+                        }
+                        case 4: {
+                            yield {
+                                field: `${prefix}.driver`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, Gpu.codec());
+    }
+    Gpu.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, Gpu.codec(), opts);
+    }
+    Gpu.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, Gpu.codec(), opts);
+    }
+    Gpu.stream = stream;
+})(Gpu || (Gpu = {}));
+export var Owner;
+(function (Owner) {
+    let _codec;
+    Owner.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if ((obj.client != null && obj.client !== '')) {
+                    w.uint32(10);
+                    w.string(obj.client);
+                }
+                if ((obj.signature != null && obj.signature.byteLength > 0)) {
+                    w.uint32(18);
+                    w.bytes(obj.signature);
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    client: '',
+                    signature: uint8ArrayAlloc(0)
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            obj.client = reader.string();
+                            break;
+                        }
+                        case 2: {
+                            obj.signature = reader.bytes();
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            yield {
+                                field: `${prefix}.client`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        case 2: {
+                            yield {
+                                field: `${prefix}.signature`,
+                                value: reader.bytes()
+                            };
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, Owner.codec());
+    }
+    Owner.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, Owner.codec(), opts);
+    }
+    Owner.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, Owner.codec(), opts);
+    }
+    Owner.stream = stream;
+})(Owner || (Owner = {}));
 export var Demand;
 (function (Demand) {
     let _codec;
@@ -1241,6 +1536,12 @@ export var Lease;
                     w.uint32(32);
                     w.bool(obj.granted);
                 }
+                if (obj.gpus != null && obj.gpus.length > 0) {
+                    for (const value of obj.gpus) {
+                        w.uint32(42);
+                        w.string(value);
+                    }
+                }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
                 }
@@ -1248,7 +1549,8 @@ export var Lease;
                 const obj = {
                     replica: '',
                     epoch: 0,
-                    manifest: uint8ArrayAlloc(0)
+                    manifest: uint8ArrayAlloc(0),
+                    gpus: []
                 };
                 const end = length == null ? reader.len : reader.pos + length;
                 while (reader.pos < end) {
@@ -1270,6 +1572,13 @@ export var Lease;
                             obj.granted = reader.bool();
                             break;
                         }
+                        case 5: {
+                            if (opts.limits?.gpus != null && obj.gpus.length === opts.limits.gpus) {
+                                throw new MaxLengthError('Decode error - repeated field "gpus" had too many elements');
+                            }
+                            obj.gpus.push(reader.string());
+                            break;
+                        }
                         default: {
                             reader.skipType(tag & 7);
                             break;
@@ -1278,6 +1587,9 @@ export var Lease;
                 }
                 return obj;
             }, function* (reader, length, prefix, opts = {}) {
+                const obj = {
+                    gpus: 0
+                };
                 const end = length == null ? reader.len : reader.pos + length;
                 while (reader.pos < end) {
                     const tag = reader.uint32();
@@ -1308,6 +1620,18 @@ export var Lease;
                                 field: `${prefix}.granted`,
                                 value: reader.bool()
                             };
+                            break;
+                        }
+                        case 5: {
+                            if (opts.limits?.gpus != null && obj.gpus === opts.limits.gpus) {
+                                throw new MaxLengthError('Streaming decode error - repeated field "gpus" had too many elements');
+                            }
+                            yield {
+                                field: `${prefix}.gpus[]`,
+                                index: obj.gpus,
+                                value: reader.string()
+                            };
+                            obj.gpus++;
                             break;
                         }
                         default: {

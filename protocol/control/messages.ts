@@ -1,4 +1,6 @@
 /** The control stream's messages, version and bounds. Everything a peer sends is decoded here before anyone looks at it. */
+import { GPUS_MAX } from '../bundle/manifest.ts'
+import { TAGS_MAX } from '../bundle/policy.ts'
 import { Frame } from './control.js'
 
 export * from './control.js'
@@ -17,7 +19,7 @@ export function decodeFrame(bytes: Uint8Array): Frame | undefined {
   try {
     return Frame.decode(bytes, {
       limits: {
-        hello: { versions: 16, replicas: FRAME_ITEMS_MAX, capabilities: { engines: 16, tags: 64 } },
+        hello: { versions: 16, replicas: FRAME_ITEMS_MAX, capabilities: { engines: 16, tags: TAGS_MAX, exclusive: TAGS_MAX, gpus: GPUS_MAX } },
         start: { replicas: FRAME_ITEMS_MAX },
         progress: { replicas: FRAME_ITEMS_MAX },
         reports: { results: FRAME_ITEMS_MAX },

@@ -1,4 +1,5 @@
 /** What a client asks a coordinator, and the shapes of the answers' dag-cbor bodies. */
+import type { GpuNeeds } from '../bundle/manifest.ts'
 import type { BatchId, PeerIdString, TaskId } from '../ids.ts'
 import { Answer, Request } from './owner.js'
 
@@ -138,6 +139,13 @@ export interface NodeView {
   readonly invalid: number
   readonly errors: number
   readonly lost: number
+  /** Exclusive ones, which only tasks that ask for them get, end with `!`. */
+  readonly tags: readonly string[]
+  readonly gpus: readonly { readonly uuid: string; readonly model: string; readonly memoryBytes: number; readonly driver: string; readonly taken: boolean }[]
+  /** The client whose node it is; left out for a stranger's. */
+  readonly owner?: PeerIdString
+  /** It takes its owner's tasks only. */
+  readonly ownerOnly: boolean
 }
 
 /** `project`. */
@@ -157,6 +165,14 @@ export type WhyReason =
   | 'away'
   /** It does not offer the engine, or has too little even when it runs nothing else. */
   | 'engine'
+  | 'platform'
+  /** It has not the tags that the task asks for; or has one that is for tasks that ask for it. */
+  | 'tags'
+  | 'reserved'
+  /** It takes its owner's tasks only. */
+  | 'private'
+  /** Not so many GPUs of that memory, model and driver. */
+  | 'gpus'
   | 'cpu'
   | 'memory'
   | 'disk'
@@ -168,10 +184,12 @@ export type WhyReason =
   | 'set_aside'
   /** Paused, draining, or its owner needs the machine. */
   | 'takes_none'
-  /** Busy with others: all slots, or the CPU or memory that it lends. */
+  /** Busy with others: all slots, or what it lends of something. */
   | 'full'
   | 'cpu_taken'
   | 'memory_taken'
+  | 'disk_taken'
+  | 'gpus_taken'
   /** It takes this or another task within moments. */
   | 'free'
 
@@ -229,6 +247,10 @@ export interface WhyView {
     readonly diskBytes: number
     /** Nodes that the task is for; 0 for any. */
     readonly named: number
+    /** Left out where any will do. */
+    readonly platform?: string
+    readonly gpus?: GpuNeeds
+    readonly tags?: readonly string[]
   }
   readonly runs: readonly RunWhy[]
   /** What runs goes on; nothing new starts. */

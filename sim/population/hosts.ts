@@ -250,8 +250,8 @@ export class Hosts {
       // A million hosts have some 12,000 different ones.
       if (number > 0xffff) throw new RangeError('more than 65,536 kinds of hosts')
       this.#offerNumbers.set(key, number)
-      const software = { name: 'a volunteer', agent: 'talko-sim', platform: 'linux/amd64', engines: ['process'], tags: [], owner: null, network: '' }
-      this.#offers.push({ ...software, cpuMillis: cores * 1000, memoryBytes, diskBytes, slots })
+      const software = { name: 'a volunteer', agent: 'talko-sim', platform: 'linux/amd64', engines: ['process'], tags: [], exclusive: [], gpus: [] }
+      this.#offers.push({ ...software, ownerOnly: false, owner: null, network: '', cpuMillis: cores * 1000, memoryBytes, diskBytes, slots })
     }
     return number
   }

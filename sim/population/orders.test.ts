@@ -20,7 +20,9 @@ it('reads from the bytes what the real encoder wrote', () => {
       const frame = Frame.encode({
         seq,
         ack: 0,
-        ...(kind === 'assign' ? { assign: { leases: some.map((one) => ({ replica: idOf(one), epoch: 7, manifest: bytes })), signature: bytes } } : {}),
+        ...(kind === 'assign'
+          ? { assign: { leases: some.map((one) => ({ replica: idOf(one), epoch: 7, manifest: bytes, gpus: [] })), signature: bytes } }
+          : {}),
         ...(kind === 'grant' ? { grant: { granted: some.map(idOf), refused: others.map(idOf) } } : {}),
         ...(kind === 'cancel' ? { cancel: { replicas: some.map(idOf), reason: 'decided' } } : {}),
         ...(kind === 'release' ? { release: { replicas: some.map(idOf) } } : {})

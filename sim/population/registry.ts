@@ -19,6 +19,9 @@ const OFFER: NodeOffer = {
   diskBytes: 0,
   slots: 0,
   tags: [],
+  exclusive: [],
+  gpus: [],
+  ownerOnly: false,
   owner: null,
   network: ''
 }

@@ -186,7 +186,10 @@ export class Hostile {
       memoryBytes: 2 ** 40,
       diskBytes: 2 ** 40,
       slots: SLOTS,
-      tags: []
+      tags: [],
+      exclusive: [],
+      gpus: [],
+      ownerOnly: false
     }
     const hello = {
       versions: [CONTROL_VERSION],

@@ -65,7 +65,10 @@ export function capabilitiesOf(slots: number): Capabilities {
     memoryBytes: 2 ** 40,
     diskBytes: 2 ** 40,
     slots,
-    tags: []
+    tags: [],
+    exclusive: [],
+    gpus: [],
+    ownerOnly: false
   }
   known.set(slots, made)
   return made

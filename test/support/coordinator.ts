@@ -66,6 +66,9 @@ export function offer(slots: number, overrides: Partial<NodeOffer> = {}): NodeOf
     diskBytes: 2 ** 50,
     slots,
     tags: [],
+    exclusive: [],
+    gpus: [],
+    ownerOnly: false,
     owner: null,
     network: '',
     ...overrides

@@ -1,0 +1,97 @@
+/**
+ * What a task needs of a node, and what a node has: what lasts (platform, engine, tags, kinds of GPU, whose it is, how much of
+ * everything in all) and what passes (how much of it is free). Nothing here is ever given twice: `roomLack` counts what every
+ * replica may use, not what it uses.
+ */
+import type { GpuNeeds, RunManifest } from '#protocol/bundle/manifest'
+import type { WhyReason } from '#protocol/owner/messages'
+import type { Gpu, NodeOffer } from './events.ts'
+import type { Group, Needs, Node, Replica } from './model.ts'
+
+const NO_GPUS: readonly string[] = []
+
+/** Of a manifest whose image, if it has one, is for `platform`. */
+export function needsOf(manifest: RunManifest, platform: string | undefined): Needs {
+  const { engine, resources, gpus } = manifest
+  const { cpuMillis, memoryBytes, diskBytes } = resources
+  const needs = { engine, cpuMillis, memoryBytes, diskBytes, platform: manifest.platform ?? platform ?? null, gpus: gpus ?? null }
+  return { ...needs, key: JSON.stringify(Object.values(needs)) }
+}
+
+/** What keeps the node from ever running them, as it is: the first thing. */
+export function lackOf(offer: NodeOffer, group: Pick<Group, 'needs' | 'tags' | 'by'>): WhyReason | undefined {
+  return kindLack(offer, group) ?? amountLack(offer, group.needs)
+}
+
+/** The same without amounts: what all nodes of one kind lack or have alike. */
+export function kindLack(offer: NodeOffer, { needs, tags, by }: Pick<Group, 'needs' | 'tags' | 'by'>): WhyReason | undefined {
+  if (!offer.engines.includes(needs.engine)) return 'engine'
+  if (needs.platform !== null && needs.platform !== offer.platform) return 'platform'
+  if (!tags.every((tag) => offer.tags.includes(tag))) return 'tags'
+  if (!offer.exclusive.every((tag) => tags.includes(tag))) return 'reserved'
+  if (offer.ownerOnly && offer.owner !== by) return 'private'
+  const { gpus } = needs
+  return gpus !== null && offer.gpus.filter((gpu) => serves(gpu, gpus)).length < gpus.count ? 'gpus' : undefined
+}
+
+function amountLack(offer: NodeOffer, needs: Needs): WhyReason | undefined {
+  if (needs.cpuMillis > offer.cpuMillis) return 'cpu'
+  if (needs.memoryBytes > offer.memoryBytes) return 'memory'
+  return needs.diskBytes > offer.diskBytes ? 'disk' : undefined
+}
+
+/** What is not free now. */
+export function roomLack(node: Node, needs: Needs): WhyReason | undefined {
+  const { offer } = node
+  if (needs.cpuMillis > offer.cpuMillis - node.cpuMillis) return 'cpu_taken'
+  if (needs.memoryBytes > offer.memoryBytes - node.memoryBytes) return 'memory_taken'
+  if (needs.diskBytes > offer.diskBytes - node.diskBytes) return 'disk_taken'
+  return needs.gpus !== null && freeGpus(node, needs.gpus).length < needs.gpus.count ? 'gpus_taken' : undefined
+}
+
+/** UUIDs for one replica: the smallest that do, so that large ones stay free for who needs them. There must be enough. */
+export function pickGpus(node: Node, { gpus }: Needs): readonly string[] {
+  if (gpus === null) return NO_GPUS
+  const free = freeGpus(node, gpus).sort((a, b) => a.memoryBytes - b.memoryBytes || (a.uuid < b.uuid ? -1 : 1))
+  return free.slice(0, gpus.count).map(({ uuid }) => uuid)
+}
+
+/** The node has less for others. */
+export function occupy(node: Node, { task, gpus }: Replica): void {
+  const { needs } = task.bundle
+  node.cpuMillis += needs.cpuMillis
+  node.memoryBytes += needs.memoryBytes
+  node.diskBytes += needs.diskBytes
+  if (gpus.length === 0) return
+  node.gpusTaken ??= new Set()
+  for (const uuid of gpus) node.gpusTaken.add(uuid)
+}
+
+export function vacate(node: Node, { task, gpus }: Replica): void {
+  const { needs } = task.bundle
+  node.cpuMillis -= needs.cpuMillis
+  node.memoryBytes -= needs.memoryBytes
+  node.diskBytes -= needs.diskBytes
+  for (const uuid of gpus) node.gpusTaken?.delete(uuid)
+  if (node.gpusTaken?.size === 0) node.gpusTaken = null
+}
+
+function freeGpus({ offer, gpusTaken }: Node, needs: GpuNeeds): Gpu[] {
+  return offer.gpus.filter((gpu) => gpusTaken?.has(gpu.uuid) !== true && serves(gpu, needs))
+}
+
+function serves(gpu: Gpu, needs: GpuNeeds): boolean {
+  return gpu.memoryBytes >= needs.memoryBytes && gpu.model.toLowerCase().includes(needs.model) && isAtLeast(gpu.driver, needs.driver)
+}
+
+/** Versions are numbers with dots between them; '' is any. */
+function isAtLeast(version: string, least: string): boolean {
+  if (least === '') return true
+  const have = version.split('.').map(Number)
+  const want = least.split('.').map(Number)
+  for (const [at, number] of want.entries()) {
+    const difference = (have[at] ?? 0) - number
+    if (difference !== 0) return difference > 0
+  }
+  return true
+}
