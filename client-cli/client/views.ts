@@ -46,6 +46,7 @@ export function whyView(value: unknown): WhyView | undefined {
     fields[name] === undefined || (Array.isArray(fields[name]) && fields[name].every((row) => check(record(row) ?? {})))
   const part = (name: string, check: (row: Fields) => boolean): boolean => fields[name] === undefined || check(record(fields[name]) ?? {})
   const named = (row: Fields): boolean => texts(row, ['id', 'name'])
+  const turn = (row: Fields): boolean => texts(row, ['client']) && wholes(row, ['slots', 'waiting']) && typeof row.share === 'number'
   const right =
     fields.runs !== undefined &&
     rows('runs', (row) => texts(row, ['node', 'nodeName', 'state']) && wholes(row, ['attempt', 'forMs']) && typeof row.straggles === 'boolean') &&
@@ -56,6 +57,10 @@ export function whyView(value: unknown): WhyView | undefined {
     rows('holders', named) &&
     part('needs', isNeeds) &&
     part('nearest', (row) => texts(row, ['requirement', 'node', 'nodeName']) && wholes(row, ['needs', 'offers'])) &&
+    part(
+      'shares',
+      (row) => wholes(row, ['others']) && turn(record(row.own) ?? {}) && Array.isArray(row.before) && row.before.every((one) => turn(record(one) ?? {}))
+    ) &&
     part('ahead', (row) => wholes(row, ['tasks', 'replicas'])) &&
     part('failure', (row) => texts(row, ['code', 'message'])) &&
     heldView(fields.held) &&

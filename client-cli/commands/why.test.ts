@@ -52,10 +52,13 @@ it('says what a task waits for, what is in the way, when it goes on, and what he
       nodes: [{ reason: 'full', count: 1, nodes: [{ id: 'p1', name: 'aino' }] }],
       startMs: 60_000,
       endMs: 90_000,
-      runMs: 30_000
+      runMs: 30_000,
+      shares: { own: { client: 'p7', share: 1, slots: 5, waiting: 3 }, before: [{ client: 'p8', share: 2, slots: 1, waiting: 9 }], others: 2 }
     }),
     [
       `${TASK} (primes), for 3 min 5 s: it waits for its turn: 12 tasks (24 runs) are before it`,
+      '  client p8 stands before you because of its share: it holds 1 slot for a share of 2, you hold 5 slots for your share of 1',
+      '  and 1 client more before you',
       '  1 node has no free slot: aino',
       '  it should start in about 1 min 0 s and be done in about 1 min 30 s: a run takes 30 s here lately'
     ]

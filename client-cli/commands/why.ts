@@ -63,6 +63,7 @@ function details(view: WhyView): string[] {
       ({ id, name, here, asked }) =>
         `${called(name, id)} has the output and ${here ? (asked ? 'is handing it over' : 'could not hand it over yet') : 'is away'}`
     ),
+    ...shareLines(view),
     ...nodes.map((one) => nodesLine(one, view)),
     ...(nearest === undefined
       ? []
@@ -75,6 +76,18 @@ function details(view: WhyView): string[] {
       `${startMs === undefined ? '' : `it should start in about ${formatDuration(startMs)} and `}${startMs === undefined ? 'it should ' : ''}be done in about ${formatDuration(endMs)}: a run takes ${formatDuration(runMs)} here lately`
     )
   return lines.map((line) => `  ${line}`)
+}
+
+/** Whose turn it is before this client's, and why. */
+function shareLines({ shares }: WhyView): string[] {
+  if (shares === undefined) return []
+  const { own, before, others } = shares
+  const you = `you hold ${counted(own.slots, 'slot')} for your share of ${own.share}`
+  if (others === 0) return [`of the clients that wait it is your turn: ${you}`]
+  const rows = before.map(
+    ({ client, slots, share }) => `client ${client} stands before you because of its share: it holds ${counted(slots, 'slot')} for a share of ${share}, ${you}`
+  )
+  return others > before.length ? [...rows, `and ${counted(others - before.length, 'client')} more before you`] : rows
 }
 
 function nodesLine({ reason, count, nodes }: NodesWhy, view: WhyView): string {

@@ -2,6 +2,7 @@
 import * as dagCbor from '@ipld/dag-cbor'
 import type { RunManifest } from '#protocol/bundle/manifest'
 import { taskId } from '#protocol/ids'
+import { clientOf } from './clients.ts'
 import { Cursors } from './cursors.ts'
 import type { AcceptedBundle, Event } from './events.ts'
 import type { Batch, Bundle, Group, Task } from './model.ts'
@@ -28,7 +29,7 @@ const NOTHING = new Uint8Array(0)
 export function submitRefusal(state: State, { batch: id, by, bundles }: Submit): SubmitRefusal | undefined {
   const batch = state.batches.get(id)
   if (batch === undefined && state.known.has(id)) return undefined
-  if (batch !== undefined && batch.by !== by) return { code: 'not_owner', message: `batch ${id} belongs to another client` }
+  if (batch !== undefined && batch.client.id !== by) return { code: 'not_owner', message: `batch ${id} belongs to another client` }
   if (batch !== undefined && !batch.open) return undefined
   const tasks = (batch?.tasks.length ?? 0) + bundles.length
   if (tasks > BATCH_TASKS_MAX) return { code: 'too_large', message: `a batch has at most ${BATCH_TASKS_MAX} tasks; submit the rest as another one` }
@@ -100,16 +101,16 @@ export function storedManifest(bytes: Uint8Array): RunManifest {
 
 /** Tasks alike in what they need and who may run them wait in one line. */
 export function groupOf(state: State, batch: Batch, bundle: Bundle): Group {
-  const { by } = batch
+  const { client } = batch
   const { priority, nodes, tags } = batch.policy
-  const key = `${bundle.needs.key} ${priority} ${by} ${tags.join(',')} ${nodes.length === 0 ? '' : [...nodes].sort().join(',')}`
+  const key = `${bundle.needs.key} ${priority} ${client.id} ${tags.join(',')} ${nodes.length === 0 ? '' : [...nodes].sort().join(',')}`
   let group = state.groups.get(key)
   if (group === undefined) {
     group = {
       key,
+      client,
       needs: bundle.needs,
       tags,
-      by,
       priority,
       nodes: nodes.length === 0 ? null : new Set(nodes),
       fresh: new OrderedQueue(),
@@ -118,6 +119,7 @@ export function groupOf(state: State, batch: Batch, bundle: Bundle): Group {
       users: 0
     }
     state.groups.set(key, group)
+    client.groups.add(group)
   }
   return group
 }
@@ -132,7 +134,7 @@ function open(state: State, { batch: id, name, by, policy, seed }: Submit, nowMs
   const batch: Batch = {
     id,
     name,
-    by,
+    client: clientOf(state, by),
     createdAtMs: nowMs,
     order,
     seed: seed >>> 0,

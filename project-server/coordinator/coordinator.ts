@@ -50,6 +50,7 @@ export class Coordinator {
 
   /** Rebuilds the live state: what is not terminal, and every node. `nowMs` is the time of the restart: nodes get a full grace period from it. Throws when the records contradict each other. */
   async load(store: Pick<Store, 'get' | 'range'>, nowMs: number): Promise<void> {
+    this.#state.fair.forward(nowMs)
     await load(this.#state, store, nowMs)
     this.#follow(nowMs)
   }
@@ -62,6 +63,7 @@ export class Coordinator {
   /** Applies one event completely: what follows for tasks is settled, and what can be leased is. A refused submit changes nothing. */
   apply(event: Event, nowMs: number): void {
     const state = this.#state
+    state.fair.forward(nowMs)
     switch (event.kind) {
       case 'submit':
         submit(state, event, nowMs)
@@ -86,6 +88,7 @@ export class Coordinator {
         for (const task of [...state.waitingPulls]) retryPull(state, task, nowMs)
         findStragglers(state, nowMs)
         endWaiting(state, nowMs)
+        state.fair.refresh()
         lookAtAll(state)
         break
       default:

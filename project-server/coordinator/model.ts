@@ -4,6 +4,7 @@ import type { GpuNeeds } from '#protocol/bundle/manifest'
 import type { TaskPolicy } from '#protocol/bundle/policy'
 import type { Link } from '#protocol/control/link'
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
+import type { Client } from './clients.ts'
 import type { Cursors } from './cursors.ts'
 import type { NodeOffer, TaskFailure } from './events.ts'
 import type { OrderedQueue } from './queue.ts'
@@ -41,7 +42,7 @@ export interface Needs {
 export interface Batch {
   readonly id: BatchId
   readonly name: string
-  readonly by: PeerIdString
+  readonly client: Client
   readonly createdAtMs: number
   readonly order: number
   readonly seed: number
@@ -61,13 +62,12 @@ export interface Batch {
   readonly counts: { created: number; running: number; validating: number; ready: number; failed: number; killed: number }
 }
 
-/** Tasks that any one node can run or cannot run alike: equal needs, tags, priority, client and named nodes. */
+/** Tasks of one client that any one node can run or cannot run alike: equal needs, tags, priority and named nodes. */
 export interface Group {
   readonly key: string
+  readonly client: Client
   readonly needs: Needs
   readonly tags: readonly string[]
-  /** Whose they are. */
-  readonly by: PeerIdString
   readonly priority: number
   /** Named nodes; null for any. */
   readonly nodes: ReadonlySet<PeerIdString> | null

@@ -75,9 +75,16 @@ export const WHY_AHEAD_MAX = 100_000
 export const WHY_NODES_TRIED_MAX = 1_000
 /** Nodes that are named for one reason; the others are counted. */
 export const WHY_NODES_NAMED_MAX = 3
+/** Clients that are named as those whose turn it is before another's. */
+export const WHY_CLIENTS_NAMED_MAX = 3
 /** Answers to one `find`: more would not help anybody. */
 export const FOUND_MAX = 16
 /** Why something is held, kept with it. */
 export const HOLD_REASON_CHARS_MAX = 200
 /** Text of a node that is kept with a replica. */
 export const MESSAGE_CHARS_MAX = 200
+
+/** What a client got beyond its share, or short of it, is forgotten by half in this time (HTCondor's PRIORITY_HALFLIFE): far longer than a run, so that long runs are paid back, and far shorter than a month. */
+export const FAIR_HALF_LIFE_MS = 86_400_000
+/** So many slot-milliseconds beyond its share weigh half a slot less than a slot: small against what a slot does in a minute, so that shares come out even soon. */
+export const FAIR_SPAN_MS = 10_000

@@ -4,6 +4,7 @@ import { type BatchId, isBatchId, type ReplicaId } from '#protocol/ids'
 import { decodeResult, voteOf } from '#protocol/result/result'
 import type { Store } from '../ports.ts'
 import { bundleOf, groupOf, orderOf, storedManifest } from './batches.ts'
+import { clientOf } from './clients.ts'
 import type { Batch, Node, Replica, Report, Task } from './model.ts'
 import { newNode, overruns, watch } from './nodes.ts'
 import { resumePull } from './pulls.ts'
@@ -98,7 +99,7 @@ async function loadBatch(state: State, store: Records, { id, assigned }: { id: s
   const batch: Batch = {
     id,
     name,
-    by,
+    client: clientOf(state, by),
     createdAtMs,
     order,
     seed,
@@ -209,7 +210,7 @@ function loadReplica(
   }
   task.replicas.push(replica)
   if (!isLive(replica.state)) return
-  take(replica)
+  take(state, replica)
   if (replica.state === 'running') task.batch.runs.began(replica)
 }
 

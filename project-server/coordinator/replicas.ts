@@ -171,24 +171,26 @@ function tellCancelled(state: State, replica: Replica, reason: CancelReason, now
 }
 
 /** Its node has it, and what it needs is taken there. */
-export function take(replica: Replica): void {
-  const { node } = replica
+export function take(state: State, replica: Replica): void {
+  const { node, task } = replica
+  state.fair.hold(task.batch.client, 1)
   replica.place = node.held.push(replica) - 1
   occupy(node, replica)
 }
 
 function hold(state: State, replica: Replica): void {
-  take(replica)
+  take(state, replica)
   refile(state, replica.node)
 }
 
 function release(state: State, replica: Replica): void {
-  const { node } = replica
+  const { node, task } = replica
   const last = node.held.pop()
   if (last !== undefined && last !== replica) {
     node.held[replica.place] = last
     last.place = replica.place
   }
+  state.fair.hold(task.batch.client, -1)
   vacate(node, replica)
   state.nodesChanged.add(node)
   refile(state, node)

@@ -1,7 +1,7 @@
 /**
  * Placing: which waiting task goes to which node. By event: a group that gained tasks looks for nodes, a node that gained
- * room looks for tasks; nothing else is looked at. First come, first served within a priority; a task that no node can take
- * now holds up nobody.
+ * room looks for tasks; nothing else is looked at. The client comes first whose turn it is by its share (fair-share.ts); of
+ * its tasks those of the highest priority, and of these the first that came. A task that no node can take now holds up nobody.
  */
 import { mustWait } from './independence.ts'
 import { type Group, isHeld, type Node, type Task } from './model.ts'
@@ -19,6 +19,7 @@ export function want(state: State, task: Task, count: number): void {
   const { group } = task
   const queue = count === 0 || isHeld(task) ? null : task.replicas.some(bars) ? group.partial : group.fresh
   if (task.queue !== queue) {
+    if ((task.queue === null) !== (queue === null)) state.fair.wait(group.client, queue === null ? -1 : 1)
     task.queue?.remove(task)
     queue?.add(task)
   } else if (!grew) return
@@ -39,6 +40,7 @@ export function requeue(state: State, tasks: readonly Task[]): void {
     const joined = joining.get(queue)
     if (joined === undefined) joining.set(queue, [task])
     else joined.push(task)
+    state.fair.wait(group.client, 1)
     if (queue === group.partial) group.cursors.setBack(task.order)
     state.groupsChanged.add(group)
   }
@@ -80,13 +82,16 @@ function placeOnNodes(state: State, nowMs: number): void {
 }
 
 function firstTaskFor(state: State, node: Node, nowMs: number): Task | undefined {
-  let first: Task | undefined
-  for (const group of state.groups.values()) {
-    if (!waiting(group) || !fits(node, group)) continue
-    const task = firstOfGroup(state, group, node, nowMs)
-    if (task !== undefined && (first === undefined || isBefore(task, first))) first = task
+  for (const client of state.fair.line) {
+    let first: Task | undefined
+    for (const group of client.groups) {
+      if (!waiting(group) || !fits(node, group)) continue
+      const task = firstOfGroup(state, group, node, nowMs)
+      if (task !== undefined && (first === undefined || isBefore(state, task, first))) first = task
+    }
+    if (first !== undefined) return first
   }
-  return first
+  return undefined
 }
 
 /** The group's first task that the node is not barred from. What it is barred from is not looked at again; what it must leave to others for now is. */
@@ -120,7 +125,7 @@ function placeGroups(state: State, nowMs: number): void {
     for (const candidate of groupsChanged) {
       const head = headOf(candidate)
       if (head === undefined) groupsChanged.delete(candidate)
-      else if (first === undefined || isBefore(head, first)) {
+      else if (first === undefined || isBefore(state, head, first)) {
         group = candidate
         first = head
       }
@@ -175,7 +180,8 @@ function headOf(group: Group): Task | undefined {
   return fresh.order < partial.order ? fresh : partial
 }
 
-function isBefore(a: Task, b: Task): boolean {
+function isBefore(state: State, a: Task, b: Task): boolean {
+  if (a.group.client !== b.group.client) return state.fair.compare(a.group.client, b.group.client) < 0
   return a.group.priority === b.group.priority ? a.order < b.order : a.group.priority > b.group.priority
 }
 

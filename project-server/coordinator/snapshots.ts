@@ -36,8 +36,8 @@ function replicaRecord({ attempt, node, state, atMs, epoch, gpus, granted, repor
   }
 }
 
-export function batchRecord({ id, name, by, createdAtMs, order, seed, policy, open, tasks, counts, held, queuedAtMs }: Batch): BatchRecord {
-  return { id, name, by, createdAtMs, order, seed, policy, open, tasks: tasks.length, ...counts, held, queuedAtMs }
+export function batchRecord({ id, name, client, createdAtMs, order, seed, policy, open, tasks, counts, held, queuedAtMs }: Batch): BatchRecord {
+  return { id, name, by: client.id, createdAtMs, order, seed, policy, open, tasks: tasks.length, ...counts, held, queuedAtMs }
 }
 
 export function nodeRecord({ id, offer, state, lastSeenMs, valid, invalid, errors, lost }: Node): NodeRecord {

@@ -1,5 +1,7 @@
 /** Everything the coordinator holds in memory, and what it has not yet acted on within the present event. */
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
+import type { Client } from './clients.ts'
+import { FairShare } from './fair-share.ts'
 import { FreeNodes } from './free-nodes.ts'
 import { Presence } from './independence.ts'
 import { CHANGED, Marked, TOUCHED } from './marks.ts'
@@ -32,6 +34,8 @@ export class State {
   readonly bundles = new Map<string, Bundle>()
   readonly groups = new Map<string, Group>()
   readonly needs = new Map<string, Needs>()
+  readonly clients = new Map<PeerIdString, Client>()
+  readonly fair = new FairShare<Client>()
   readonly nodes = new Map<PeerIdString, Node>()
   readonly free = new FreeNodes()
   readonly presence = new Presence()

@@ -154,7 +154,10 @@ function end(state: State, task: Task, nowMs: number): void {
   state.liveTasks--
   batch.tasks[task.index] = undefined
   if (--bundle.users === 0) state.bundles.delete(bundle.cid)
-  if (--group.users === 0) state.groups.delete(group.key)
+  if (--group.users === 0) {
+    state.groups.delete(group.key)
+    group.client.groups.delete(group)
+  }
   if (state.groups.size === 0) state.needs.clear()
   endBatch(state, task)
 }

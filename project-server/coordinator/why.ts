@@ -2,11 +2,12 @@
  * Why a task does not go on: what it waits for, for every node what keeps it from taking the task, its place in the queue, and
  * when it should come to an end. Reads the state and changes nothing; every rule of placing (scheduler.ts) has its reason here.
  */
-import type { NearestMiss, NodesWhy, QueuePlace, RunWhy, WhyReason, WhyView } from '#protocol/owner/messages'
+import type { ClientTurn, NearestMiss, NodesWhy, QueuePlace, RunWhy, WhyReason, WhyView } from '#protocol/owner/messages'
+import type { Client } from './clients.ts'
 import { isDependent } from './independence.ts'
 import { type Batch, type Group, isHeld, type Needs, type Node, type Task } from './model.ts'
 import { kindLack, lackOf, roomLack } from './needs.ts'
-import { NODE_SLOTS_MAX, WHY_AHEAD_MAX, WHY_NODES_NAMED_MAX, WHY_NODES_TRIED_MAX } from './policy.ts'
+import { NODE_SLOTS_MAX, WHY_AHEAD_MAX, WHY_CLIENTS_NAMED_MAX, WHY_NODES_NAMED_MAX, WHY_NODES_TRIED_MAX } from './policy.ts'
 import { isBarred } from './replicas.ts'
 import { fits } from './scheduler.ts'
 import type { State } from './state.ts'
@@ -62,7 +63,7 @@ export function why(state: State, task: Task, nowMs: number): WhyView {
   }
   const able = [...state.nodes.values()].filter((node) => isThere(node) && suits(node, group))
   const ahead = placeOf(state, task, able)
-  return { ...view, waitsFor: 'turn', nodes, ahead, ...estimateOfTurn(state, task, able, ahead) }
+  return { ...view, waitsFor: 'turn', nodes, ahead, ...sharesOf(state, group.client), ...estimateOfTurn(state, task, able, ahead) }
 }
 
 /** Its own hold, or else its batch's. */
@@ -140,11 +141,23 @@ function nearestMiss(state: State, { group }: Task): NearestMiss | undefined {
   return nearest
 }
 
-/** What stands before it in the queue and wants nodes that could run it. */
+/** When others wait too: whose turn it is before this client's. */
+function sharesOf({ fair: { line } }: State, client: Client): Pick<WhyView, 'shares'> {
+  if (line.length < 2) return {}
+  const before = line.slice(0, line.indexOf(client))
+  return { shares: { own: turnOf(client), before: before.slice(0, WHY_CLIENTS_NAMED_MAX).map(turnOf), others: before.length } }
+}
+
+function turnOf({ id, share, slots, waiting }: Client): ClientTurn {
+  return { client: id, share, slots, waiting }
+}
+
+/** What stands before it in the queue and wants nodes that could run it: of its own client by priority and order, of others what their shares give them meanwhile. */
 function placeOf(state: State, task: Task, able: readonly Node[]): QueuePlace {
   const place = { tasks: 0, replicas: 0 }
   const tried = able.slice(0, WHY_NODES_TRIED_MAX)
-  for (const group of state.groups.values()) {
+  const { client } = task.group
+  for (const group of client.groups) {
     if (group.priority < task.group.priority) continue
     if (group !== task.group && !tried.some((node) => suits(node, group))) continue
     for (const queue of [group.fresh, group.partial])
@@ -153,6 +166,15 @@ function placeOf(state: State, task: Task, able: readonly Node[]): QueuePlace {
         place.tasks++
         place.replicas += other.wanted
       }
+  }
+  const own = place.replicas + task.wanted
+  for (const other of state.fair.line) {
+    if (other === client) continue
+    let waiting = 0
+    for (const group of other.groups) if (tried.some((node) => suits(node, group))) waiting += group.fresh.size + group.partial.size
+    const before = Math.min(waiting, Math.ceil((own * other.share) / client.share))
+    place.tasks += before
+    place.replicas += before
   }
   return place
 }

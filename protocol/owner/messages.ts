@@ -226,6 +226,16 @@ export interface QueuePlace {
   readonly replicas: number
 }
 
+/** A client among those whose tasks wait. */
+export interface ClientTurn {
+  readonly client: PeerIdString
+  readonly share: number
+  /** That it holds now. */
+  readonly slots: number
+  /** Its tasks that wait for a node. */
+  readonly waiting: number
+}
+
 /** `why`: what a task, or the first task of a batch that waits for a node, waits for. Times are estimates, and missing while there is nothing to tell them from. */
 export interface WhyView {
   readonly task: TaskId
@@ -260,6 +270,8 @@ export interface WhyView {
   readonly nearest?: NearestMiss
   /** With `turn`. */
   readonly ahead?: QueuePlace
+  /** With `turn`, when other clients wait too: the first of those whose turn it is before this one's, by slots held for each share, and how many they are. */
+  readonly shares?: { readonly own: ClientTurn; readonly before: readonly ClientTurn[]; readonly others: number }
   /** With `output`. */
   readonly holders?: readonly { readonly id: PeerIdString; readonly name: string; readonly here: boolean; readonly asked: boolean }[]
   /** Until it starts, and until it is over. */

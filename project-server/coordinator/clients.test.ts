@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { DEFAULT_POLICY } from '#protocol/bundle/policy'
+import type { ReplicaId } from '#protocol/ids'
+import { batchId, CoordinatorWorld, offer, plainBundle, type ScriptedNode } from '#test/support/coordinator'
+import { TICK_MS } from '../policy.ts'
+
+interface Load {
+  readonly client: string
+  /** Tasks of its batches, and what each of them takes; taken in turn. */
+  readonly batches: readonly { readonly tasks: number; readonly runMs: number }[]
+}
+
+/** Clients that never run out of tasks on one node of so many slots, for so long: what each got of the slots' time. */
+async function contend(loads: readonly Load[], { slots, forMs, restartAtMs }: { slots: number; forMs: number; restartAtMs: number }) {
+  const world = await new CoordinatorWorld().start()
+  const ownerOf = new Map<string, { readonly load: Load; readonly runMs: number }>()
+  const submitted = new Map<Load, { batches: number; tasks: number }>(loads.map((load) => [load, { batches: 0, tasks: 0 }]))
+  const submit = (load: Load): void => {
+    const so = submitted.get(load)
+    const next = so === undefined ? undefined : load.batches[so.batches % load.batches.length]
+    if (so === undefined || next === undefined) return
+    so.batches++
+    so.tasks += next.tasks
+    const id = batchId(ownerOf.size + 1)
+    ownerOf.set(id, { load, runMs: next.runMs })
+    const policy = { ...DEFAULT_POLICY, minQuorum: 1, targetResults: 1 }
+    const bundles = Array.from({ length: next.tasks }, (_, index) => plainBundle(`${id} ${index}`))
+    world.apply({ kind: 'submit', batch: id, name: '', by: load.client, bundles, policy, more: false, seed: 1 })
+  }
+  const gotMs = new Map<string, number>(loads.map(({ client }) => [client, 0]))
+  const running = new Map<ReplicaId, { readonly load: Load; readonly sinceMs: number; readonly untilMs: number }>()
+  const look = (node: ScriptedNode): void => {
+    for (const load of loads) for (const so = submitted.get(load); so !== undefined && so.tasks < 2 * slots; ) submit(load)
+    for (const replica of node.leases.keys()) {
+      const of = ownerOf.get(replica.slice(0, replica.indexOf('.')))
+      if (of === undefined || running.has(replica)) continue
+      running.set(replica, { load: of.load, sinceMs: world.nowMs, untilMs: world.nowMs + of.runMs })
+      const so = submitted.get(of.load)
+      if (so !== undefined) so.tasks--
+    }
+  }
+  const startMs = world.nowMs
+  for (const load of loads) submit(load)
+  const node = world.join('node', offer(slots))
+  look(node)
+  for (let restarted = false; world.nowMs < startMs + forMs; ) {
+    const next = Math.min(...[...running.values()].map(({ untilMs }) => untilMs))
+    const tickMs = startMs + (Math.floor((world.nowMs - startMs) / TICK_MS) + 1) * TICK_MS
+    world.nowMs = Math.min(next, tickMs)
+    if (!restarted && world.nowMs - startMs >= restartAtMs) {
+      restarted = true
+      await world.start()
+      world.join('node', offer(slots))
+    }
+    world.coordinator.apply({ kind: 'heartbeat', node: 'node' }, world.nowMs)
+    for (const [replica, { load, sinceMs, untilMs }] of running) {
+      if (untilMs > world.nowMs) continue
+      running.delete(replica)
+      gotMs.set(load.client, (gotMs.get(load.client) ?? 0) + untilMs - sinceMs)
+      world.report(node, replica)
+    }
+    if (world.nowMs === tickMs) world.apply({ kind: 'tick' })
+    look(node)
+  }
+  for (const { load, sinceMs } of running.values()) gotMs.set(load.client, (gotMs.get(load.client) ?? 0) + world.nowMs - sinceMs)
+  const all = [...gotMs.values()].reduce((sum, ms) => sum + ms, 0)
+  return new Map([...gotMs].map(([client, ms]) => [client, ms / all]))
+}
+
+const batches = fc.array(fc.record({ tasks: fc.constantFrom(1, 2, 7, 40), runMs: fc.constantFrom(1_000, 3_000, 10_000, 60_000) }), {
+  minLength: 1,
+  maxLength: 3
+})
+
+describe('clients of one project', () => {
+  it('two at equal share get 50 +- 5 % of the slots under contention, at any mix of batch sizes and task lengths, also over a restart (S13)', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        batches,
+        batches,
+        fc.integer({ min: 2, max: 8 }),
+        fc.constantFrom(Number.POSITIVE_INFINITY, 700_000),
+        async (one, other, slots, restartAtMs) => {
+          const got = await contend(
+            [
+              { client: 'ann', batches: one },
+              { client: 'bob', batches: other }
+            ],
+            { slots, forMs: 1_800_000, restartAtMs }
+          )
+          assert.ok(Math.abs((got.get('ann') ?? 0) - 0.5) <= 0.05, `ann got ${got.get('ann')}`)
+        }
+      ),
+      { numRuns: 15 }
+    )
+  })
+
+  it('keep their order: by priority, and within one first come, first served, over 1,000 tasks (S02)', async () => {
+    const world = await new CoordinatorWorld().start()
+    const plain = Array.from({ length: 100 }, (_, index) => plainBundle(`${index}`))
+    const priorities = [0, 5, 0, 5, -3, 5, 0, 0, -3, 5]
+    for (const [index, priority] of priorities.entries()) {
+      const policy = { ...DEFAULT_POLICY, minQuorum: 1, targetResults: 1, priority }
+      world.apply({ kind: 'submit', batch: batchId(index + 1), name: '', by: index % 2 === 0 ? 'ann' : 'bob', bundles: plain, policy, more: false, seed: 1 })
+    }
+    const node = world.join('node', offer(1))
+    const order = new Map<string, [number, number, number][]>([
+      ['0', []],
+      ['1', []]
+    ])
+    for (let ran = 0; ran < 1_000; ran++) {
+      const [replica = ''] = node.leases.keys()
+      const [batch = '', index] = replica.split('.')
+      const number = priorities.findIndex((_, at) => batchId(at + 1) === batch)
+      order.get(String(number % 2))?.push([priorities[number] as number, number, Number(index)])
+      world.report(node, replica)
+    }
+    for (const rows of order.values())
+      assert.deepEqual(
+        rows,
+        rows.toSorted((a, b) => b[0] - a[0] || a[1] - b[1] || a[2] - b[2])
+      )
+    assert.equal(order.get('0')?.length, 500)
+  })
+
+  it('are told whose turn it is before theirs', async () => {
+    const world = await new CoordinatorWorld().start()
+    const node = world.join('node', offer(3))
+    const policy = { ...DEFAULT_POLICY, minQuorum: 1, targetResults: 1 }
+    const submit = (by: string, number: number): void =>
+      world.apply({
+        kind: 'submit',
+        batch: batchId(number),
+        name: '',
+        by,
+        bundles: [1, 2, 3, 4].map((index) => plainBundle(`${index}`)),
+        policy,
+        more: false,
+        seed: 1
+      })
+    submit('ann', 1)
+    assert.equal(world.coordinator.why(batchId(1))?.shares, undefined)
+    submit('bob', 2)
+    const why = world.coordinator.why(batchId(1))
+    assert.deepEqual(why?.shares, {
+      own: { client: 'ann', share: 1, slots: 3, waiting: 1 },
+      before: [{ client: 'bob', share: 1, slots: 0, waiting: 4 }],
+      others: 1
+    })
+    assert.deepEqual(why?.ahead, { tasks: 1, replicas: 1 })
+    assert.equal(world.coordinator.why(batchId(2))?.shares?.others, 0)
+    const [first = ''] = node.leases.keys()
+    world.report(node, first)
+    assert.deepEqual([...node.leases.keys()].at(-1), `${batchId(2)}.0.1`)
+  })
+})
