@@ -40,7 +40,28 @@ async function talko(...argv: readonly string[]): Promise<{ status: number; out:
   return { status, out, err }
 }
 
-const VERBS = ['up', 'down', 'init', 'serve', 'invite', 'use', 'upload', 'run', 'map', 'ps', 'info', 'why', 'logs', 'get', 'kill', 'nodes']
+const VERBS = [
+  'up',
+  'down',
+  'init',
+  'serve',
+  'invite',
+  'use',
+  'upload',
+  'run',
+  'map',
+  'ps',
+  'info',
+  'why',
+  'logs',
+  'get',
+  'kill',
+  'hold',
+  'release',
+  'retry',
+  'label',
+  'nodes'
+]
 const SUBVERBS = [
   ...['join', 'start', 'status', 'pause', 'resume', 'stop'].map((verb) => ['node', verb]),
   ...['import', 'list'].map((verb) => ['image', verb]),
@@ -57,6 +78,10 @@ const MUTATING = [
   ['run'],
   ['map'],
   ['kill'],
+  ['hold'],
+  ['release'],
+  ['retry'],
+  ['label'],
   ['get'],
   ['image', 'import'],
   ['node', 'join'],
@@ -97,6 +122,12 @@ describe('the command line', () => {
     [['ps', '-o', 'xml'], /-o is text or json/],
     [['ps', '--timeout', 'soon'], /--timeout is a time like 90s/],
     [['ps', '--limit', '0'], /--limit is a whole number/],
+    [['kill'], /which\? give an id, or select/],
+    [['kill', 'k3vq', '-l', 'a=b'], /which\? give an id, or select/],
+    [['kill', '-l', 'a'], /-l is NAME=VALUE/],
+    [['retry', '--state', 'sad'], /--state is one of waiting, running, held/],
+    [['label', 'k3vq', 'a b=1'], /is not a label: key=value/],
+    [['label', 'k3vq'], /which labels\?/],
     [['run'], /which image and command\?/],
     [['run', 'alpine'], /which command\?/],
     [['run', '--engine', 'process'], /which command\?/],

@@ -50,9 +50,11 @@ const VERBS: readonly Entry[] = [
   { name: 'why', summary: 'what a task waits for, and when it should be done', load: () => import('./commands/why.ts') },
   { name: 'logs', summary: 'what a task prints', load: () => import('./commands/logs.ts') },
   { name: 'get', summary: "fetch a task's output or uploaded data", load: () => import('./commands/get.ts') },
-  { name: 'kill', summary: 'end a task or batch', load: () => import('./commands/kill.ts') },
+  { name: 'kill', summary: 'end tasks or batches', load: () => import('./commands/kill.ts') },
   { name: 'hold', summary: 'start nothing more of a task or batch until it is released', load: () => import('./commands/hold.ts') },
   { name: 'release', summary: 'let a held task or batch go on', load: () => import('./commands/release.ts') },
+  { name: 'retry', summary: 'submit again what failed or was killed', load: () => import('./commands/retry.ts') },
+  { name: 'label', summary: "change batches' labels", load: () => import('./commands/label.ts') },
   { name: 'nodes', summary: 'who lends machines, and how well they answer', load: () => import('./commands/nodes.ts') },
   {
     name: 'receipt',

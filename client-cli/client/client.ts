@@ -5,6 +5,7 @@
 import type { PeerIdString } from '#protocol/ids'
 import type { BatchView, FailureCode, Made, Managed, NodeView, ProjectView, Resolved, TaskView, WhyView } from '#protocol/owner/messages'
 import type { SignedReceipt } from '#protocol/result/receipt'
+import type { ManageOptions, Selection } from './manage.ts'
 import type { NameEntry } from './names.ts'
 import type { BatchOptions, Input, TaskSpec } from './spec.ts'
 import type { Batch } from './submission.ts'
@@ -60,11 +61,6 @@ export interface LogOptions extends CallOptions {
   readonly offset?: number
 }
 
-export interface ManageOptions extends CallOptions {
-  /** Answers with what it would be done to, and changes nothing. */
-  readonly dryRun?: boolean
-}
-
 export interface Uploaded {
   readonly root: string
   readonly bytes: number
@@ -102,16 +98,21 @@ export interface Client {
   why(of: string, options?: CallOptions): Promise<WhyView>
   tasks(batch: string, options?: CallOptions): AsyncGenerator<TaskView, void, undefined>
   result(view: TaskView): TaskResult
-  batches(limit: number, options?: CallOptions): Promise<BatchView[]>
+  /** Newest first; all, or those that are selected. */
+  batches(limit: number, options?: CallOptions & { readonly of?: Selection }): Promise<BatchView[]>
   nodes(options?: CallOptions): Promise<NodeView[]>
   info(options?: CallOptions): Promise<ProjectView>
   resolve(of: string, options?: CallOptions): Promise<Resolved>
   receipt(of: string, options?: CallOptions): Promise<SignedReceipt>
-  /** Ends a task or a whole batch. */
-  kill(of: string, options?: CallOptions): Promise<void>
+  /** Ends a task, a batch, or all that are selected; with a state, those of their tasks that wait or that run. */
+  kill(of: string | Selection, options?: ManageOptions): Promise<Managed>
   /** Keeps a task or a batch from getting new executions until it is released; with `stop` what runs is taken back. */
-  hold(of: string, options?: ManageOptions & { readonly reason?: string; readonly stop?: boolean }): Promise<Managed>
-  release(of: string, options?: ManageOptions): Promise<Managed>
+  hold(of: string | Selection, options?: ManageOptions & { readonly reason?: string; readonly stop?: boolean }): Promise<Managed>
+  release(of: string | Selection, options?: ManageOptions): Promise<Managed>
+  /** Submits again, as new batches of the same name and labels, the tasks that failed or were killed (with a state: one of the two). */
+  retry(of: string | Selection, options?: ManageOptions): Promise<Managed>
+  /** Changes a batch's labels, or those of all that are selected: `key=value` sets one, `key-` takes it away. */
+  label(of: string | Selection, changes: readonly string[], options?: ManageOptions): Promise<Managed>
   /** Bytes of a task's log as they come; goes on where it was after a reconnect. */
   logs(of: string, options?: LogOptions): AsyncGenerator<Uint8Array, void, undefined>
 

@@ -8,7 +8,7 @@ import type { Random } from '../ports.ts'
 import type { Client, Found, Task, TaskResult, TransferOptions } from './client.ts'
 import { TEXT_BYTES_MAX } from './client.ts'
 import { followLog, type LogPorts } from './logs.ts'
-import { manage } from './manage.ts'
+import { labelsOf, manage } from './manage.ts'
 import { listBook, type NameEntry, parseReference } from './names.ts'
 import type { OwnerLink } from './owner-link.ts'
 import { queryBatches, queryNodes, queryProject, queryReceipt, queryResolve, queryTask, queryTasks, queryWhy } from './queries.ts'
@@ -92,7 +92,12 @@ export function ownerClient(ports: ClientPorts): Client {
   }
 
   const submit: Client['submit'] = (manifests, options = {}) =>
-    submitBatch(link, random.bytes(16), { name: options.name ?? '', manifests, policy: policyOf(options.policy) }, options.signal)
+    submitBatch(
+      link,
+      random.bytes(16),
+      { name: options.name ?? '', manifests, policy: policyOf(options.policy), labels: labelsOf(options.labels ?? {}) },
+      options.signal
+    )
 
   /** Sends what waits as few batches as names and policies allow. */
   const sendWaiting = (): void => {
@@ -193,7 +198,7 @@ export function ownerClient(ports: ClientPorts): Client {
     peerId: ports.host.peerId,
     async submitTask(spec) {
       const manifest = await resolveSpec(spec, {}, new Map())
-      const policy = JSON.stringify(policyOf(spec.policy ?? DEFAULT_POLICY))
+      const policy = JSON.stringify([policyOf(spec.policy ?? DEFAULT_POLICY), labelsOf(spec.labels ?? {})])
       return new Promise((done, failed) => {
         waiting.push({ manifest, name: spec.name ?? '', policy, asked: spec, done, failed })
         if (!planned) ports.soon(sendWaiting)
@@ -217,18 +222,16 @@ export function ownerClient(ports: ClientPorts): Client {
     why: (of, options) => queryWhy(link, of, options?.signal),
     tasks: (batch, options) => queryTasks(link, batch, options),
     result,
-    batches: (limit, options) => queryBatches(link, limit, options?.signal),
+    batches: (limit, options) => queryBatches(link, limit, options),
     nodes: (options) => queryNodes(link, options?.signal),
     info: (options) => queryProject(link, options?.signal),
     resolve: (of, options) => queryResolve(link, of, options?.signal),
     receipt: (of, options) => queryReceipt(link, of, options?.signal),
-    async kill(of, options) {
-      await link.ask({ kill: { of } }, options)
-    },
-    hold: (of, { reason = '', stop = false, dryRun = false, signal } = {}) =>
-      manage(link, { verb: 'hold', of, reason, stop, dryRun }, signal === undefined ? {} : { signal }),
-    release: (of, { dryRun = false, signal } = {}) =>
-      manage(link, { verb: 'release', of, reason: '', stop: false, dryRun }, signal === undefined ? {} : { signal }),
+    kill: (of, options) => manage(link, 'kill', of, options),
+    hold: (of, options) => manage(link, 'hold', of, options),
+    release: (of, options) => manage(link, 'release', of, options),
+    retry: (of, options) => manage(link, 'retry', of, { ...options, id: random.bytes(16) }),
+    label: (of, set, options) => manage(link, 'label', of, { ...options, set }),
     logs: (of, options) => followLog(ports, of, options),
     upload: (path, options) => upload(ports, path, options),
     importImage: (source, options) => uploadImage(ports, source, options),

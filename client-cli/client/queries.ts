@@ -3,6 +3,7 @@ import type { BatchView, NodeView, ProjectView, QueryWhat, Resolved, TaskView, W
 import { QUERY_ROWS_MAX } from '#protocol/owner/messages'
 import { decodeSignedReceipt, type SignedReceipt } from '#protocol/result/receipt'
 import { ClientError } from '../errors.ts'
+import { type Selection, selectionOf } from './manage.ts'
 import type { OwnerLink } from './owner-link.ts'
 import { batchView, listOf, nodeView, projectView, readBody, resolved, taskView, whyView } from './views.ts'
 
@@ -13,9 +14,11 @@ function query(
   what: QueryWhat,
   of: string,
   signal: AbortSignal | undefined,
-  page: { limit?: number; after?: string } = {}
+  page: { limit?: number; after?: string; of?: Selection | undefined } = {}
 ): Promise<Uint8Array | undefined> {
-  const question = { query: { what, of, limit: page.limit ?? QUERY_ROWS_MAX, after: page.after ?? '' } }
+  const question = {
+    query: { what, of, limit: page.limit ?? QUERY_ROWS_MAX, after: page.after ?? '', ...(page.of === undefined ? {} : { selection: selectionOf(page.of) }) }
+  }
   return link.ask(question, signal === undefined ? {} : { signal })
 }
 
@@ -45,12 +48,12 @@ export async function* queryTasks(
   }
 }
 
-/** Batches, as the coordinator lists them (newest first), at most `limit`. */
-export async function queryBatches(link: Link, limit: number, signal?: AbortSignal): Promise<BatchView[]> {
+/** Batches, all or those that are selected, as the coordinator lists them (newest first), at most `limit`. */
+export async function queryBatches(link: Link, limit: number, { of, signal }: { of?: Selection; signal?: AbortSignal } = {}): Promise<BatchView[]> {
   const all: BatchView[] = []
   while (all.length < limit) {
     const asked = Math.min(QUERY_ROWS_MAX, limit - all.length)
-    const rows = readBody(await query(link, 'batches', '', signal, { limit: asked, after: all.at(-1)?.id ?? '' }), listOf(batchView))
+    const rows = readBody(await query(link, 'batches', '', signal, { limit: asked, after: all.at(-1)?.id ?? '', of }), listOf(batchView))
     all.push(...rows)
     if (rows.length < asked) break
   }

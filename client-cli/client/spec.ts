@@ -17,6 +17,8 @@ export interface Input {
 export interface BatchOptions {
   readonly name?: string
   readonly policy?: Partial<TaskPolicy>
+  /** Of the batch, by key. */
+  readonly labels?: Readonly<Record<string, string>>
 }
 
 export interface TaskSpec extends BatchOptions {

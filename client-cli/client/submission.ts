@@ -18,6 +18,8 @@ export interface Submission {
   /** Canonical manifests, one per task, in order. */
   readonly manifests: readonly Uint8Array[]
   readonly policy: TaskPolicy
+  /** `key=value` */
+  readonly labels?: readonly string[]
 }
 
 export interface Batch {
@@ -59,10 +61,18 @@ export function checkSubmission(submission: Submission): void {
  */
 export async function submitBatch(link: Pick<OwnerLink, 'ask'>, id: Uint8Array, submission: Submission, signal?: AbortSignal): Promise<Batch> {
   checkSubmission(submission)
-  const { name, manifests } = submission
+  const { name, manifests, labels = [] } = submission
   const policy = dagCbor.encode(submission.policy)
   for (const { from, to } of partsOf(manifests)) {
-    const submit = { batch: id, name, manifests: manifests.slice(from, to), policy, more: to < manifests.length, first: from }
+    const submit = {
+      batch: id,
+      name,
+      manifests: manifests.slice(from, to),
+      policy,
+      more: to < manifests.length,
+      first: from,
+      ...(labels.length === 0 ? {} : { labels: { labels } })
+    }
     await link.ask({ submit } as Parameters<OwnerLink['ask']>[0], signal === undefined ? {} : { signal })
   }
   const batch = batchIdFrom(id)

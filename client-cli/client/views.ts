@@ -1,7 +1,20 @@
 /** The bodies of a coordinator's answers, checked before anyone uses them: a project may be hostile to its client, too. */
 import * as dagCbor from '@ipld/dag-cbor'
 import { isBatchId, parseTaskId } from '#protocol/ids'
-import type { BatchView, HeldView, Made, Managed, NodeView, ProjectView, PullProgress, Resolved, TaskStatus, TaskView, WhyView } from '#protocol/owner/messages'
+import type {
+  BatchView,
+  HeldView,
+  Made,
+  Managed,
+  ManagedTarget,
+  NodeView,
+  ProjectView,
+  PullProgress,
+  Resolved,
+  TaskStatus,
+  TaskView,
+  WhyView
+} from '#protocol/owner/messages'
 import { ClientError } from '../errors.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -82,7 +95,10 @@ function isNeeds(row: Fields): boolean {
 export function batchView(value: unknown): BatchView | undefined {
   const fields = record(value)
   if (fields === undefined || typeof fields.id !== 'string' || !isBatchId(fields.id) || typeof fields.name !== 'string') return undefined
-  return wholes(fields, ['createdAtMs', 'tasks', 'created', 'running', 'validating', 'ready', 'failed', 'killed']) && heldView(fields.held)
+  return wholes(fields, ['createdAtMs', 'tasks', 'created', 'running', 'validating', 'ready', 'failed', 'killed']) &&
+    heldView(fields.held) &&
+    optionalTexts(fields, ['by', 'retryOf']) &&
+    labelList(fields.labels)
     ? (fields as unknown as BatchView)
     : undefined
 }
@@ -122,8 +138,14 @@ export function made(value: unknown): Made | undefined {
 }
 
 export function managed(value: unknown): Managed | undefined {
-  const targets = listOf(resolved)(record(value)?.targets)
+  const targets = listOf(managedTarget)(record(value)?.targets)
   return targets === undefined ? undefined : { targets }
+}
+
+function managedTarget(value: unknown): ManagedTarget | undefined {
+  const fields = record(value)
+  if (fields === undefined || resolved(value) === undefined || !optionalTexts(fields, ['retryOf'])) return undefined
+  return fields.tasks === undefined || wholes(fields, ['tasks']) ? (fields as unknown as ManagedTarget) : undefined
 }
 
 export function listOf<T>(check: (value: unknown) => T | undefined): (value: unknown) => T[] | undefined {
@@ -132,6 +154,10 @@ export function listOf<T>(check: (value: unknown) => T | undefined): (value: unk
     const rows = value.map(check).filter((row) => row !== undefined)
     return rows.length === value.length ? rows : undefined
   }
+}
+
+function labelList(value: unknown): boolean {
+  return value === undefined || (Array.isArray(value) && value.every((label) => typeof label === 'string'))
 }
 
 /** Nothing, or who held it and why. */

@@ -75,6 +75,8 @@ export function batchLines(batch: BatchView, nowMs: number): string[] {
     ['name', batch.name],
     ['age', formatDuration(nowMs - batch.createdAtMs)],
     ['held', batch.held === undefined ? undefined : heldText(batch.held)],
+    ['labels', batch.labels?.join(' ')],
+    ['retry of', batch.retryOf],
     count('tasks'),
     ['waiting', String(batch.created)],
     count('running'),

@@ -71,7 +71,7 @@ async function map(context: Context, args: readonly string[], options: Readonly<
     describePlan(io, { manifests, count: 1, policy, name: spec.name ?? '' })
     return
   }
-  const batch = await client.submit(manifests, { policy, name: spec.name ?? '', signal })
+  const batch = await client.submit(manifests, { policy, name: spec.name ?? '', labels: spec.labels ?? {}, signal })
   if (reduce === undefined && !flag(options, 'wait')) {
     if (io.json) io.outJson({ batch: batch.id, tasks: batch.tasks })
     else io.out(batch.id)
@@ -111,7 +111,7 @@ async function runReduce(context: Context, client: Client, { maps, spec, policy,
   ])
   const tree = await client.make(entries, { signal })
   const manifests = await client.prepare([{ ...spec, inputs: { ...spec.inputs, maps: { root: tree.root } } }], { signal })
-  const submitted = await client.submit(manifests, { policy, name: name === '' ? '' : `${name}-reduce`, signal })
+  const submitted = await client.submit(manifests, { policy, name: name === '' ? '' : `${name}-reduce`, labels: spec.labels ?? {}, signal })
   if (!io.json) io.say(`batch ${submitted.id}: reduce`)
   await waitFor(context, client, submitted.id)
   const task = await client.task(submitted.tasks[0] ?? submitted.id, { signal })

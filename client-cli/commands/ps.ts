@@ -4,7 +4,9 @@ import type { Client } from '../client/client.ts'
 import { isTerminal } from '../client/results.ts'
 import { parseWhole } from '../client/units.ts'
 import { type Context, examples, flag, text, type Verb } from '../command.ts'
+import { ClientError } from '../errors.ts'
 import { formatCommand, formatDuration, formatTable, shorten, shortId } from '../output/text.ts'
+import { readSelection, selectionOptions } from '../tasks/manage.ts'
 import { outcome } from '../tasks/waiting.ts'
 
 const ROWS_DEFAULT = 100
@@ -14,11 +16,11 @@ const SCAN_MAX = 10_000
 const COMMAND_CHARS = 48
 
 export function define(command: Command, run: (verb: Verb) => void): void {
+  command.argument('[batch]', "show this batch's tasks instead of all batches").option('-a, --all', 'what is over, too')
+  selectionOptions(command)
   command
-    .argument('[batch]', "show this batch's tasks instead of all batches")
-    .option('-a, --all', 'what is over, too')
     .option('-n, --limit <n>', 'at most so many rows', String(ROWS_DEFAULT))
-    .addHelpText('after', examples('talko ps', 'talko ps -a', 'talko ps k3vq -a', 'talko ps -a -o json'))
+    .addHelpText('after', examples('talko ps', 'talko ps -a', 'talko ps -a -l experiment=7', 'talko ps k3vq -a', 'talko ps -a -o json'))
   run(ps)
 }
 
@@ -26,6 +28,9 @@ async function ps(context: Context, [of]: readonly string[], options: Readonly<R
   const { io } = context
   const limit = parseWhole(text(options, 'limit') ?? '', '--limit', 1, ROWS_MAX)
   const all = flag(options, 'all')
+  const selection = readSelection(options)
+  if (of !== undefined && selection !== undefined)
+    throw new ClientError('usage', '-l, --name and --state select batches; a batch that is named is shown with its tasks')
   const client = await context.client()
   if (of !== undefined) {
     const tasks = await someTasks(client, of, { all, limit, signal: context.signal })
@@ -33,7 +38,9 @@ async function ps(context: Context, [of]: readonly string[], options: Readonly<R
     else for (const line of taskTable(tasks, io.nowMs)) io.out(line)
     return
   }
-  const batches = (await client.batches(all ? limit : SCAN_MAX, { signal: context.signal })).filter((batch) => all || live(batch)).slice(0, limit)
+  const batches = (await client.batches(all ? limit : SCAN_MAX, { signal: context.signal, ...(selection === undefined ? {} : { of: selection }) }))
+    .filter((batch) => all || live(batch))
+    .slice(0, limit)
   if (io.json) io.outJson(batches)
   else for (const line of batchTable(batches, io.nowMs)) io.out(line)
 }
@@ -53,7 +60,7 @@ function live(batch: BatchView): boolean {
 
 export function batchTable(batches: readonly BatchView[], nowMs: number): string[] {
   return formatTable(
-    ['BATCH', 'TASKS', 'READY', 'FAILED', 'RUNNING', 'WAITING', 'AGE', 'NAME'],
+    ['BATCH', 'TASKS', 'READY', 'FAILED', 'RUNNING', 'WAITING', 'AGE', 'NAME', 'LABELS'],
     batches.map((batch) => [
       shortId(batch.id),
       String(batch.tasks),
@@ -62,7 +69,8 @@ export function batchTable(batches: readonly BatchView[], nowMs: number): string
       String(batch.running + batch.validating),
       String(batch.created),
       formatDuration(nowMs - batch.createdAtMs),
-      batch.held === undefined ? batch.name : `${batch.name} (held)`.trimStart()
+      batch.held === undefined ? batch.name : `${batch.name} (held)`.trimStart(),
+      (batch.labels ?? []).join(' ')
     ])
   )
 }

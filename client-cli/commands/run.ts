@@ -61,7 +61,7 @@ async function submitRun(context: Context, args: readonly string[], options: Rea
   }
   const batch = await client.submit(
     Array.from({ length: count }, () => manifest),
-    { policy, name: spec.name ?? '', signal }
+    { policy, name: spec.name ?? '', labels: spec.labels ?? {}, signal }
   )
   const ids = count === 1 ? [batch.tasks[0] ?? batch.id] : [batch.id]
   if (!waiting) {

@@ -31,6 +31,7 @@ export function taskOptions(command: Command): void {
     .option('--queue-limit <time>', 'end a task that no node was given in this time, like 100h (default: it waits)')
     .option('--node <node>', 'only on this node (id, unique prefix, or name); may repeat', collect)
     .option('--name <name>', 'name of the batch')
+    .option('-l, --label <key=value>', 'a label of the batch, by which talko ps, kill, hold, release and retry find it; may repeat', collect)
     .option('--engine <engine>', 'docker, or process: on the bare machine of nodes that chose it, without an image', 'docker')
     .option('--ignore-stdout', 'results agree by their output files alone, whatever they print')
     .option('--dry-run', 'say what would be submitted, and submit nothing')
@@ -66,6 +67,7 @@ export function readTaskOptions(options: Options): { readonly spec: Omit<TaskSpe
       policy,
       inputs: parsePairs(texts(options, 'input'), '-i'),
       environment: parsePairs(texts(options, 'env'), '-e'),
+      labels: parsePairs(texts(options, 'label'), '-l'),
       compareStdout: !flag(options, 'ignoreStdout'),
       ...defined({ name: text(options, 'name') })
     },

@@ -70,15 +70,18 @@ describe('task options', () => {
       env: ['X=1'],
       node: ['n'],
       ignoreStdout: true,
-      name: 'sweep'
+      name: 'sweep',
+      label: ['experiment=7'],
+      queueLimit: '100h'
     })
     assert.deepEqual(spec, {
       engine: 'docker',
       resources: { cpuMillis: 2000, memoryBytes: 1024 ** 3, timeMs: 300_000 },
-      policy: { minQuorum: 3, priority: -1 },
+      policy: { minQuorum: 3, priority: -1, queueLimitMs: 360_000_000 },
       inputs: { a: 'b' },
       environment: { X: '1' },
       compareStdout: false,
+      labels: { experiment: '7' },
       name: 'sweep'
     })
     assert.deepEqual(nodes, ['n'])

@@ -4,7 +4,7 @@ import type { RunManifest } from '#protocol/bundle/manifest'
 import { taskId } from '#protocol/ids'
 import { clientOf } from './clients.ts'
 import { Cursors } from './cursors.ts'
-import type { AcceptedBundle, Event } from './events.ts'
+import type { AcceptedBundle, Aim, Event } from './events.ts'
 import type { Batch, Bundle, Group, Task } from './model.ts'
 import { needsOf } from './needs.ts'
 import { BATCH_TASKS_MAX, LIVE_TASKS_MAX } from './policy.ts'
@@ -64,13 +64,12 @@ export function submit(state: State, event: Submit, nowMs: number): void {
   if (batch.tasks.every((task) => task === undefined)) closeEmpty(state, batch)
 }
 
-/** One task or the whole batch; what is terminal stays as it is. */
+/** One task, some or the whole batch; what is terminal stays as it is. */
 export function killEvent(state: State, event: Extract<Event, { kind: 'kill' }>, nowMs: number): void {
   const batch = state.batches.get(event.batch)
   if (batch === undefined) return
-  if (event.task !== undefined) {
-    const task = state.task(event.task)
-    if (task?.batch === batch) kill(state, task, nowMs)
+  if (event.task !== undefined || event.only !== undefined) {
+    for (const task of aimed(state, event)) kill(state, task, nowMs)
     return
   }
   batch.open = false
@@ -78,6 +77,14 @@ export function killEvent(state: State, event: Extract<Event, { kind: 'kill' }>,
   const tasks = batch.tasks.filter((task) => task !== undefined)
   for (const task of tasks) kill(state, task, nowMs)
   if (tasks.length === 0) closeEmpty(state, batch)
+}
+
+/** The live tasks that a request is about. */
+export function aimed(state: State, { batch, task: id, only }: Aim): Task[] {
+  const named = id === undefined ? undefined : state.task(id)
+  const all = id === undefined ? (state.batches.get(batch)?.tasks ?? []) : named?.batch.id === batch ? [named] : []
+  const tasks = all.filter((task) => task !== undefined)
+  return only === undefined ? tasks : tasks.filter((task) => (task.state === 'created' || task.state === 'staged') === (only === 'waiting'))
 }
 
 /** The decoded form of a manifest, shared by all live tasks that name it. */

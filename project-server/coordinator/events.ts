@@ -53,6 +53,13 @@ export interface NodeOffer {
   readonly network: string
 }
 
+/** What a client's request is about: a batch, one task of it, or those of its tasks that wait or that run. */
+export interface Aim {
+  readonly batch: BatchId
+  readonly task?: TaskId
+  readonly only?: 'waiting' | 'running'
+}
+
 export type Event =
   /** Repeating a batch id is a no-op. `seed` decides ties between equal nodes. `more`: the batch is not complete yet; its tasks are not scheduled until a submit without it. */
   | {
@@ -67,17 +74,11 @@ export type Event =
       readonly from?: number
       readonly seed: number
     }
-  | { readonly kind: 'kill'; readonly batch: BatchId /** One task, or the whole batch. */; readonly task?: TaskId; readonly by: PeerIdString }
+  /** One task, or of the whole batch those that wait or run, or all. */
+  | ({ readonly kind: 'kill'; readonly by: PeerIdString } & Aim)
   /** No new replica for a batch, or for one task of it, until a release; `stop`: what runs is taken back. */
-  | {
-      readonly kind: 'hold'
-      readonly batch: BatchId
-      readonly task?: TaskId
-      readonly by: PeerIdString
-      readonly reason: string
-      readonly stop: boolean
-    }
-  | { readonly kind: 'release'; readonly batch: BatchId; readonly task?: TaskId; readonly by: PeerIdString }
+  | ({ readonly kind: 'hold'; readonly by: PeerIdString; readonly reason: string; readonly stop: boolean } & Aim)
+  | ({ readonly kind: 'release'; readonly by: PeerIdString } & Aim)
   /** A node's stream began. `link` is hex. Answered by a `welcome` effect, then replays, then new work. */
   | {
       readonly kind: 'hello'

@@ -4,7 +4,8 @@
  * held it and why.
  */
 import type { PeerIdString } from '#protocol/ids'
-import type { Event } from './events.ts'
+import { aimed } from './batches.ts'
+import type { Aim, Event } from './events.ts'
 import type { Batch, Task } from './model.ts'
 import { HOLD_REASON_CHARS_MAX } from './policy.ts'
 import { takeBack } from './replicas.ts'
@@ -51,20 +52,19 @@ export function release(state: State, what: Batch | Task, nowMs: number): void {
   requeue(state, tasks)
 }
 
-export function holdEvent(state: State, { batch, task, by, reason, stop }: Extract<Event, { kind: 'hold' }>, nowMs: number): void {
-  const what = targetOf(state, batch, task)
-  if (what !== undefined) hold(state, what, { by, reason, nowMs, stop })
+export function holdEvent(state: State, event: Extract<Event, { kind: 'hold' }>, nowMs: number): void {
+  for (const what of targetsOf(state, event)) hold(state, what, { ...event, nowMs })
 }
 
-export function releaseEvent(state: State, { batch, task }: Extract<Event, { kind: 'release' }>, nowMs: number): void {
-  const what = targetOf(state, batch, task)
-  if (what !== undefined) release(state, what, nowMs)
+export function releaseEvent(state: State, event: Extract<Event, { kind: 'release' }>, nowMs: number): void {
+  for (const what of targetsOf(state, event)) release(state, what, nowMs)
 }
 
-function targetOf(state: State, batch: string, task: string | undefined): Batch | Task | undefined {
-  if (task === undefined) return state.batches.get(batch)
-  const found = state.task(task)
-  return found?.batch.id === batch ? found : undefined
+/** The batch as a whole, or tasks of it. */
+function targetsOf(state: State, aim: Aim): readonly (Batch | Task)[] {
+  if (aim.task !== undefined || aim.only !== undefined) return aimed(state, aim)
+  const batch = state.batches.get(aim.batch)
+  return batch === undefined ? [] : [batch]
 }
 
 function tasksOf(what: Batch | Task): readonly Task[] {

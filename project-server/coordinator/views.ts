@@ -60,11 +60,13 @@ export function endedWhy({ id, name, status, createdAtMs, decidedAtMs = createdA
   }
 }
 
+/** Without what is kept for its client alone. */
 export function batchView(record: BatchRecord): BatchView {
-  const { id, name, createdAtMs, tasks, created, running, validating, ready, failed, killed, held } = record
+  const { id, name, by, createdAtMs, tasks, created, running, validating, ready, failed, killed, held } = record
   return {
     id,
     name,
+    by,
     createdAtMs,
     tasks,
     created,

@@ -24,7 +24,7 @@ import { watch } from './watch.ts'
 export interface HandlerPorts {
   readonly host: Host
   readonly content: ContentStore
-  readonly store: Pick<Store, 'get'>
+  readonly store: Pick<Store, 'get' | 'range'>
   readonly coordinator: Pick<Coordinator, 'refusal' | 'batch'>
   readonly committer: Pick<Committer, 'assertOpen' | 'commit' | 'write'>
   readonly views: (client: PeerIdString) => Views
@@ -44,7 +44,7 @@ export function ownerHandler(ports: HandlerPorts): Handler {
     if (request.query !== undefined) return query(request.query, own)
     if (request.watch !== undefined) return watch(request.watch.of, open, own)
     if (request.kill !== undefined) return kill(request.kill.of, open, own)
-    if (request.manage !== undefined) return manage(request.manage, open, own)
+    if (request.manage !== undefined) return manage(request.manage, open, { ...own, submissions })
     if (request.logs !== undefined) return logs(request.logs, open, own)
     if (request.pull !== undefined) return pull(request.pull, open, own)
     if (request.make !== undefined) {

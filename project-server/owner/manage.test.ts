@@ -1,30 +1,67 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { DEFAULT_POLICY as POLICY } from '#protocol/bundle/policy'
+import { changedLabels, labelFault, labelsFault } from '#protocol/owner/labels'
 import type { Manage } from '#protocol/owner/messages'
-import { batchId, bundle, CoordinatorWorld } from '#test/support/coordinator'
+import { batchId, bundle, CoordinatorWorld, offer } from '#test/support/coordinator'
 import { DataNames } from './data.ts'
 import { manage } from './manage.ts'
+import { selectionOf } from './select.ts'
 import { storeViews } from './store-views.ts'
+import { Submissions } from './submit.ts'
 
 const A = batchId(1)
+const B = batchId(2)
+const C = batchId(3)
 const T = `${A}.0`
 const ONE = { minQuorum: 1, targetResults: 1 }
+const ALL: { labels: string[]; name: string; state: string } = { labels: [], name: '', state: '' }
 
-/** A project whose owner is answered as over the network. */
+/** A project whose client is answered as over the network. */
 async function setUp() {
   const at = await new CoordinatorWorld().start()
   const views = storeViews(at.store, at.coordinator, { client: 'owner', all: false })
-  const ports = { views, data: new DataNames().of('owner'), committer: { commit: async (event: Parameters<typeof at.apply>[0]) => at.apply(event) } }
+  const committer = {
+    assertOpen() {},
+    commit: async (event: Parameters<typeof at.apply>[0]) => at.apply(event),
+    write: async (changes: Parameters<typeof at.store.write>[1]) => at.store.write(at.epoch, changes)
+  }
+  const content = { has: () => true, locate: () => '/x', getBlock: async () => undefined }
+  const random = { bytes: (count: number) => new Uint8Array(count) }
+  const submissions = new Submissions({ content, random, committer, coordinator: at.coordinator, store: at.store })
+  const ports = { views, data: new DataNames().of('owner'), committer, submissions, store: at.store }
   const open = { client: 'owner', signal: new AbortController().signal, part: async () => {} }
-  const ask = (change: Partial<Manage>) => manage({ verb: 'hold', of: A, reason: '', stop: false, dryRun: false, ...change }, open, ports)
-  return { at, views, ask }
+  const ask = (change: Partial<Manage>) =>
+    manage({ verb: 'hold', of: '', reason: '', stop: false, dryRun: false, set: [], id: new Uint8Array(16), ...change }, open, ports)
+  const select = (change: Partial<typeof ALL>) => ({ selection: { ...ALL, ...change } })
+  /** Ids of those that a selection means. */
+  const meant = async (change: Partial<typeof ALL>) => {
+    const selection = selectionOf({ ...ALL, ...change })
+    return selection === undefined ? undefined : (await views.select(selection)).map(({ id }) => id)
+  }
+  const submit = (id: string, name: string, labels: string[], texts = ['x']) =>
+    submissions.add(
+      {
+        batch: id,
+        name,
+        by: 'owner',
+        manifests: texts.map((text) => bundle(text).bytes),
+        policy: { ...POLICY, ...ONE },
+        more: false,
+        labels,
+        retryOf: null
+      },
+      0
+    )
+  return { at, views, ask, select, meant, submit }
 }
 
-describe('owner', () => {
+describe('a client', () => {
   it('holds and releases what it names, and sees by whom and why it is held', async () => {
     const { at, views, ask } = await setUp()
     at.submit(A, [bundle('x'), bundle('y')], ONE)
-    assert.deepEqual(await ask({ reason: 'r'.repeat(300) }), { targets: [{ kind: 'batch', id: A }] })
+    assert.deepEqual(await ask({ of: A, reason: 'r'.repeat(300) }), { targets: [{ kind: 'batch', id: A }] })
     const held = { by: 'owner', reason: 'r'.repeat(200), atMs: at.nowMs }
     assert.deepEqual([(await views.batch(A))?.held, (await views.task(T))?.held, (await views.why(T))?.held], [held, held, held])
     await ask({ verb: 'release', of: 'a batch' })
@@ -37,22 +74,113 @@ describe('owner', () => {
   })
 
   it('is told what it would do, and nothing is done', async () => {
-    const { at, views, ask } = await setUp()
+    const { at, views, ask, select } = await setUp()
     at.submit(A, [bundle('x')], ONE)
     assert.deepEqual(await ask({ of: T, dryRun: true }), { targets: [{ kind: 'task', id: T }] })
-    assert.equal((await views.task(T))?.held, undefined)
+    for (const verb of ['hold', 'kill', 'release', 'label'])
+      assert.equal((await ask({ verb, ...select({ state: 'waiting' }), dryRun: true, set: ['a=b'] })).targets.length, 1, verb)
+    const task = await views.task(T)
+    assert.deepEqual([task?.held, task?.status, (await views.batch(A))?.labels], [undefined, 'staged', undefined])
   })
 
   it('is refused what makes no sense, with what does', async () => {
-    const { at, ask } = await setUp()
+    const { at, ask, select } = await setUp()
     at.submit(A, [bundle('x'), bundle('y')], ONE)
-    await ask({})
+    await ask({ of: A })
     await assert.rejects(ask({ verb: 'release', of: T }), { code: 'not_running', message: /with its batch/ })
-    await assert.rejects(ask({ verb: 'sing' }), { code: 'malformed' })
+    await assert.rejects(ask({ verb: 'sing', of: A }), { code: 'malformed' })
     await assert.rejects(ask({ of: 'nobody' }), { code: 'not_found' })
+    await assert.rejects(ask({}), { code: 'malformed', message: /either an id/ })
+    await assert.rejects(ask({ of: A, ...select({ state: 'held' }) }), { code: 'malformed', message: /either an id/ })
+    await assert.rejects(ask(select({ state: 'failed' })), { code: 'malformed', message: /by a label or a name/ })
+    await assert.rejects(ask(select({ labels: ['nonsense'] })), { code: 'malformed', message: /not a label/ })
+    await assert.rejects(ask({ verb: 'label', of: A, set: ['a b=c'] }), { code: 'malformed', message: /not a label/ })
+    await assert.rejects(ask({ verb: 'label', of: T, set: ['a=c'] }), { code: 'malformed', message: /a batch has labels/ })
+    await assert.rejects(ask({ verb: 'retry', of: A }), { code: 'not_found', message: /nothing to be tried again/ })
     at.apply({ kind: 'kill', batch: A, task: T, by: 'owner' })
     await assert.rejects(ask({ of: T }), { code: 'not_running' })
     at.apply({ kind: 'kill', batch: A, by: 'owner' })
-    await assert.rejects(ask({ verb: 'release' }), { code: 'not_running', message: /is over/ })
+    await assert.rejects(ask({ verb: 'release', of: A }), { code: 'not_running', message: /is over/ })
   })
+
+  it('submits, lists, kills and tries again by label, name or state in one call (S22)', async () => {
+    const { at, ask, select, meant, submit } = await setUp()
+    await submit(A, 'sweep', ['experiment=7', 'stage=draft'], ['x', 'y'])
+    await submit(B, 'sweep', ['experiment=7'])
+    await submit(C, 'other', ['experiment=8'])
+    assert.deepEqual(await meant({ labels: ['experiment=7'] }), [B, A])
+    assert.deepEqual(await meant({ labels: ['experiment=7', 'stage=draft'] }), [A])
+    assert.deepEqual(await meant({ name: 'sweep' }), [B, A])
+    assert.deepEqual(await meant({ state: 'waiting' }), [C, B, A])
+    assert.deepEqual(await meant({ name: 'other', labels: ['experiment=7'] }), [])
+    await ask(select({ name: 'other' }))
+    assert.deepEqual(await meant({ state: 'held' }), [C])
+
+    const node = at.join('ann', offer(1))
+    const killed = await ask({ verb: 'kill', ...select({ labels: ['experiment=7'], state: 'waiting' }) })
+    assert.deepEqual(killed.targets.map(({ id }) => id).sort(), [A, B])
+    assert.deepEqual([at.record(T).state, at.record(`${A}.1`).state, at.record(`${B}.0`).state], ['running', 'killed', 'killed'])
+    at.work(node)
+    assert.equal(at.record(T).state, 'ready')
+
+    const again = await ask({ verb: 'retry', ...select({ labels: ['experiment=7'] }) })
+    assert.deepEqual(
+      again.targets.map(({ retryOf, tasks, name }) => [retryOf, tasks, name]),
+      [
+        [B, 1, 'sweep'],
+        [A, 1, 'sweep']
+      ]
+    )
+    // Asked once more, because the answer was lost: no second one.
+    assert.deepEqual(await ask({ verb: 'retry', ...select({ labels: ['experiment=7'] }) }), again)
+    assert.deepEqual((await meant({ labels: ['experiment=7'] }))?.length, 4)
+    const made = again.targets.find(({ retryOf }) => retryOf === A)?.id ?? ''
+    assert.deepEqual(at.record(`${made}.0`).bundle, bundle('y').cid)
+  })
+
+  it('keeps the name, the labels and the policy of what it tries again, and sees of what it is a retry', async () => {
+    const { at, views, ask, submit } = await setUp()
+    await submit(A, 'sweep', ['experiment=7'], ['x', 'y'])
+    at.apply({ kind: 'kill', batch: A, task: `${A}.1`, by: 'owner' })
+    const { targets } = await ask({ verb: 'retry', of: A })
+    const view = await views.batch(targets[0]?.id ?? '')
+    assert.deepEqual([view?.name, view?.labels, view?.retryOf, view?.tasks], ['sweep', ['experiment=7'], A, 1])
+    assert.deepEqual(at.coordinator.batch(view?.id ?? '')?.policy, at.coordinator.batch(A)?.policy)
+    await assert.rejects(ask({ verb: 'retry', of: T }), { code: 'not_found' })
+  })
+
+  it('changes the labels of what is over, too, and finds it by the new ones alone', async () => {
+    const { at, views, ask, meant, submit } = await setUp()
+    await submit(A, 'sweep', ['experiment=7', 'stage=draft'])
+    at.apply({ kind: 'kill', batch: A, by: 'owner' })
+    await ask({ verb: 'label', of: A, set: ['stage=final', 'experiment-', 'by=ann'] })
+    assert.deepEqual((await views.batch(A))?.labels, ['by=ann', 'stage=final'])
+    assert.deepEqual([await meant({ labels: ['stage=draft'] }), await meant({ labels: ['experiment=7'] }), await meant({ labels: ['by=ann'] })], [[], [], [A]])
+    const many = Array.from({ length: 15 }, (_, index) => `k${index}=`)
+    await assert.rejects(ask({ verb: 'label', of: A, set: many }), { code: 'malformed', message: /at most 16 labels/ })
+  })
+})
+
+it('labels are what they were set to last, whatever is set and taken away', () => {
+  const key = fc.constantFrom('a', 'b', 'c', 'd')
+  const change = fc.oneof(
+    fc.tuple(key, fc.constantFrom('1', '2', '')).map(([name, value]) => `${name}=${value}`),
+    key.map((name) => `${name}-`)
+  )
+  fc.assert(
+    fc.property(fc.array(change), (changes) => {
+      const should = new Map<string, string>()
+      for (const one of changes) {
+        if (one.endsWith('-')) should.delete(one.slice(0, -1))
+        else should.set(one[0] ?? '', one)
+      }
+      let labels: string[] = []
+      for (const one of changes) labels = changedLabels(labels, [one])
+      assert.deepEqual(labels, [...should.values()].sort())
+      assert.deepEqual(changedLabels([], changes), labels)
+      assert.equal(labelsFault(labels), undefined)
+    })
+  )
+  for (const wrong of ['', 'a', '=b', 'a b=c', 'a=\n', `${'k'.repeat(64)}=v`, `k=${'v'.repeat(64)}`, '-a=b'])
+    assert.notEqual(labelFault(wrong), undefined, wrong)
 })

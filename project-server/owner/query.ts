@@ -1,9 +1,11 @@
 import { parseTaskId, taskId } from '#protocol/ids'
-import type { ProjectView, Query, QueryWhat, WhyView } from '#protocol/owner/messages'
+import type { BatchView, ProjectView, Query, QueryWhat, WhyView } from '#protocol/owner/messages'
 import { QUERY_ROWS_MAX } from '#protocol/owner/messages'
 import { clip } from '../control/inbound.ts'
 import { OwnerError } from './request.ts'
 import { type Names, resolve, resolveBatch, resolveTask } from './resolve.ts'
+import { selectionOf } from './select.ts'
+import type { Page } from './views.ts'
 
 export interface QueryPorts extends Names {
   readonly project: () => ProjectView
@@ -20,7 +22,7 @@ export async function query(request: Query, ports: QueryPorts): Promise<unknown>
     case 'task':
       return ports.views.task(await resolveTask(of, ports))
     case 'batches':
-      return of === '' ? ports.views.batches(page) : [await ports.views.batch(await resolveBatch(of, ports))]
+      return of === '' ? batches(request, page, ports) : [await ports.views.batch(await resolveBatch(of, ports))]
     case 'nodes':
       return ports.views.nodes(page)
     case 'why':
@@ -38,6 +40,14 @@ export async function query(request: Query, ports: QueryPorts): Promise<unknown>
     default:
       throw new OwnerError('malformed', `unknown query ${JSON.stringify(clip(request.what, 32))}`)
   }
+}
+
+async function batches(request: Query, page: Page, { views }: QueryPorts): Promise<readonly BatchView[]> {
+  const selection = request.selection === undefined ? undefined : selectionOf(request.selection)
+  if (selection === undefined) return views.batches(page)
+  const all = await views.select(selection)
+  const from = page.after === '' ? 0 : all.findIndex(({ id }) => id === page.after) + 1
+  return all.slice(from, from + page.limit)
 }
 
 /** Of a task; of a batch, what its first waiting task waits for. */

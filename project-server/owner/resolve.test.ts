@@ -17,6 +17,7 @@ const BATCHES = new Map([
 const views: Views = {
   batch: async (id) => (BATCHES.has(id) ? ({ id, tasks: BATCHES.get(id)?.tasks } as BatchView) : undefined),
   batches: async () => [],
+  select: async () => [],
   batchesByPrefix: async (prefix) => [...BATCHES.keys()].filter((id) => id.startsWith(prefix)).slice(0, 2),
   batchesByName: async (name) => [...BATCHES].filter(([, batch]) => batch.name === name).map(([id]) => id),
   task: async (id) => ([`${ONE}.0`, `${ONE}.2`, `${TWO}.0`].includes(id) ? ({ id } as TaskView) : undefined),

@@ -3,7 +3,7 @@
  * presence of nodes and how far a replica is come from memory.
  */
 import { type BatchId, isBatchId, type PeerIdString, parseTaskId, type TaskId, taskId } from '#protocol/ids'
-import type { BatchView, NodeView, TaskView } from '#protocol/owner/messages'
+import { type BatchView, type NodeView, SELECTED_BATCHES_MAX, type TaskView } from '#protocol/owner/messages'
 import { encodeSignedReceipt } from '#protocol/result/receipt'
 import { storedManifest } from '../coordinator/batches.ts'
 import type { Coordinator } from '../coordinator/coordinator.ts'
@@ -16,6 +16,7 @@ import {
   decodeBundleRecord,
   decodeTaskRecord,
   namePrefix,
+  openKey,
   ownPrefix,
   type TaskRecord,
   taskKey
@@ -23,7 +24,10 @@ import {
 import { decodeLeftRecord, type LeftRecord, leftKey } from '../coordinator/remains-records.ts'
 import { batchView, endedWhy, taskView } from '../coordinator/views.ts'
 import type { Store } from '../ports.ts'
-import type { Page, Views } from './views.ts'
+import { labelPrefix, readNotes } from './notes.ts'
+import { OwnerError } from './request.ts'
+import { isIn } from './select.ts'
+import type { Page, Selection, Views } from './views.ts'
 
 const ORDER_DIGITS = 12
 
@@ -62,10 +66,35 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
   }
   const commandOf = async ({ id, bundle }: TaskRecord): Promise<readonly string[]> => storedManifest(await manifestOf(id, bundle)).command
 
+  const withNotes = async (record: BatchRecord): Promise<BatchView> => {
+    const { labels, retryOf } = await readNotes(store, record.id)
+    return { ...batchView(record), ...(labels.length === 0 ? {} : { labels }), ...(retryOf === null ? {} : { retryOf }) }
+  }
+  /** Ids of batches that may be meant, and all that are. Labels and names are each client's own. */
+  async function* candidates({ labels: [label], name }: Selection): AsyncGenerator<BatchId, void, undefined> {
+    const prefix = label !== undefined ? labelPrefix(client, label) : name !== '' ? namePrefix(client, name) : openKey('')
+    for await (const [key, value] of store.range(prefix, `${prefix}~`))
+      yield prefix.startsWith('name/') ? Buffer.from(value).toString() : key.slice(prefix.length)
+  }
+
   return {
     async batch(id) {
       const record = await batchRecord(id)
-      return record === undefined ? undefined : batchView(record)
+      return record === undefined ? undefined : withNotes(record)
+    },
+
+    async select(selection) {
+      const { labels, name, state } = selection
+      const found: { readonly order: number; readonly view: BatchView }[] = []
+      for await (const id of candidates(selection)) {
+        const record = await batchRecord(id)
+        if (record === undefined || (name !== '' && record.name !== name)) continue
+        const view = await withNotes(record)
+        if (!isIn(view, state) || !labels.every((label) => view.labels?.includes(label) === true)) continue
+        found.push({ order: record.order, view })
+        if (found.length > SELECTED_BATCHES_MAX) throw new OwnerError('too_large', `more than ${SELECTED_BATCHES_MAX} batches are meant: say more of them`)
+      }
+      return found.sort((a, b) => b.order - a.order).map(({ view }) => view)
     },
 
     async batches({ limit, after }) {
@@ -75,7 +104,7 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
       const views: BatchView[] = []
       for await (const [, value] of store.range(prefix, to, { reverse: true, limit })) {
         const record = await batchRecord(Buffer.from(value).toString())
-        if (record !== undefined) views.push(batchView(record))
+        if (record !== undefined) views.push(await withNotes(record))
       }
       return views
     },

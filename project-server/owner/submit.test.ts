@@ -8,7 +8,7 @@ import { EMPTY_DIRECTORY } from '#protocol/content/content'
 import type { Submit } from '#protocol/owner/messages'
 import type { Event } from '../coordinator/events.ts'
 import type { BatchRecord } from '../coordinator/records.ts'
-import { Submissions, submitEvent } from './submit.ts'
+import { Submissions, submissionOf, submitEvent } from './submit.ts'
 
 const DATA = CID.parse(EMPTY_DIRECTORY)
 
@@ -48,7 +48,7 @@ function policyBytes(change: Partial<Record<keyof TaskPolicy | 'other', unknown>
 describe('a submission', () => {
   it('names each of its distinct bundles once', () => {
     const twice = manifest()
-    const event = submitEvent(request([twice, manifest({ command: ['false'] }), twice]), 'owner', ports)
+    const event = submitEvent(submissionOf(request([twice, manifest({ command: ['false'] }), twice]), 'owner'), ports)
     assert.equal(event.bundles.length, 3)
     assert.equal(event.bundles[0], event.bundles[2])
     for (const { bytes, cid } of event.bundles) assert.equal(manifestCid(bytes).toString(), cid)
@@ -62,16 +62,17 @@ describe('a submission', () => {
       [{ engine: 'docker', image: elsewhere }, new RegExp(`image ${elsewhere}: import it first`)],
       [{ dependencies: [{ name: 'in', root: DATA, path: 'gone', executables: [] }] }, /has no gone/]
     ]
-    for (const [change, message] of cases) assert.throws(() => submitEvent(request([manifest(change)]), 'owner', ports), { code: 'missing_content', message })
+    for (const [change, message] of cases)
+      assert.throws(() => submitEvent(submissionOf(request([manifest(change)]), 'owner'), ports), { code: 'missing_content', message })
     const held = manifest({ dependencies: [{ name: 'in', root: DATA, path: 'here', executables: [] }] })
-    assert.equal(submitEvent(request([held]), 'owner', ports).bundles.length, 1)
+    assert.equal(submitEvent(submissionOf(request([held]), 'owner'), ports).bundles.length, 1)
   })
 
   it('refuses what is malformed, saying which task and why', () => {
     const bad = manifest().slice(1)
-    assert.throws(() => submitEvent(request([manifest(), bad]), 'owner', ports), { code: 'malformed', message: /^task 1: / })
-    assert.throws(() => submitEvent(request([new Uint8Array(70_000)]), 'owner', ports), { code: 'too_large' })
-    assert.throws(() => submitEvent(request([manifest()], { batch: new Uint8Array(3) }), 'owner', ports), { code: 'malformed' })
+    assert.throws(() => submitEvent(submissionOf(request([manifest(), bad]), 'owner'), ports), { code: 'malformed', message: /^task 1: / })
+    assert.throws(() => submitEvent(submissionOf(request([new Uint8Array(70_000)]), 'owner'), ports), { code: 'too_large' })
+    assert.throws(() => submitEvent(submissionOf(request([manifest()], { batch: new Uint8Array(3) }), 'owner'), ports), { code: 'malformed' })
     const policies: readonly Uint8Array<ArrayBuffer>[] = [
       Uint8Array.of(1, 2),
       new Uint8Array(dagCbor.encode(null)),
@@ -81,7 +82,7 @@ describe('a submission', () => {
       policyBytes({ other: 1 })
     ]
     for (const policy of policies)
-      assert.throws(() => submitEvent(request([manifest()], { policy }), 'owner', ports), { name: 'OwnerError', code: 'malformed' })
+      assert.throws(() => submitEvent(submissionOf(request([manifest()], { policy }), 'owner'), ports), { name: 'OwnerError', code: 'malformed' })
   })
 })
 
@@ -94,6 +95,7 @@ describe('the parts of a batch', () => {
       ...ports,
       committer: {
         assertOpen() {},
+        async write() {},
         async commit(event) {
           if (event.kind !== 'submit') return
           applied.push(event)

@@ -8,6 +8,7 @@ import type { ContentStore } from '#protocol/content/content'
 import { type BatchId, batchIdFrom, type PeerIdString } from '#protocol/ids'
 import { ImageError } from '#protocol/image/errors'
 import { decodeImage } from '#protocol/image/image'
+import { labelsFault } from '#protocol/owner/labels'
 import type { Submit } from '#protocol/owner/messages'
 import type { Committer } from '../commit.ts'
 import { clip } from '../control/inbound.ts'
@@ -16,6 +17,7 @@ import type { AcceptedBundle, Event } from '../coordinator/events.ts'
 import { batchKey, decodeBatchRecord } from '../coordinator/records.ts'
 import { DATA_NAME_CHARS_MAX } from '../policy.ts'
 import type { Random, Store } from '../ports.ts'
+import { type BatchNotes, noteChanges } from './notes.ts'
 import { OwnerError } from './request.ts'
 
 export interface SubmitPorts {
@@ -32,7 +34,7 @@ export interface Submitted {
 }
 
 export interface SubmitStores {
-  readonly committer: Pick<Committer, 'commit' | 'assertOpen'>
+  readonly committer: Pick<Committer, 'commit' | 'write' | 'assertOpen'>
   readonly coordinator: Pick<Coordinator, 'refusal' | 'batch'>
   readonly store: Pick<Store, 'get'>
 }
@@ -47,11 +49,16 @@ export class Submissions {
     this.#ports = ports
   }
 
-  async submit(request: Submit, by: PeerIdString): Promise<Submitted> {
+  submit(request: Submit, by: PeerIdString): Promise<Submitted> {
+    return this.add(submissionOf(request, by), request.first)
+  }
+
+  /** A part of a batch, whose first task has this index in it. */
+  async add(submission: Submission, first: number): Promise<Submitted> {
     this.#ports.committer.assertOpen()
-    const event = submitEvent(request, by, this.#ports)
+    const event = submitEvent(submission, this.#ports)
     const before = this.#last.get(event.batch) ?? Promise.resolve()
-    const applied = before.then(() => this.#apply(event, request.first))
+    const applied = before.then(() => this.#apply(event, first, submission))
     const settled = applied.catch(() => undefined)
     this.#last.set(event.batch, settled)
     try {
@@ -63,7 +70,7 @@ export class Submissions {
     }
   }
 
-  async #apply(event: SubmitEvent, first: number): Promise<{ readonly durable: Promise<void>; readonly tasks: number }> {
+  async #apply(event: SubmitEvent, first: number, notes: BatchNotes): Promise<{ readonly durable: Promise<void>; readonly tasks: number }> {
     const { coordinator, store, committer } = this.#ports
     const { batch } = event
     if (coordinator.batch(batch) === undefined) {
@@ -80,17 +87,45 @@ export class Submissions {
     if (have + fresh.bundles.length === 0) throw new OwnerError('malformed', 'the batch has no task')
     const refusal = coordinator.refusal(fresh)
     if (refusal !== undefined) throw new OwnerError(refusal.code, refusal.message)
-    return { durable: committer.commit(fresh), tasks: have + fresh.bundles.length }
+    const changes = have === 0 ? noteChanges({ id: batch, by: event.by }, notes) : []
+    // Both are asked for before either is waited for: they go with the same commit.
+    const durable = Promise.all([committer.commit(fresh), changes.length === 0 ? undefined : committer.write(changes)])
+    return { durable: durable.then(() => undefined), tasks: have + fresh.bundles.length }
   }
 }
 
-/** The `submit` event of a hostile Submit; throws OwnerError. Does not wait for anything, so that the parts of a batch stay in order. */
-export function submitEvent(submit: Submit, by: PeerIdString, ports: SubmitPorts): SubmitEvent {
-  if (submit.batch.length !== 16) throw new OwnerError('malformed', 'a batch id is 16 random bytes')
-  const policy = decodePolicy(submit.policy)
+/** A part of a batch as it was asked for; manifests are not looked at yet. */
+export interface Submission extends BatchNotes {
+  readonly batch: BatchId
+  readonly name: string
+  readonly by: PeerIdString
+  readonly manifests: readonly Uint8Array[]
+  readonly policy: TaskPolicy
+  readonly more: boolean
+}
+
+/** Throws OwnerError `malformed`. */
+export function submissionOf({ batch, name, manifests, policy, more, labels: { labels } = { labels: [] } }: Submit, by: PeerIdString): Submission {
+  if (batch.length !== 16) throw new OwnerError('malformed', 'a batch id is 16 random bytes')
+  const fault = labelsFault(labels)
+  if (fault !== undefined) throw new OwnerError('malformed', fault)
+  return {
+    batch: batchIdFrom(batch),
+    name: clip(name, DATA_NAME_CHARS_MAX),
+    by,
+    manifests,
+    policy: decodePolicy(policy),
+    more,
+    labels: [...labels].sort(),
+    retryOf: null
+  }
+}
+
+/** The `submit` event of a hostile submission; throws OwnerError. Does not wait for anything, so that the parts of a batch stay in order. */
+export function submitEvent({ batch, name, by, manifests, policy, more }: Submission, ports: SubmitPorts): SubmitEvent {
   const accepted = new Map<string, AcceptedBundle>()
   const present = new Set<string>()
-  const bundles = submit.manifests.map((bytes, index) => {
+  const bundles = manifests.map((bytes, index) => {
     const cid = manifestCidText(bytes)
     const known = accepted.get(cid)
     if (known !== undefined) return known
@@ -101,7 +136,7 @@ export function submitEvent(submit: Submit, by: PeerIdString, ports: SubmitPorts
     return bundle
   })
   const seed = Buffer.from(ports.random.bytes(4)).readUInt32BE()
-  return { kind: 'submit', batch: batchIdFrom(submit.batch), name: clip(submit.name, DATA_NAME_CHARS_MAX), by, bundles, policy, more: submit.more, seed }
+  return { kind: 'submit', batch, name, by, bundles, policy, more, seed }
 }
 
 function decode(bytes: Uint8Array, index: number): RunManifest {

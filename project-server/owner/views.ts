@@ -1,5 +1,5 @@
 import type { BatchId, TaskId } from '#protocol/ids'
-import type { BatchView, NodeView, TaskView, WhyView } from '#protocol/owner/messages'
+import type { BatchState, BatchView, NodeView, TaskView, WhyView } from '#protocol/owner/messages'
 
 export interface Page {
   readonly limit: number
@@ -7,11 +7,20 @@ export interface Page {
   readonly after: string
 }
 
+/** The client's batches that have all these labels, this name (any for ''), and tasks in this state (any for ''); without labels and name only those that are not over. */
+export interface Selection {
+  readonly labels: readonly string[]
+  readonly name: string
+  readonly state: BatchState | ''
+}
+
 /** What one client may ask about the project's state: its own batches (the administrator: all), and the nodes. Live tasks from memory, decided ones one read away. */
 export interface Views {
   batch(id: BatchId): Promise<BatchView | undefined>
   /** Newest first. */
   batches(page: Page): Promise<readonly BatchView[]>
+  /** All that are meant, newest first. Throws OwnerError `too_large` when they are more than SELECTED_BATCHES_MAX. */
+  select(selection: Selection): Promise<readonly BatchView[]>
   /** At most two batches whose id starts so. */
   batchesByPrefix(prefix: string): Promise<readonly BatchId[]>
   /** The newest batch that this very client gave the name. */

@@ -1,6 +1,7 @@
 /** What a client asks a coordinator, and the shapes of the answers' dag-cbor bodies. */
 import type { GpuNeeds } from '../bundle/manifest.ts'
 import type { BatchId, PeerIdString, TaskId } from '../ids.ts'
+import { LABELS_MAX } from './labels.ts'
 import { Answer, Request } from './owner.js'
 
 export * from './owner.js'
@@ -19,11 +20,18 @@ export const REQUESTS_OPEN_MAX = 256
 /** Bytes of an answer's body or of one piece of a log. */
 export const ANSWER_BYTES_MAX = 8 * 1024 * 1024
 
+const REQUEST_LIMITS = {
+  submit: { manifests: SUBMIT_MANIFESTS_MAX, labels: { labels: LABELS_MAX } },
+  make: { entries: MAKE_ENTRIES_MAX },
+  query: { selection: { labels: LABELS_MAX } },
+  manage: { selection: { labels: LABELS_MAX }, set: LABELS_MAX }
+}
+
 /** undefined for bytes that are not a request of this version's shape and bounds. */
 export function decodeRequest(bytes: Uint8Array): Request | undefined {
   if (bytes.length > REQUEST_BYTES_MAX) return undefined
   try {
-    return Request.decode(bytes, { limits: { submit: { manifests: SUBMIT_MANIFESTS_MAX }, make: { entries: MAKE_ENTRIES_MAX } } })
+    return Request.decode(bytes, { limits: REQUEST_LIMITS })
   } catch {
     return undefined
   }
@@ -113,16 +121,35 @@ export interface BatchView {
   readonly failed: number
   readonly killed: number
   readonly held?: HeldView
+  /** The client whose it is. */
+  readonly by?: PeerIdString
+  /** `key=value`, in the order of their keys. */
+  readonly labels?: readonly string[]
+  readonly retryOf?: BatchId
 }
+
+/** Batches that one selection may mean; more are refused. */
+export const SELECTED_BATCHES_MAX = 10_000
+
+/** How a batch is selected by its tasks: it has some that wait, run (or are compared), are ready, failed or were killed; held: the batch is. */
+export const BATCH_STATES = ['waiting', 'running', 'held', 'ready', 'failed', 'killed'] as const
+export type BatchState = (typeof BATCH_STATES)[number]
+
+/** What Manage can do. With a selection by state `waiting` or `running`, hold, release and kill mean only those tasks of its batches. */
+export const MANAGE_VERBS = ['hold', 'release', 'kill', 'label', 'retry'] as const
+export type ManageVerb = (typeof MANAGE_VERBS)[number]
 
 /** Body of the answer to Manage. */
 export interface Managed {
-  /** What it was done to, or would be in a dry run. */
-  readonly targets: readonly Resolved[]
+  /** What it was done to, or would be in a dry run; with retry: the batches that were made. */
+  readonly targets: readonly ManagedTarget[]
 }
 
-/** What Manage can do. */
-export type ManageVerb = 'hold' | 'release'
+export interface ManagedTarget extends Resolved {
+  /** With retry: the batch whose tasks these are, and how many. */
+  readonly retryOf?: BatchId
+  readonly tasks?: number
+}
 
 export interface NodeView {
   readonly id: PeerIdString

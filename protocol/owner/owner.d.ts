@@ -48,6 +48,11 @@ export declare namespace Request {
         field: '$.submit.first';
         value: number;
     }
+    interface RequestSubmitLabelsLabelsFieldEvent {
+        field: '$.submit.labels.labels[]';
+        index: number;
+        value: string;
+    }
     interface RequestQueryWhatFieldEvent {
         field: '$.query.what';
         value: string;
@@ -62,6 +67,19 @@ export declare namespace Request {
     }
     interface RequestQueryAfterFieldEvent {
         field: '$.query.after';
+        value: string;
+    }
+    interface RequestQuerySelectionLabelsFieldEvent {
+        field: '$.query.selection.labels[]';
+        index: number;
+        value: string;
+    }
+    interface RequestQuerySelectionNameFieldEvent {
+        field: '$.query.selection.name';
+        value: string;
+    }
+    interface RequestQuerySelectionStateFieldEvent {
+        field: '$.query.selection.state';
         value: string;
     }
     interface RequestKillOfFieldEvent {
@@ -130,9 +148,31 @@ export declare namespace Request {
         field: '$.manage.dryRun';
         value: boolean;
     }
+    interface RequestManageSelectionLabelsFieldEvent {
+        field: '$.manage.selection.labels[]';
+        index: number;
+        value: string;
+    }
+    interface RequestManageSelectionNameFieldEvent {
+        field: '$.manage.selection.name';
+        value: string;
+    }
+    interface RequestManageSelectionStateFieldEvent {
+        field: '$.manage.selection.state';
+        value: string;
+    }
+    interface RequestManageSetFieldEvent {
+        field: '$.manage.set[]';
+        index: number;
+        value: string;
+    }
+    interface RequestManageIdFieldEvent {
+        field: '$.manage.id';
+        value: Uint8Array<ArrayBuffer>;
+    }
     function encode(obj: Partial<Request>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Request>): Request;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Request>): Generator<RequestIdFieldEvent | RequestCancelFieldEvent | RequestSubmitBatchFieldEvent | RequestSubmitNameFieldEvent | RequestSubmitManifestsFieldEvent | RequestSubmitPolicyFieldEvent | RequestSubmitMoreFieldEvent | RequestSubmitFirstFieldEvent | RequestQueryWhatFieldEvent | RequestQueryOfFieldEvent | RequestQueryLimitFieldEvent | RequestQueryAfterFieldEvent | RequestKillOfFieldEvent | RequestLogsOfFieldEvent | RequestLogsFileFieldEvent | RequestLogsOffsetFieldEvent | RequestLogsFollowFieldEvent | RequestPullRootFieldEvent | RequestPullNameFieldEvent | RequestWatchOfFieldEvent | RequestMakeEntriesPathFieldEvent | RequestMakeEntriesRootFieldEvent | RequestMakeNameFieldEvent | RequestManageVerbFieldEvent | RequestManageOfFieldEvent | RequestManageReasonFieldEvent | RequestManageStopFieldEvent | RequestManageDryRunFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Request>): Generator<RequestIdFieldEvent | RequestCancelFieldEvent | RequestSubmitBatchFieldEvent | RequestSubmitNameFieldEvent | RequestSubmitManifestsFieldEvent | RequestSubmitPolicyFieldEvent | RequestSubmitMoreFieldEvent | RequestSubmitFirstFieldEvent | RequestSubmitLabelsLabelsFieldEvent | RequestQueryWhatFieldEvent | RequestQueryOfFieldEvent | RequestQueryLimitFieldEvent | RequestQueryAfterFieldEvent | RequestQuerySelectionLabelsFieldEvent | RequestQuerySelectionNameFieldEvent | RequestQuerySelectionStateFieldEvent | RequestKillOfFieldEvent | RequestLogsOfFieldEvent | RequestLogsFileFieldEvent | RequestLogsOffsetFieldEvent | RequestLogsFollowFieldEvent | RequestPullRootFieldEvent | RequestPullNameFieldEvent | RequestWatchOfFieldEvent | RequestMakeEntriesPathFieldEvent | RequestMakeEntriesRootFieldEvent | RequestMakeNameFieldEvent | RequestManageVerbFieldEvent | RequestManageOfFieldEvent | RequestManageReasonFieldEvent | RequestManageStopFieldEvent | RequestManageDryRunFieldEvent | RequestManageSelectionLabelsFieldEvent | RequestManageSelectionNameFieldEvent | RequestManageSelectionStateFieldEvent | RequestManageSetFieldEvent | RequestManageIdFieldEvent>;
 }
 export interface Answer {
     id: number;
@@ -179,6 +219,7 @@ export interface Submit {
     policy: Uint8Array<ArrayBuffer>;
     more: boolean;
     first: number;
+    labels?: Labels;
 }
 export declare namespace Submit {
     const codec: () => Codec<Submit>;
@@ -207,15 +248,59 @@ export declare namespace Submit {
         field: '$.first';
         value: number;
     }
+    interface SubmitLabelsLabelsFieldEvent {
+        field: '$.labels.labels[]';
+        index: number;
+        value: string;
+    }
     function encode(obj: Partial<Submit>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Submit>): Submit;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Submit>): Generator<SubmitBatchFieldEvent | SubmitNameFieldEvent | SubmitManifestsFieldEvent | SubmitPolicyFieldEvent | SubmitMoreFieldEvent | SubmitFirstFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Submit>): Generator<SubmitBatchFieldEvent | SubmitNameFieldEvent | SubmitManifestsFieldEvent | SubmitPolicyFieldEvent | SubmitMoreFieldEvent | SubmitFirstFieldEvent | SubmitLabelsLabelsFieldEvent>;
+}
+export interface Labels {
+    labels: string[];
+}
+export declare namespace Labels {
+    const codec: () => Codec<Labels>;
+    interface LabelsLabelsFieldEvent {
+        field: '$.labels[]';
+        index: number;
+        value: string;
+    }
+    function encode(obj: Partial<Labels>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Labels>): Labels;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Labels>): Generator<LabelsLabelsFieldEvent>;
+}
+export interface Selection {
+    labels: string[];
+    name: string;
+    state: string;
+}
+export declare namespace Selection {
+    const codec: () => Codec<Selection>;
+    interface SelectionLabelsFieldEvent {
+        field: '$.labels[]';
+        index: number;
+        value: string;
+    }
+    interface SelectionNameFieldEvent {
+        field: '$.name';
+        value: string;
+    }
+    interface SelectionStateFieldEvent {
+        field: '$.state';
+        value: string;
+    }
+    function encode(obj: Partial<Selection>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Selection>): Selection;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Selection>): Generator<SelectionLabelsFieldEvent | SelectionNameFieldEvent | SelectionStateFieldEvent>;
 }
 export interface Query {
     what: string;
     of: string;
     limit: number;
     after: string;
+    selection?: Selection;
 }
 export declare namespace Query {
     const codec: () => Codec<Query>;
@@ -235,9 +320,22 @@ export declare namespace Query {
         field: '$.after';
         value: string;
     }
+    interface QuerySelectionLabelsFieldEvent {
+        field: '$.selection.labels[]';
+        index: number;
+        value: string;
+    }
+    interface QuerySelectionNameFieldEvent {
+        field: '$.selection.name';
+        value: string;
+    }
+    interface QuerySelectionStateFieldEvent {
+        field: '$.selection.state';
+        value: string;
+    }
     function encode(obj: Partial<Query>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Query>): Query;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Query>): Generator<QueryWhatFieldEvent | QueryOfFieldEvent | QueryLimitFieldEvent | QueryAfterFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Query>): Generator<QueryWhatFieldEvent | QueryOfFieldEvent | QueryLimitFieldEvent | QueryAfterFieldEvent | QuerySelectionLabelsFieldEvent | QuerySelectionNameFieldEvent | QuerySelectionStateFieldEvent>;
 }
 export interface Kill {
     of: string;
@@ -258,6 +356,9 @@ export interface Manage {
     reason: string;
     stop: boolean;
     dryRun: boolean;
+    selection?: Selection;
+    set: string[];
+    id: Uint8Array<ArrayBuffer>;
 }
 export declare namespace Manage {
     const codec: () => Codec<Manage>;
@@ -281,9 +382,31 @@ export declare namespace Manage {
         field: '$.dryRun';
         value: boolean;
     }
+    interface ManageSelectionLabelsFieldEvent {
+        field: '$.selection.labels[]';
+        index: number;
+        value: string;
+    }
+    interface ManageSelectionNameFieldEvent {
+        field: '$.selection.name';
+        value: string;
+    }
+    interface ManageSelectionStateFieldEvent {
+        field: '$.selection.state';
+        value: string;
+    }
+    interface ManageSetFieldEvent {
+        field: '$.set[]';
+        index: number;
+        value: string;
+    }
+    interface ManageIdFieldEvent {
+        field: '$.id';
+        value: Uint8Array<ArrayBuffer>;
+    }
     function encode(obj: Partial<Manage>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Manage>): Manage;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Manage>): Generator<ManageVerbFieldEvent | ManageOfFieldEvent | ManageReasonFieldEvent | ManageStopFieldEvent | ManageDryRunFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Manage>): Generator<ManageVerbFieldEvent | ManageOfFieldEvent | ManageReasonFieldEvent | ManageStopFieldEvent | ManageDryRunFieldEvent | ManageSelectionLabelsFieldEvent | ManageSelectionNameFieldEvent | ManageSelectionStateFieldEvent | ManageSetFieldEvent | ManageIdFieldEvent>;
 }
 export interface Logs {
     of: string;

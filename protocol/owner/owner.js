@@ -396,6 +396,10 @@ export var Submit;
                     w.uint32(48);
                     w.uint32(obj.first);
                 }
+                if (obj.labels != null) {
+                    w.uint32(58);
+                    Labels.codec().encode(obj.labels, w);
+                }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
                 }
@@ -437,6 +441,12 @@ export var Submit;
                         }
                         case 6: {
                             obj.first = reader.uint32();
+                            break;
+                        }
+                        case 7: {
+                            obj.labels = Labels.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.labels
+                            });
                             break;
                         }
                         default: {
@@ -501,6 +511,12 @@ export var Submit;
                             };
                             break;
                         }
+                        case 7: {
+                            yield* Labels.codec().stream(reader, reader.uint32(), `${prefix}.labels`, {
+                                limits: opts.limits?.labels
+                            });
+                            break;
+                        }
                         default: {
                             reader.skipType(tag & 7);
                             break;
@@ -524,6 +540,204 @@ export var Submit;
     }
     Submit.stream = stream;
 })(Submit || (Submit = {}));
+export var Labels;
+(function (Labels) {
+    let _codec;
+    Labels.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if (obj.labels != null && obj.labels.length > 0) {
+                    for (const value of obj.labels) {
+                        w.uint32(10);
+                        w.string(value);
+                    }
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    labels: []
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            if (opts.limits?.labels != null && obj.labels.length === opts.limits.labels) {
+                                throw new MaxLengthError('Decode error - repeated field "labels" had too many elements');
+                            }
+                            obj.labels.push(reader.string());
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const obj = {
+                    labels: 0
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            if (opts.limits?.labels != null && obj.labels === opts.limits.labels) {
+                                throw new MaxLengthError('Streaming decode error - repeated field "labels" had too many elements');
+                            }
+                            yield {
+                                field: `${prefix}.labels[]`,
+                                index: obj.labels,
+                                value: reader.string()
+                            };
+                            obj.labels++;
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, Labels.codec());
+    }
+    Labels.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, Labels.codec(), opts);
+    }
+    Labels.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, Labels.codec(), opts);
+    }
+    Labels.stream = stream;
+})(Labels || (Labels = {}));
+export var Selection;
+(function (Selection) {
+    let _codec;
+    Selection.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if (obj.labels != null && obj.labels.length > 0) {
+                    for (const value of obj.labels) {
+                        w.uint32(10);
+                        w.string(value);
+                    }
+                }
+                if ((obj.name != null && obj.name !== '')) {
+                    w.uint32(18);
+                    w.string(obj.name);
+                }
+                if ((obj.state != null && obj.state !== '')) {
+                    w.uint32(26);
+                    w.string(obj.state);
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    labels: [],
+                    name: '',
+                    state: ''
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            if (opts.limits?.labels != null && obj.labels.length === opts.limits.labels) {
+                                throw new MaxLengthError('Decode error - repeated field "labels" had too many elements');
+                            }
+                            obj.labels.push(reader.string());
+                            break;
+                        }
+                        case 2: {
+                            obj.name = reader.string();
+                            break;
+                        }
+                        case 3: {
+                            obj.state = reader.string();
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const obj = {
+                    labels: 0
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            if (opts.limits?.labels != null && obj.labels === opts.limits.labels) {
+                                throw new MaxLengthError('Streaming decode error - repeated field "labels" had too many elements');
+                            }
+                            yield {
+                                field: `${prefix}.labels[]`,
+                                index: obj.labels,
+                                value: reader.string()
+                            };
+                            obj.labels++;
+                            break;
+                        }
+                        case 2: {
+                            yield {
+                                field: `${prefix}.name`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        case 3: {
+                            yield {
+                                field: `${prefix}.state`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, Selection.codec());
+    }
+    Selection.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, Selection.codec(), opts);
+    }
+    Selection.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, Selection.codec(), opts);
+    }
+    Selection.stream = stream;
+})(Selection || (Selection = {}));
 export var Query;
 (function (Query) {
     let _codec;
@@ -548,6 +762,10 @@ export var Query;
                 if ((obj.after != null && obj.after !== '')) {
                     w.uint32(34);
                     w.string(obj.after);
+                }
+                if (obj.selection != null) {
+                    w.uint32(42);
+                    Selection.codec().encode(obj.selection, w);
                 }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
@@ -577,6 +795,12 @@ export var Query;
                         }
                         case 4: {
                             obj.after = reader.string();
+                            break;
+                        }
+                        case 5: {
+                            obj.selection = Selection.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.selection
+                            });
                             break;
                         }
                         default: {
@@ -617,6 +841,12 @@ export var Query;
                                 field: `${prefix}.after`,
                                 value: reader.string()
                             };
+                            break;
+                        }
+                        case 5: {
+                            yield* Selection.codec().stream(reader, reader.uint32(), `${prefix}.selection`, {
+                                limits: opts.limits?.selection
+                            });
                             break;
                         }
                         default: {
@@ -741,6 +971,20 @@ export var Manage;
                     w.uint32(40);
                     w.bool(obj.dryRun);
                 }
+                if (obj.selection != null) {
+                    w.uint32(50);
+                    Selection.codec().encode(obj.selection, w);
+                }
+                if (obj.set != null && obj.set.length > 0) {
+                    for (const value of obj.set) {
+                        w.uint32(58);
+                        w.string(value);
+                    }
+                }
+                if ((obj.id != null && obj.id.byteLength > 0)) {
+                    w.uint32(66);
+                    w.bytes(obj.id);
+                }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
                 }
@@ -750,7 +994,9 @@ export var Manage;
                     of: '',
                     reason: '',
                     stop: false,
-                    dryRun: false
+                    dryRun: false,
+                    set: [],
+                    id: uint8ArrayAlloc(0)
                 };
                 const end = length == null ? reader.len : reader.pos + length;
                 while (reader.pos < end) {
@@ -776,6 +1022,23 @@ export var Manage;
                             obj.dryRun = reader.bool();
                             break;
                         }
+                        case 6: {
+                            obj.selection = Selection.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.selection
+                            });
+                            break;
+                        }
+                        case 7: {
+                            if (opts.limits?.set != null && obj.set.length === opts.limits.set) {
+                                throw new MaxLengthError('Decode error - repeated field "set" had too many elements');
+                            }
+                            obj.set.push(reader.string());
+                            break;
+                        }
+                        case 8: {
+                            obj.id = reader.bytes();
+                            break;
+                        }
                         default: {
                             reader.skipType(tag & 7);
                             break;
@@ -784,6 +1047,9 @@ export var Manage;
                 }
                 return obj;
             }, function* (reader, length, prefix, opts = {}) {
+                const obj = {
+                    set: 0
+                };
                 const end = length == null ? reader.len : reader.pos + length;
                 while (reader.pos < end) {
                     const tag = reader.uint32();
@@ -820,6 +1086,31 @@ export var Manage;
                             yield {
                                 field: `${prefix}.dryRun`,
                                 value: reader.bool()
+                            };
+                            break;
+                        }
+                        case 6: {
+                            yield* Selection.codec().stream(reader, reader.uint32(), `${prefix}.selection`, {
+                                limits: opts.limits?.selection
+                            });
+                            break;
+                        }
+                        case 7: {
+                            if (opts.limits?.set != null && obj.set === opts.limits.set) {
+                                throw new MaxLengthError('Streaming decode error - repeated field "set" had too many elements');
+                            }
+                            yield {
+                                field: `${prefix}.set[]`,
+                                index: obj.set,
+                                value: reader.string()
+                            };
+                            obj.set++;
+                            break;
+                        }
+                        case 8: {
+                            yield {
+                                field: `${prefix}.id`,
+                                value: reader.bytes()
                             };
                             break;
                         }

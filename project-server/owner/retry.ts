@@ -1,0 +1,81 @@
+/**
+ * Retry: what ended stays as it ended, so the tasks of a batch that failed or were killed are submitted again as a batch of
+ * their own, under the same name, labels and policy, with what it is a retry of.
+ */
+import { hash } from 'node:crypto'
+import { type BatchId, batchIdFrom, type PeerIdString, parseTaskId, type TaskId } from '#protocol/ids'
+import { type ManagedTarget, QUERY_ROWS_MAX, type Resolved, SUBMIT_MANIFESTS_MAX } from '#protocol/owner/messages'
+import { batchKey, bundleKey, decodeBatchRecord, decodeBundleRecord, decodeTaskRecord, type TaskRecord, taskKey } from '../coordinator/records.ts'
+import type { Store } from '../ports.ts'
+import { readNotes } from './notes.ts'
+import type { Submissions } from './submit.ts'
+
+export interface RetryPorts {
+  readonly store: Pick<Store, 'get' | 'range'>
+  readonly submissions: Pick<Submissions, 'add'>
+}
+
+export interface Retry {
+  /** A batch or a task of this client's, or one that it may administer. */
+  readonly target: Resolved
+  readonly by: PeerIdString
+  /** Drawn by the client for this request: repeating it makes no second batch. */
+  readonly id: Uint8Array
+  readonly states: ReadonlySet<string>
+  readonly dryRun: boolean
+}
+
+/** The batch that it makes; undefined when there is nothing to be tried again. */
+export async function retry({ target, by, id, states, dryRun }: Retry, { store, submissions }: RetryPorts): Promise<ManagedTarget | undefined> {
+  const batch = parseTaskId(target.id)?.batch ?? target.id
+  const bytes = await store.get(batchKey(batch))
+  if (bytes === undefined) return undefined
+  const { name, policy } = decodeBatchRecord(bytes)
+  const { labels } = await readNotes(store, batch)
+  const again: BatchId = batchIdFrom(new Uint8Array(hash('sha256', Buffer.concat([id, Buffer.from(target.id)]), 'buffer').subarray(0, 16)))
+  const manifests = new Map<string, Uint8Array>()
+  let first = 0
+  let part: Uint8Array[] = []
+  const send = async (more: boolean): Promise<void> => {
+    const submission = { batch: again, name, by, manifests: part, policy, more, labels, retryOf: batch }
+    if (!dryRun) await submissions.add(submission, first)
+    first += part.length
+    part = []
+  }
+  for await (const { bundle } of ended(store, target, states)) {
+    const manifest = manifests.get(bundle) ?? decodeBundleRecord((await store.get(bundleKey(batch, bundle))) ?? missing(bundle))
+    manifests.set(bundle, manifest)
+    if (part.length >= SUBMIT_MANIFESTS_MAX) await send(true)
+    part.push(manifest)
+  }
+  if (part.length === 0) return undefined
+  await send(false)
+  return { kind: 'batch', id: again, retryOf: batch, tasks: first, ...(name === '' ? {} : { name }) }
+}
+
+async function* ended(store: RetryPorts['store'], { kind, id }: Resolved, states: ReadonlySet<string>): AsyncGenerator<TaskRecord, void, undefined> {
+  if (kind === 'task') {
+    const bytes = await store.get(taskKey(id))
+    const task = bytes === undefined ? undefined : decodeTaskRecord(bytes)
+    if (task !== undefined && states.has(task.state)) yield task
+    return
+  }
+  // A page at a time: the client's next batch is not kept waiting by an open iterator of the store.
+  let from = `task/${id}.`
+  for (;;) {
+    let rows = 0
+    let last: TaskId | undefined
+    for await (const [key, value] of store.range(from, `task/${id}.~`, { limit: QUERY_ROWS_MAX })) {
+      rows++
+      last = key
+      const task = decodeTaskRecord(value)
+      if (states.has(task.state)) yield task
+    }
+    if (last === undefined || rows < QUERY_ROWS_MAX) return
+    from = `${last}\0`
+  }
+}
+
+function missing(bundle: string): never {
+  throw new Error(`the record of bundle ${bundle} is missing`)
+}
