@@ -7,6 +7,7 @@ import type { PeerIdString } from '#protocol/ids'
 import { HostError } from '#protocol/peer/host'
 import { createHost } from '#protocol/peer/live/host'
 import { Committer } from './commit.ts'
+import { Comparisons } from './comparisons.ts'
 import { ControlService } from './control-service.ts'
 import { Coordinator } from './coordinator/coordinator.ts'
 import type { Effect } from './coordinator/events.ts'
@@ -130,6 +131,8 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
   const carryOut = (effects: readonly Effect[]): void => {
     for (const effect of effects) {
       if (effect.kind === 'pull') pulls.pull(effect)
+      else if (effect.kind === 'compare') comparisons.compare(effect)
+      else if (effect.kind === 'compared_enough') comparisons.enough(effect.task)
       else if (effect.kind === 'changed') changes.changed(effect.batch)
       else control.carry(effect)
     }
@@ -143,6 +146,8 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
   const committer: Committer = new Committer({ core: coordinator, store, clock, signer, logger, carryOut, onFatal }, { epoch })
   const control = new ControlService({ host, committer, clock, logger }, { project, epoch, heartbeatMs: policy.heartbeatMs })
   const pulls = new Pulls({ content, host, clock, logger, done: (event) => committer.apply(event) })
+  const comparisons = new Comparisons({ content, host, clock, logger, committer, done: (event) => committer.apply(event) })
+  await Comparisons.begin({ content, committer }, store)
   const projectView = () => ({ id: project, name: file.name, epoch, addresses: host.addresses(), nodes: control.connected, version: VERSION })
   const views = (client: PeerIdString) => storeViews(store, coordinator, { client, all: client === administratorOf(file) })
   const handler = ownerHandler({
@@ -178,7 +183,7 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
       stopRecord()
       owners.stop()
       control.stop()
-      await pulls.stop()
+      await Promise.all([pulls.stop(), comparisons.stop()])
       await committer.stop()
       await resources.disposeAsync()
       logger.info({ project, epoch }, 'the project server has stopped')

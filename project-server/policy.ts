@@ -44,6 +44,10 @@ export const LOG_RETRY_MS = 500
 
 /** Outputs fetched at once from nodes. */
 export const PULLS_MAX = 16
+/** Tasks whose outputs are fetched and compared at once: each may hold as many outputs as it has results. */
+export const COMPARISONS_MAX = 4
+/** Outputs that are kept for tasks which wait for further results to compare them with; beyond it they are dropped, and fetched again when they are needed. */
+export const COMPARED_BYTES_KEPT_MAX = 64 * 1024 ** 3
 /** A transfer that brings nothing for so long is given up. */
 export const PULL_SILENCE_MS_MAX = 60_000
 

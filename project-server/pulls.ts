@@ -1,9 +1,10 @@
 /** Carries out the core's wish to hold a decided task's output: a copy from an agreeing node, verified, bounded, pinned. */
 import { CID } from 'multiformats/cid'
-import { ContentError, type ContentStore } from '#protocol/content/content'
+import type { ContentStore } from '#protocol/content/content'
 import type { PeerIdString, TaskId } from '#protocol/ids'
 import type { Host } from '#protocol/peer/host'
 import type { Effect, Event } from './coordinator/events.ts'
+import { fetchFrom, reason } from './fetch.ts'
 import type { Logger } from './logger.ts'
 import { PULL_SILENCE_MS_MAX, PULLS_MAX } from './policy.ts'
 import type { Clock } from './ports.ts'
@@ -90,30 +91,8 @@ export class Pulls {
         await this.#ports.content.pin(root)
         continue
       }
-      if (!this.#ports.host.isConnected(node)) throw new ContentError('unreachable', `node ${node} is not connected`)
-      const quiet = new AbortController()
-      const silent = (): void => quiet.abort(new ContentError('unreachable', `node ${node} sent nothing for ${this.#silenceMsMax} ms`))
-      let cancel = this.#ports.clock.after(this.#silenceMsMax, silent)
-      try {
-        const { bytes } = await this.#ports.content.fetch(root, {
-          host: this.#ports.host,
-          from: [node],
-          pin: true,
-          bytesMax: left,
-          signal: AbortSignal.any([quiet.signal, this.#stop.signal]),
-          onProgress: () => {
-            cancel()
-            cancel = this.#ports.clock.after(this.#silenceMsMax, silent)
-          }
-        })
-        left = Math.max(0, left - bytes)
-      } finally {
-        cancel()
-      }
+      const limits = { pin: true, bytesMax: left, silenceMsMax: this.#silenceMsMax, signal: this.#stop.signal }
+      left = Math.max(0, left - (await fetchFrom(node, root, this.#ports, limits)))
     }
   }
-}
-
-function reason(error: unknown): string {
-  return error instanceof ContentError ? `${error.code}: ${error.message}` : error instanceof Error ? error.message : String(error)
 }

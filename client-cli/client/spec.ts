@@ -1,6 +1,6 @@
 /** From what a person or program asks to the manifests and the policy that are submitted. Pure: every id is already resolved. */
 import { DEFAULT_RESOURCES, type Dependency, type Engine, encodeManifest, type GpuNeeds, type Resources } from '#protocol/bundle/manifest'
-import { DEFAULT_POLICY, policyFault, type TaskPolicy } from '#protocol/bundle/policy'
+import { COMPARED_RESULTS_MAX, DEFAULT_POLICY, policyFault, type TaskPolicy } from '#protocol/bundle/policy'
 import { acceptCid } from '#protocol/content/cid'
 import { ClientError } from '../errors.ts'
 
@@ -95,19 +95,22 @@ function cid(text: string, what: string): NonNullable<ReturnType<typeof acceptCi
  */
 export function policyOf(asked: Partial<TaskPolicy> = {}): TaskPolicy {
   const minQuorum = asked.minQuorum ?? DEFAULT_POLICY.minQuorum
+  const compare = asked.compare ?? DEFAULT_POLICY.compare
   const targetResults = asked.targetResults ?? minQuorum
   const policy: TaskPolicy = {
     minQuorum,
     targetResults,
     maxErrorResults: asked.maxErrorResults ?? DEFAULT_POLICY.maxErrorResults,
     maxTotalResults: asked.maxTotalResults ?? Math.max(DEFAULT_POLICY.maxTotalResults, Math.min(64, 2 * targetResults)),
-    maxSuccessResults: asked.maxSuccessResults ?? Math.max(DEFAULT_POLICY.maxSuccessResults, Math.min(64, 2 * minQuorum)),
+    maxSuccessResults:
+      asked.maxSuccessResults ?? Math.max(DEFAULT_POLICY.maxSuccessResults, Math.min(compare === null ? 64 : COMPARED_RESULTS_MAX, 2 * minQuorum)),
     priority: asked.priority ?? DEFAULT_POLICY.priority,
     nodes: [...(asked.nodes ?? DEFAULT_POLICY.nodes)],
     queueLimitMs: asked.queueLimitMs ?? DEFAULT_POLICY.queueLimitMs,
     independence: asked.independence ?? DEFAULT_POLICY.independence,
     tags: [...new Set(asked.tags ?? DEFAULT_POLICY.tags)].sort(),
-    deadlineMs: asked.deadlineMs ?? DEFAULT_POLICY.deadlineMs
+    deadlineMs: asked.deadlineMs ?? DEFAULT_POLICY.deadlineMs,
+    compare
   }
   const fault = policyFault(policy)
   if (fault !== undefined) throw new ClientError('usage', fault)

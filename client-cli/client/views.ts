@@ -19,7 +19,7 @@ import { ClientError } from '../errors.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-const WAITS: ReadonlySet<string> = new Set<WhyView['waitsFor']>(['submission', 'node', 'turn', 'runs', 'release', 'output', 'nothing'])
+const WAITS: ReadonlySet<string> = new Set<WhyView['waitsFor']>(['submission', 'node', 'turn', 'runs', 'comparison', 'release', 'output', 'nothing'])
 const STATUSES: ReadonlySet<string> = new Set<TaskStatus>(['created', 'staged', 'running', 'validating', 'ready', 'failed', 'killed'])
 
 /** Decodes a body and checks it with `check`. Throws ClientError `refused`: the project speaks something we do not. */

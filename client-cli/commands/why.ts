@@ -40,6 +40,8 @@ function sentence(view: WhyView): string {
         : `${holders.length} of ${quorum} agreeing nodes ${holders.length === 1 ? 'has' : 'have'} its output, which the project ${holders.some(({ asked }) => asked) ? 'is fetching' : 'is waiting for'}`
     case 'runs':
       return `it is being run, ${counted(runs.length, 'time')} at once`
+    case 'comparison':
+      return 'its results differ, and the project compares their outputs'
     case 'release':
       return 'it is held, and goes on when it is released (talko release)'
     case 'node':

@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import type { Engine, Resources } from '#protocol/bundle/manifest'
 import type { TaskPolicy } from '#protocol/bundle/policy'
+import { parseRules } from '#protocol/compare/rules'
 import type { NodeView } from '#protocol/owner/messages'
 import type { Client } from '../client/client.ts'
 import type { TaskSpec } from '../client/spec.ts'
@@ -25,6 +26,11 @@ export function taskOptions(command: Command): void {
     .option('--time <time>', 'time limit of one execution, like 90s or 1h (default 1h)')
     .option('--disk <amount>', 'limit of output and /tmp together (default 4G)')
     .option('--quorum <n>', 'agreeing results from different nodes that decide (default 2)')
+    .option(
+      '--compare <rule>',
+      'outputs whose numbers are close agree: rel=1e-6 for all files, "*.csv: rel=1e-6 abs=0.01", "*.log: ignore", "*.dat: as=text rel=1e-9"; may repeat',
+      collect
+    )
     .option('--independent', 'results of one owner, or from one network, count as one')
     .option('--attempts <n>', 'executions that may fail or be lost before the task fails (default 3)')
     .option('--priority <n>', 'higher first (default 0)')
@@ -56,6 +62,7 @@ export function readTaskOptions(options: Options): { readonly spec: Omit<TaskSpe
     maxErrorResults: amount('attempts', whole(1, 64)),
     priority: amount('priority', whole(-1_000_000, 1_000_000)),
     queueLimitMs: queueLimit === undefined ? undefined : parseDuration(queueLimit, '--queue-limit'),
+    compare: comparing(texts(options, 'compare')),
     independence: flag(options, 'independent') ? ('require' as const) : undefined
   })
   const engine = text(options, 'engine')
@@ -72,6 +79,15 @@ export function readTaskOptions(options: Options): { readonly spec: Omit<TaskSpe
       ...defined({ name: text(options, 'name') })
     },
     nodes: texts(options, 'node')
+  }
+}
+
+function comparing(rules: readonly string[]): TaskPolicy['compare'] | undefined {
+  if (rules.length === 0) return undefined
+  try {
+    return { kind: 'tolerance', rules: parseRules(rules) }
+  } catch (error) {
+    throw new ClientError('usage', `--compare: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 

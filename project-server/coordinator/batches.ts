@@ -193,6 +193,7 @@ function create(state: State, batch: Batch, accepted: AcceptedBundle, nowMs: num
     queue: null,
     wanted: 0,
     pull: null,
+    comparison: null,
     marks: 0
   }
   bundle.users++

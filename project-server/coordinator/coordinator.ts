@@ -9,6 +9,7 @@ import type { BatchId, PeerIdString, TaskId } from '#protocol/ids'
 import type { NodeView, Resolved, WhyView } from '#protocol/owner/messages'
 import type { Store } from '../ports.ts'
 import { killEvent, type SubmitRefusal, submit, submitRefusal } from './batches.ts'
+import { compared, retryComparisons } from './comparisons.ts'
 import type { Event } from './events.ts'
 import { holdEvent, releaseEvent } from './holds.ts'
 import type { Node } from './model.ts'
@@ -83,9 +84,15 @@ export class Coordinator {
       case 'pulled':
         this.#pulled(event, nowMs)
         break
+      case 'compared': {
+        const task = state.task(event.task)
+        if (task !== undefined) compared(state, task, event, nowMs)
+        break
+      }
       case 'tick':
         sweepNodes(state, nowMs)
         for (const task of [...state.waitingPulls]) retryPull(state, task, nowMs)
+        retryComparisons(state, nowMs)
         findStragglers(state, nowMs)
         endWaiting(state, nowMs)
         state.fair.refresh()
@@ -147,7 +154,7 @@ export class Coordinator {
   }
 
   /** What a node said. Nothing is believed before its hello; numbered messages are applied once each, in order. */
-  #fromNode(event: Exclude<Event, { kind: 'submit' | 'kill' | 'hold' | 'release' | 'hello' | 'pulled' | 'tick' }>, nowMs: number): void {
+  #fromNode(event: Exclude<Event, { kind: 'submit' | 'kill' | 'hold' | 'release' | 'hello' | 'pulled' | 'compared' | 'tick' }>, nowMs: number): void {
     const state = this.#state
     const node = state.nodes.get(event.node)
     if (event.kind === 'gone') {

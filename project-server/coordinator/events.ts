@@ -4,7 +4,7 @@
  * belong to them are committed.
  */
 import type { RunManifest } from '#protocol/bundle/manifest'
-import type { TaskPolicy } from '#protocol/bundle/policy'
+import type { Comparing, TaskPolicy } from '#protocol/bundle/policy'
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
 import type { FailureCode } from '#protocol/owner/messages'
 import type { Receipt } from '#protocol/result/receipt'
@@ -125,6 +125,13 @@ export type Event =
   | { readonly kind: 'bye'; readonly node: PeerIdString; readonly seq: number }
   /** The output of a decided task, or what a killed one left, is here and pinned (`ok`), or could not be had from `node`. */
   | { readonly kind: 'pulled'; readonly task: TaskId; readonly node: PeerIdString; readonly ok: boolean; readonly message: string }
+  /** What came of a `compare`: pairs of votes, and those whose outputs could not be had. */
+  | {
+      readonly kind: 'compared'
+      readonly task: TaskId
+      readonly pairs: readonly { readonly a: string; readonly b: string; readonly agree: boolean }[]
+      readonly missing: readonly string[]
+    }
   /** The slow sweep: silent nodes, deadlines, queue against free slots. */
   | { readonly kind: 'tick' }
 
@@ -145,6 +152,17 @@ export type Effect =
       readonly stderr: string
       readonly bytesMax: number
     }
+  /** Fetch these outputs, compare the pairs, and answer with `compared`. What was fetched is kept for the next time, until `compared_enough`. */
+  | {
+      readonly kind: 'compare'
+      readonly task: TaskId
+      readonly by: Comparing
+      readonly candidates: readonly Candidate[]
+      readonly pairs: readonly (readonly [a: string, b: string])[]
+      /** Of each output. */
+      readonly bytesMax: number
+    }
+  | { readonly kind: 'compared_enough'; readonly task: TaskId }
   /** For watchers. */
   | { readonly kind: 'changed'; readonly batch: BatchId; readonly task: TaskId }
 
@@ -154,6 +172,17 @@ export interface Unsigned {
   readonly receipt: Receipt
   /** Where the signature of each of its results is kept. */
   readonly seals: readonly SealRef[]
+}
+
+/** An output that differs from others of its task. */
+export interface Candidate {
+  readonly vote: string
+  /** That have it; those that are here first. */
+  readonly nodes: readonly PeerIdString[]
+  /** CIDs as text. */
+  readonly output: string
+  /** When it counts. */
+  readonly stdout: string | null
 }
 
 export interface TaskFailure {

@@ -8,11 +8,14 @@ const NODES = 6
 const node = fc.nat({ max: NODES - 1 })
 const batch = fc.nat({ max: 5 })
 
+const TOLERANT = { kind: 'tolerance' as const, rules: { abs: 0, rel: 0, files: [] } }
 const policy = fc.constantFrom<Partial<TaskPolicy>[]>(
   { minQuorum: 1, targetResults: 1 },
   { minQuorum: 2, targetResults: 2 },
   { minQuorum: 2, targetResults: 3 },
   { minQuorum: 3, targetResults: 3, maxSuccessResults: 5, maxTotalResults: 5 },
+  { minQuorum: 2, targetResults: 3, compare: TOLERANT },
+  { minQuorum: 3, targetResults: 3, maxErrorResults: 6, compare: TOLERANT },
   { minQuorum: 2, targetResults: 2, independence: 'require' as const },
   { minQuorum: 2, targetResults: 2, maxErrorResults: 1, maxTotalResults: 3, priority: 1 }
 )
@@ -97,6 +100,8 @@ it('whatever happens in whatever order, nothing is lost, doubled or decided wron
     'waits for turn',
     'waits for runs',
     'waits for output',
+    'waits for comparison',
+    'compared',
     'waits for release',
     'hold',
     'release',

@@ -5,6 +5,7 @@ import type { TaskPolicy } from '#protocol/bundle/policy'
 import type { Link } from '#protocol/control/link'
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
 import type { Client } from './clients.ts'
+import type { Comparison } from './comparisons.ts'
 import type { Cursors } from './cursors.ts'
 import type { NodeOffer, TaskFailure } from './events.ts'
 import type { OrderedQueue } from './queue.ts'
@@ -106,6 +107,8 @@ export interface Task {
   /** Replicas that it still wants issued. */
   wanted: number
   pull: Pull | null
+  /** What is known of outputs that differ, under a policy that compares them. */
+  comparison: Comparison | null
   /** See marks.ts. */
   marks: number
 }

@@ -70,7 +70,9 @@ function ask(state: State, task: Task, isHere: (replica: Replica) => boolean): b
     else set.push(replica)
   }
   let best: Replica[] = []
-  for (const set of sets.values()) if (set.length > best.length) best = set
+  // Of outputs that agree without being equal, the canonical one when it can be had.
+  const rank = (set: readonly Replica[]): number => (set[0]?.report?.vote === decision.vote ? task.replicas.length : 0) + set.length
+  for (const set of sets.values()) if (best.length === 0 || rank(set) > rank(best)) best = set
   const report = best[0]?.report
   if (report === undefined || report === null) return false
   pull.asked = best

@@ -152,6 +152,8 @@ export type CancelReason = (typeof CANCEL_REASONS)[number]
 export interface LateRecord {
   readonly node: PeerIdString
   readonly vote: string
+  /** Another vote is wrong; else, as outputs that differ may agree, it tells nothing. */
+  readonly exact: boolean
   readonly atMs: number
 }
 
@@ -364,14 +366,36 @@ function decisionOf([vote, atMs, exitCode, output, stdout, stderr, bytes, held]:
 
 export function encodeBatchRecord(batch: BatchRecord): Uint8Array {
   const { id, name, by, createdAtMs, order, seed, policy, open, tasks, created, running, validating, ready, failed, killed, held, queuedAtMs } = batch
-  const { minQuorum, targetResults, maxErrorResults, maxTotalResults, maxSuccessResults, priority, nodes, queueLimitMs, independence, tags, deadlineMs } =
-    policy
-  WRITER.list(18).int(RECORD_VERSION).text(id).text(name).text(by).int(createdAtMs).int(order).int(seed).list(11)
+  const {
+    minQuorum,
+    targetResults,
+    maxErrorResults,
+    maxTotalResults,
+    maxSuccessResults,
+    priority,
+    nodes,
+    queueLimitMs,
+    independence,
+    tags,
+    deadlineMs,
+    compare
+  } = policy
+  WRITER.list(18).int(RECORD_VERSION).text(id).text(name).text(by).int(createdAtMs).int(order).int(seed).list(12)
   WRITER.int(minQuorum).int(targetResults).int(maxErrorResults).int(maxTotalResults).int(maxSuccessResults).int(priority)
   writeTexts(nodes)
   WRITER.int(queueLimitMs).text(independence)
   writeTexts(tags)
-  WRITER.int(deadlineMs).flag(open).int(tasks).int(created).int(running).int(validating).int(ready).int(failed).int(killed)
+  // Tolerances are fractions, which the writer does not know.
+  WRITER.int(deadlineMs)
+    .text(compare === null ? null : JSON.stringify(compare))
+    .flag(open)
+    .int(tasks)
+    .int(created)
+    .int(running)
+    .int(validating)
+    .int(ready)
+    .int(failed)
+    .int(killed)
   writeHeld(held)
   return WRITER.int(queuedAtMs).done()
 }
@@ -386,7 +410,7 @@ export function decodeBatchRecord(bytes: Uint8Array): BatchRecord {
         number,
         number,
         number,
-        [number, number, number, number, number, number, string[], number?, TaskPolicy['independence']?, string[]?, number?],
+        [number, number, number, number, number, number, string[], number?, TaskPolicy['independence']?, string[]?, number?, (string | null)?],
         boolean,
         number,
         number,
@@ -410,8 +434,10 @@ export function decodeBatchRecord(bytes: Uint8Array): BatchRecord {
     queueLimitMs = 0,
     independence = 'prefer',
     tags = [],
-    deadlineMs = 0
+    deadlineMs = 0,
+    comparing = null
   ] = row
+  const compare = comparing === null ? null : (JSON.parse(comparing) as TaskPolicy['compare'])
   const policy = {
     minQuorum,
     targetResults,
@@ -423,7 +449,8 @@ export function decodeBatchRecord(bytes: Uint8Array): BatchRecord {
     queueLimitMs,
     independence,
     tags,
-    deadlineMs
+    deadlineMs,
+    compare
   }
   const counts = { created, running, validating, ready, failed, killed }
   return { id, name, by, createdAtMs, order, seed, policy, open, tasks, ...counts, held: heldOf(held), queuedAtMs }
@@ -535,13 +562,13 @@ function outgoingOf([kind, replicas, more]: OutgoingRow): Outgoing {
   return { kind, replicas }
 }
 
-export function encodeLateRecord({ node, vote, atMs }: LateRecord): Uint8Array {
-  return encode([node, vote, atMs])
+export function encodeLateRecord({ node, vote, atMs, exact }: LateRecord): Uint8Array {
+  return encode([node, vote, atMs, exact])
 }
 
 export function decodeLateRecord(bytes: Uint8Array): LateRecord {
-  const [node, vote, atMs] = decode<[PeerIdString, string, number]>('late', bytes)
-  return { node, vote, atMs }
+  const [node, vote, atMs, exact = true] = decode<[PeerIdString, string, number, boolean?]>('late', bytes)
+  return { node, vote, atMs, exact }
 }
 
 function writeTexts(texts: readonly string[]): void {

@@ -170,6 +170,7 @@ function loadTask(state: State, batch: Batch, record: TaskRecord, results: Reado
     queue: null,
     wanted: 0,
     pull: null,
+    comparison: null,
     marks: 0
   }
   bundle.users++

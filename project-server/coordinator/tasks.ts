@@ -2,6 +2,7 @@
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { FailureCode } from '#protocol/owner/messages'
 import type { Receipt } from '#protocol/result/receipt'
+import { agreesIn, compareOutputs, endComparison } from './comparisons.ts'
 import type { TaskFailure } from './events.ts'
 import { tiesOf } from './independence.ts'
 import { outgoingOf, type Replica, type Report, type Task } from './model.ts'
@@ -26,11 +27,14 @@ export function settle(state: State, task: Task, nowMs: number): void {
   }
   const live = task.replicas.some((replica) => isLive(replica.state))
   const phase = live ? 'running' : task.replicas.some((replica) => replica.state === 'reported') ? 'validating' : 'staged'
-  const next = judge(task.replicas.map(ballotOf), task.batch.policy)
+  const next = judge(task.replicas.map(ballotOf), task.batch.policy, agreesIn(task))
   // A task that fails with nothing running goes straight from where it is.
   if (task.state !== phase && !(next.kind === 'failed' && phase === 'staged')) moveTask(state, task, phase)
   if (next.kind === 'wait') want(state, task, next.count)
-  else if (next.kind === 'failed') fail(state, task, next, nowMs)
+  else if (next.kind === 'compare') {
+    want(state, task, next.count)
+    compareOutputs(state, task, next.pairs, nowMs)
+  } else if (next.kind === 'failed') fail(state, task, next, nowMs)
   else decide(state, task, next.vote, nowMs)
 }
 
@@ -51,10 +55,13 @@ export function finish(state: State, task: Task, held: boolean, nowMs: number): 
   task.failure = failureOf(decision.vote)
   for (const replica of task.replicas) {
     if (isLive(replica.state)) cancel(state, replica, 'decided', nowMs)
-    else if (replica.state === 'reported' && replica.verdict === null) compare(state, replica, decision.vote)
+    else if (replica.state === 'reported' && replica.verdict === null) {
+      compare(state, replica, decision.vote)
+      replica.verdict ??= 'inconclusive'
+    }
   }
-  const agreeing = task.replicas.filter((replica) => replica.state === 'reported' && replica.report?.vote === decision.vote)
-  const others = task.replicas.filter((replica) => replica.state === 'reported' && replica.report?.vote !== decision.vote)
+  const agreeing = task.replicas.filter((replica) => replica.state === 'reported' && replica.verdict === 'valid')
+  const others = task.replicas.filter((replica) => replica.state === 'reported' && replica.verdict !== 'valid')
   const [first] = agreeing
   if (first === undefined) throw new Error(`task ${task.id} is decided by no result`)
   const signed = agreeing.map(({ report }) => (report as Report).signed)
@@ -68,7 +75,8 @@ export function finish(state: State, task: Task, held: boolean, nowMs: number): 
     decidedAtMs: decision.atMs,
     vote: decision.vote,
     results: signed.map(({ body }) => body),
-    dissent: others.map(({ node, report }) => ({ node: node.id, vote: (report as Report).vote }))
+    dissent: others.map(({ node, report }) => ({ node: node.id, vote: (report as Report).vote })),
+    ...(agreeing.some(({ report }) => report?.vote !== decision.vote) ? { compare: JSON.stringify(task.batch.policy.compare) } : {})
   }
   state.out.receipt({ key: receiptKey(task.id), receipt, seals: signed })
   moveTask(state, task, task.failure === null ? 'ready' : 'failed')
@@ -103,9 +111,9 @@ function pull(state: State, task: Task, nowMs: number): void {
 
 /** A decided task whose agreed output nobody could hand over is computed again, by a node whose vote must be the canonical one. */
 function settleDecided(state: State, task: Task, nowMs: number): void {
-  if (task.pull !== null) return
   const vote = task.decision?.vote
   for (const replica of task.replicas) if (replica.state === 'reported' && replica.verdict === null && vote !== undefined) compare(state, replica, vote)
+  if (task.pull !== null) return
   if (task.replicas.some((replica) => replica.verdict === 'valid' && !replica.spent)) {
     want(state, task, 0)
     startPull(state, task, nowMs)
@@ -143,6 +151,7 @@ function end(state: State, task: Task, nowMs: number): void {
   want(state, task, 0)
   task.pull = null
   state.waitingPulls.delete(task)
+  endComparison(state, task)
   for (const { id, node, report, attempt } of task.replicas) {
     if (report === null) continue
     if (node.owed?.has(id) !== true) {
@@ -170,19 +179,23 @@ function endBatch(state: State, { batch }: Task): void {
   state.out.delete(openKey(batch.id))
 }
 
-/** Judges a result against what was agreed: once. */
+/** Judges a result against what was agreed: once, and not while it is not compared with it. */
 function compare(state: State, replica: Replica, vote: string): void {
-  const valid = replica.report?.vote === vote
+  const { task, report } = replica
+  if (report === null || replica.verdict !== null) return
+  const agrees = agreesIn(task)
+  const valid = report.vote === vote || (agrees === undefined ? false : agrees(report.vote, vote))
+  if (valid === undefined) return
   replica.verdict = valid ? 'valid' : 'invalid'
   if (valid) replica.node.valid++
   else replica.node.invalid++
   state.out.node(replica.node)
-  state.out.task(replica.task)
+  state.out.task(task)
 }
 
 /** The result of a replica that was outstanding may come yet: it changes nothing but its node's record. */
 function keepLate(state: State, replica: Replica, vote: string, nowMs: number): void {
-  const late = { node: replica.node.id, vote, atMs: nowMs }
+  const late = { node: replica.node.id, vote, atMs: nowMs, exact: replica.task.batch.policy.compare === null }
   state.late.set(replica.id, late)
   state.out.create(lateKey(replica.id), encodeLateRecord(late))
   if (state.late.size <= LATE_KEPT_MAX) return
@@ -195,7 +208,7 @@ function keepLate(state: State, replica: Replica, vote: string, nowMs: number): 
 function ballotOf(replica: Replica): Ballot {
   const node = replica.node.id
   if (isLive(replica.state)) return { kind: 'live', node, straggles: replica.straggles }
-  if (replica.report !== null) return { kind: 'vote', node, vote: replica.report.vote, ties: tiesOf(replica) }
+  if (replica.report !== null && replica.verdict !== 'inconclusive') return { kind: 'vote', node, vote: replica.report.vote, ties: tiesOf(replica) }
   if (replica.state === 'lost') return { kind: 'error', node }
   if (replica.fault?.class === 'node') return { kind: 'error', node }
   if (replica.fault?.class === 'input') return { kind: 'input', node, message: replica.fault.message }

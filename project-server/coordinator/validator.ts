@@ -6,6 +6,7 @@
 import type { TaskPolicy } from '#protocol/bundle/policy'
 import type { PeerIdString } from '#protocol/ids'
 import type { FailureCode } from '#protocol/owner/messages'
+import { type Agrees, largestAgreement, uncompared } from './agreement.ts'
 import { INPUT_FAULTS_MAX } from './policy.ts'
 
 export interface Vote {
@@ -32,10 +33,12 @@ export type Next =
   | { readonly kind: 'decided'; readonly vote: string }
   /** `count` more replicas are wanted; 0 while those that run may still decide it. */
   | { readonly kind: 'wait'; readonly count: number }
+  /** As `wait`, while these pairs of votes are compared. */
+  | { readonly kind: 'compare'; readonly count: number; readonly pairs: readonly (readonly [a: string, b: string])[] }
   | { readonly kind: 'failed'; readonly code: FailureCode; readonly message: string }
 
-/** One vote a node, whatever it says twice. */
-export function judge(ballots: readonly Ballot[], policy: TaskPolicy): Next {
+/** One vote a node, whatever it says twice. `agrees`: what is known of votes that differ, under a policy that compares them. */
+export function judge(ballots: readonly Ballot[], policy: TaskPolicy, agrees?: Agrees): Next {
   let live = 0
   let slow = 0
   let errors = 0
@@ -52,11 +55,15 @@ export function judge(ballots: readonly Ballot[], policy: TaskPolicy): Next {
       inputMessage = ballot.message
     } else if (ballot.kind === 'vote' && !votes.some(({ node }) => node === ballot.node)) votes.push(ballot)
   }
-  const { vote, count: best } = strongest(votes)
+  const { vote, count: best } = agrees === undefined ? strongest(votes) : largestAgreement(votes, agrees)
   if (best >= policy.minQuorum) return { kind: 'decided', vote }
   if (inputs >= INPUT_FAULTS_MAX) return { kind: 'failed', code: 'input', message: inputMessage }
-  if (votes.length >= policy.maxSuccessResults) return noAgreement(votes.length, best, policy)
-  if (errors >= policy.maxErrorResults)
+  const waiting = agrees === undefined ? [] : uncompared(votes, agrees)
+  // Fewer than a quorum decide nothing, so that nothing is fetched for them.
+  const pairs = votes.length < policy.minQuorum ? [] : waiting
+  const hoped = waiting.length === 0 || agrees === undefined ? best : largestAgreement(votes, (a, b) => agrees(a, b) ?? true).count
+  if (votes.length >= policy.maxSuccessResults && pairs.length === 0) return noAgreement(votes.length, best, policy)
+  if (errors >= policy.maxErrorResults && pairs.length === 0)
     return {
       kind: 'failed',
       code: 'too_many_errors',
@@ -64,9 +71,9 @@ export function judge(ballots: readonly Ballot[], policy: TaskPolicy): Next {
     }
   // Failures and straggles share one budget: of K attempts that may fail, the last is not made for a straggler.
   const copied = Math.min(slow, Math.max(0, policy.maxErrorResults - 1 - errors))
-  const lacking = Math.max(policy.targetResults - votes.length, policy.minQuorum - best) - (live - copied)
+  const lacking = Math.max(policy.targetResults - votes.length, policy.minQuorum - hoped) - (live - copied)
   const room = policy.maxTotalResults - ballots.length
-  if (live === 0 && lacking > 0 && room <= 0) {
+  if (live === 0 && lacking > 0 && room <= 0 && pairs.length === 0) {
     if (votes.length > 1) return noAgreement(votes.length, best, policy)
     return {
       kind: 'failed',
@@ -74,7 +81,8 @@ export function judge(ballots: readonly Ballot[], policy: TaskPolicy): Next {
       message: `all ${policy.maxTotalResults} replicas that may be issued ended without a decision; see its replicas`
     }
   }
-  return { kind: 'wait', count: Math.max(0, Math.min(lacking, room)) }
+  const count = Math.max(0, Math.min(lacking, room))
+  return pairs.length === 0 ? { kind: 'wait', count } : { kind: 'compare', count, pairs }
 }
 
 /** How many agree with the most frequent vote; the earliest such vote wins a tie. */

@@ -53,6 +53,7 @@ export function why(state: State, task: Task, nowMs: number): WhyView {
   }
   if (batch.open) return { ...view, waitsFor: 'submission' }
   if (task.decision !== null && task.wanted === 0 && runs.length === 0) return { ...view, waitsFor: 'output', holders: holdersOf(task) }
+  if (task.wanted === 0 && runs.length === 0 && task.comparison !== null) return { ...view, waitsFor: 'comparison' }
   if (task.wanted === 0) return { ...view, waitsFor: 'runs', ...estimateOfRuns(state, runs) }
   if (isHeld(task)) return { ...view, waitsFor: 'release' }
   const nodes = nodesWhy(state, task)

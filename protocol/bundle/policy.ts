@@ -1,3 +1,5 @@
+import { type CompareRules, rulesFault } from '../compare/rules.ts'
+
 /** How a task is decided. Chosen by the owner at submission; the numbers are BOINC's (and DCS's K), with its defaults. */
 export interface TaskPolicy {
   /** Agreeing results from different nodes that decide a task (BOINC min_quorum). */
@@ -18,6 +20,8 @@ export interface TaskPolicy {
   readonly queueLimitMs: number
   /** Nodes of one owner, or that call from one network, are one voice (BOINC one_result_per_user_per_wu). `prefer`: other nodes are waited for a while; `require`: their votes count as one. */
   readonly independence: Independence
+  /** How outputs are compared whose ids differ; null: they do not agree. */
+  readonly compare: Comparing | null
   /** Tags that a node must have, each once, in the order of their characters; empty for any node. */
   readonly tags: readonly string[]
   /** How long after its lease a replica's result is of use, in milliseconds (BOINC delay_bound); 0 for no such bound. A node that is not expected to make it is not asked. */
@@ -34,6 +38,15 @@ export function isTag(text: string): boolean {
   return TAG.test(text)
 }
 
+/** `tolerance`: file by file by the owner's rules (protocol/compare). */
+export interface Comparing {
+  readonly kind: 'tolerance'
+  readonly rules: CompareRules
+}
+
+/** Results of one task that are compared with each other: all sets of them are looked at. */
+export const COMPARED_RESULTS_MAX = 16
+
 export type Independence = (typeof INDEPENDENCES)[number]
 export const INDEPENDENCES = ['prefer', 'require'] as const
 
@@ -49,7 +62,8 @@ export const DEFAULT_POLICY: TaskPolicy = {
   queueLimitMs: 0,
   independence: 'prefer',
   tags: [],
-  deadlineMs: 0
+  deadlineMs: 0,
+  compare: null
 }
 
 /** Ten years: whoever waits longer means for ever. */
@@ -68,6 +82,11 @@ export function policyFault(policy: TaskPolicy): string | undefined {
   if (!Number.isSafeInteger(policy.queueLimitMs) || policy.queueLimitMs < 0 || policy.queueLimitMs > QUEUE_LIMIT_MS_MAX)
     return 'the queue limit is a time of at most ten years, or 0 for none'
   if (policy.nodes.length > 64) return 'at most 64 nodes can be named'
+  if (policy.compare !== null) {
+    const fault = comparingFault(policy.compare)
+    if (fault !== undefined) return fault
+    if (maxSuccessResults > COMPARED_RESULTS_MAX) return `of results that are compared by tolerance at most ${COMPARED_RESULTS_MAX} may come`
+  }
   if (!INDEPENDENCES.includes(policy.independence)) return `independence is one of ${INDEPENDENCES.join(', ')}`
   if (policy.tags.length > TAGS_MAX) return `at most ${TAGS_MAX} tags can be asked for`
   const bad = policy.tags.find((tag) => !isTag(tag))
@@ -76,4 +95,10 @@ export function policyFault(policy: TaskPolicy): string | undefined {
   if (!Number.isSafeInteger(policy.deadlineMs) || policy.deadlineMs < 0 || policy.deadlineMs > DEADLINE_MS_MAX)
     return `the deadline is a whole number of milliseconds up to ${DEADLINE_MS_MAX}, 0 for none`
   return undefined
+}
+
+/** Takes whatever was decoded. */
+function comparingFault(compare: unknown): string | undefined {
+  const { kind, rules } = (compare ?? {}) as { readonly kind?: unknown; readonly rules?: unknown }
+  return kind === 'tolerance' && Object.keys(compare as object).length === 2 ? rulesFault(rules) : 'a comparison is {kind: tolerance, rules}'
 }

@@ -59,6 +59,8 @@ export interface ContentStore {
   ): Promise<void>
   pin(root: CID): Promise<void>
   unpin(root: CID): Promise<void>
+  /** Forgets a tree like `remove`, unless it is pinned or part of another. */
+  drop(root: CID): Promise<void>
   /** Forgets a tree; what the store restored itself is deleted, what a user published stays on disk. */
   remove(root: CID): Promise<void>
   close(): Promise<void>

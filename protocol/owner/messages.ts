@@ -270,9 +270,9 @@ export interface WhyView {
   readonly status: TaskStatus
   /**
    * submission: the rest of its batch. node: there is none that could take it. turn: those that could are busy. runs: what is
-   * being run. release: it is held. output: it is agreed, and the project fetches what was agreed on. nothing: it is over.
+   * being run. comparison: results differ, and the project compares their outputs. release: it is held. output: it is agreed, and the project fetches what was agreed on. nothing: it is over.
    */
-  readonly waitsFor: 'submission' | 'node' | 'turn' | 'runs' | 'release' | 'output' | 'nothing'
+  readonly waitsFor: 'submission' | 'node' | 'turn' | 'runs' | 'comparison' | 'release' | 'output' | 'nothing'
   readonly waitedMs: number
   readonly quorum: number
   /** Executions that it still wants started. */

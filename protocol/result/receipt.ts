@@ -15,6 +15,7 @@ import { decodeResult, RESULT_DOMAIN, type Result, voteOf } from './result.ts'
 export const RECEIPT_DOMAIN = 'talko-receipts-1'
 export const RECEIPT_BYTES_MAX = 1024 * 1024
 const RESULTS_MAX = 64
+const COMPARE_CHARS_MAX = 65_536
 const WRITER = new Writer()
 
 export interface Receipt {
@@ -32,6 +33,8 @@ export interface Receipt {
   readonly results: readonly Uint8Array[]
   /** Who said otherwise, for the record. */
   readonly dissent: readonly { readonly node: PeerIdString; readonly vote: string }[]
+  /** When results agree that are not equal: how the project compared them, as JSON. That they agree is the project's word. */
+  readonly compare?: string
 }
 
 /** What is handed out: the receipt's bytes with all that proves them. */
@@ -54,9 +57,21 @@ export interface ReceiptCheck {
 }
 
 export function encodeReceipt(receipt: Receipt): Uint8Array {
-  const { v, project, task, bundle, epoch, quorum, decidedAtMs, vote, results, dissent } = receipt
-  WRITER.map(10).text('v').int(v).text('task').text(task).text('vote').text(vote).text('epoch').int(epoch).text('bundle').cid(bundle)
-  WRITER.text('quorum').int(quorum).text('dissent').list(dissent.length)
+  const { v, project, task, bundle, epoch, quorum, decidedAtMs, vote, results, dissent, compare } = receipt
+  WRITER.map(compare === undefined ? 10 : 11)
+    .text('v')
+    .int(v)
+    .text('task')
+    .text(task)
+    .text('vote')
+    .text(vote)
+    .text('epoch')
+    .int(epoch)
+    .text('bundle')
+    .cid(bundle)
+  WRITER.text('quorum').int(quorum)
+  if (compare !== undefined) WRITER.text('compare').text(compare)
+  WRITER.text('dissent').list(dissent.length)
   for (const one of dissent) WRITER.map(2).text('node').text(one.node).text('vote').text(one.vote)
   WRITER.text('project').text(project).text('results').list(results.length)
   for (const result of results) WRITER.bytes(result)
@@ -116,6 +131,7 @@ export function checkReceipt(signed: SignedReceipt, expect: { project?: PeerIdSt
   lines.push(`bundle ${bundle}`)
   const nodes = new Set<PeerIdString>()
   const results: Result[] = []
+  let canonical = 0
   for (const [index, body] of receipt.results.entries()) {
     const result = decodeResult(body)
     const proof = signed.proofs[index]
@@ -125,11 +141,15 @@ export function checkReceipt(signed: SignedReceipt, expect: { project?: PeerIdSt
     if (result.project !== receipt.project || parseReplicaId(result.replica)?.task !== receipt.task)
       return fail(`the result of node ${result.node} is for another task`)
     if (!result.bundle.equals(bundle)) return fail(`the result of node ${result.node} is for another bundle`)
-    if (voteOf(result, compareStdout) !== receipt.vote) return fail(`the result of node ${result.node} does not agree`)
+    const vote = voteOf(result, compareStdout)
+    const isNear = receipt.compare !== undefined && result.reason === 'exit' && result.exitCode === 0
+    if (vote !== receipt.vote && !isNear) return fail(`the result of node ${result.node} does not agree`)
+    if (vote === receipt.vote) canonical++
     nodes.add(result.node)
     results.push(result)
-    lines.push(`node ${result.node} signed ${receipt.vote}`)
+    lines.push(`node ${result.node} signed ${vote}${vote === receipt.vote ? '' : ', which the project found to agree under its rules'}`)
   }
+  if (canonical === 0) return fail(`no result in it is ${receipt.vote}`)
   if (nodes.size !== receipt.results.length) return fail('one node is counted twice')
   if (receipt.quorum < 1 || nodes.size < receipt.quorum) return fail(`${nodes.size} agree, the quorum is ${receipt.quorum}`)
   lines.push(`${nodes.size} different nodes agree, quorum ${receipt.quorum}`)
@@ -151,6 +171,7 @@ export function decodeReceipt(bytes: Uint8Array): Receipt | undefined {
   if (![value.epoch, value.quorum, value.decidedAtMs].every(Number.isSafeInteger)) return undefined
   if (!Array.isArray(value.results) || value.results.length > RESULTS_MAX || !Array.isArray(value.dissent) || value.dissent.length > RESULTS_MAX)
     return undefined
+  if (value.compare !== undefined && (typeof value.compare !== 'string' || value.compare.length > COMPARE_CHARS_MAX)) return undefined
   if (!value.results.every((item) => item instanceof Uint8Array)) return undefined
   if (!value.dissent.every((item) => typeof item?.node === 'string' && typeof item.vote === 'string')) return undefined
   return value as unknown as Receipt

@@ -18,6 +18,22 @@ export type Prediction = { readonly kind: 'open' } | { readonly kind: 'decided';
 /** Two nodes that find the input at fault are believed. */
 const INPUT_FAULTS = 2
 
+/**
+ * Under a policy that compares outputs: what a task may be. Which comparisons were made by then no record says, so it may be open
+ * while some may be missing; but what it is decided by must be one of a quorum of which every two agree, and it may not fail for
+ * want of agreement while there is such.
+ */
+export function allows(replicas: readonly ReplicaSeen[], policy: TaskPolicy, near: (a: string, b: string) => boolean, is: Prediction): boolean {
+  const votes = replicas.flatMap(({ vote, fault }) => (vote === null || fault !== null ? [] : [vote]))
+  const agree = (a: string, b: string): boolean => a === b || near(a, b)
+  let sets: string[][] = [[]]
+  for (const next of votes) sets = [...sets, ...sets.filter((set) => set.every((other) => agree(other, next))).map((set) => [...set, next])]
+  const quorums = sets.filter((set) => set.length >= policy.minQuorum)
+  if (is.kind === 'decided') return quorums.some((set) => set.includes(is.vote))
+  if (is.kind === 'open') return true
+  return quorums.length === 0
+}
+
 export function predict(replicas: readonly ReplicaSeen[], policy: TaskPolicy): Prediction {
   const said = new Map<string, string>()
   for (const { node, vote } of replicas) if (vote !== null && !said.has(node)) said.set(node, vote)

@@ -13,15 +13,15 @@ import {
   taskKey
 } from '#project-server/coordinator/records'
 import type { Change } from '#project-server/ports'
-import { decodeManifest } from '#protocol/bundle/manifest'
+import { decodeManifest, type RunManifest } from '#protocol/bundle/manifest'
 import type { TaskPolicy } from '#protocol/bundle/policy'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import { type BatchId, type PeerIdString, parseTaskId, type TaskId } from '#protocol/ids'
-import { honest, readCommand } from '../protocol/truth.ts'
+import { areNear, idOf, readCommand, truths } from '../protocol/truth.ts'
 import type { Sometimes } from '../sometimes.ts'
 import type { MemoryStore } from '../store.ts'
 import type { Complaints } from './complaints.ts'
-import { predict } from './quorum.ts'
+import { allows, type Prediction, predict, type ReplicaSeen } from './quorum.ts'
 import { type Runs, voteFor } from './runs.ts'
 
 const TERMINAL: readonly string[] = ['ready', 'failed', 'killed']
@@ -227,11 +227,28 @@ export class Tasks {
   #quorum(task: TaskRecord): void {
     if (task.state === 'created' || task.state === 'killed') return
     const seen = task.replicas.map(({ node, state, vote, fault }) => ({ node, state, vote, fault: fault?.class ?? null, network: this.#networkOf(node) }))
-    const wanted = predict(seen, this.#policyOf(task.id))
     const { decision, failure, state } = task
+    const policy = this.#policyOf(task.id)
+    if (policy.compare !== null) {
+      this.#compared(task, seen, policy)
+      return
+    }
+    const wanted = predict(seen, policy)
     const is = decision !== null ? `decided ${decision.vote}` : state === 'failed' ? `failed ${failure?.code}` : 'open'
     const should = wanted.kind === 'decided' ? `decided ${wanted.vote}` : wanted.kind === 'failed' ? `failed ${wanted.code}` : 'open'
     this.#ports.complaints.expect(is === should, () => `${task.id} is ${is} and should be ${should}: ${JSON.stringify(task.replicas)}`)
+  }
+
+  /** [3, 8] The same where outputs are compared. */
+  #compared({ id, bundle, decision, failure, state, replicas }: TaskRecord, seen: readonly ReplicaSeen[], policy: TaskPolicy): void {
+    const { complaints, sometimes } = this.#ports
+    const { command, compareStdout } = this.#manifestOf(id, bundle)
+    const outputs = new Map(truths(command).map((outcome) => [voteFor(outcome, 'exit', compareStdout), idOf(outcome.out).toString()]))
+    const near = (a: string, b: string): boolean => areNear(readCommand(command).name, outputs.get(a) ?? a, outputs.get(b) ?? b)
+    const is: Prediction =
+      decision !== null ? { kind: 'decided', vote: decision.vote } : state === 'failed' ? { kind: 'failed', code: failure?.code ?? '' } : { kind: 'open' }
+    complaints.expect(allows(seen, policy, near, is), () => `${id} is ${JSON.stringify(is)}, which its results do not allow: ${JSON.stringify(replicas)}`)
+    if (decision !== null && replicas.some(({ vote, verdict }) => verdict === 'valid' && vote !== decision.vote)) sometimes.see('outputs that differ agreed')
   }
 
   /** [7] Every vote is what the node said of a run that it was granted. */
@@ -267,10 +284,12 @@ export class Tasks {
   }
 
   #isWrong({ id, bundle, decision }: TaskRecord): boolean {
-    const { command, compareStdout } = decodeManifest(
-      decodeBundleRecord(this.#ports.records.peek(bundleKey(parseTaskId(id)?.batch ?? '', bundle)) ?? new Uint8Array(0))
-    )
-    return readCommand(command).kind !== 'dice' && decision?.vote !== voteFor(honest(command, ''), 'exit', compareStdout)
+    const { command, compareStdout } = this.#manifestOf(id, bundle)
+    return readCommand(command).kind !== 'dice' && !truths(command).some((outcome) => decision?.vote === voteFor(outcome, 'exit', compareStdout))
+  }
+
+  #manifestOf(id: TaskId, bundle: string): RunManifest {
+    return decodeManifest(decodeBundleRecord(this.#ports.records.peek(bundleKey(parseTaskId(id)?.batch ?? '', bundle)) ?? new Uint8Array(0)))
   }
 
   #networkOf(node: PeerIdString): string {

@@ -1,7 +1,7 @@
 /** From a seed to a case. Every rate is drawn too, many of them zero: a swarm of worlds finds more than one average world. */
 import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
 import type { Role } from '../protocol/service.ts'
-import { TASK_KINDS, type TaskKind } from '../protocol/truth.ts'
+import type { TaskKind } from '../protocol/truth.ts'
 import { Random } from '../random.ts'
 import {
   type BatchCase,
@@ -35,6 +35,8 @@ const POLICIES: readonly Partial<TaskPolicy>[] = [
   { minQuorum: 1, targetResults: 2, maxErrorResults: 8, priority: -3 }
 ]
 
+const KINDS: readonly TaskKind[] = ['plain', 'silent', 'broken', 'chatty', 'dice']
+
 interface Size {
   readonly nodesMax: number
   readonly tasksMax: number
@@ -55,7 +57,7 @@ export function drawCase(seed: number, size?: Size): Case {
 function drawSized(seed: number, dice: Random, size: Size): Case {
   const faultsMs = 20_000 + dice.below(size.faultsMsMax - 20_000)
   const nodes = drawNodes(dice.fork('nodes'), size)
-  const batches = drawBatches(dice.fork('batches'), { ...size, faultsMs })
+  const batches = drawNoise(dice.fork('noise'), drawBatches(dice.fork('batches'), { ...size, faultsMs }))
   const hostile = dice.chance(0.35) ? 1 + dice.below(2) : 0
   return {
     seed,
@@ -81,6 +83,19 @@ function drawOrigins(dice: Random, nodes: readonly NodeCase[], batches: readonly
     batches: batches.map((batch) => (dice.chance(0.5) ? { ...batch, policy: { ...batch.policy, independence: 'require' } } : batch))
   }
 }
+
+/** In some worlds outputs differ a little, and mostly that is allowed. */
+function drawNoise(dice: Random, batches: readonly BatchCase[]): BatchCase[] {
+  const noise = dice.chance(0.3) ? dice.float() : 0
+  return batches.map((batch, index) => {
+    const own = dice.fork(index)
+    if (!own.chance(noise)) return batch
+    const tasks = batch.tasks.map((task) => (own.chance(0.7) ? { ...task, kind: 'noisy' as const } : task))
+    return { ...batch, tasks, policy: { ...batch.policy, compare: own.chance(0.8) ? TOLERANT : null } }
+  })
+}
+
+const TOLERANT = { kind: 'tolerance' as const, rules: { abs: 4, rel: 0, files: [] } }
 
 function drawNodes(dice: Random, { nodesMax }: Size): NodeCase[] {
   const count = 3 + dice.below(nodesMax - 2)
@@ -124,7 +139,7 @@ function drawBatches(dice: Random, { tasksMax, faultsMs }: Size & { readonly fau
   const longest = dice.pick([300, 3_000, 30_000])
   return Array.from({ length: 1 + dice.below(3) }, (_, index) => {
     const own = dice.fork(index)
-    const mix: readonly TaskKind[] = own.chance(0.4) ? ['plain'] : TASK_KINDS
+    const mix: readonly TaskKind[] = own.chance(0.4) ? ['plain'] : KINDS
     const tasks: TaskCase[] = Array.from({ length: 1 + own.below(tasksMax) }, (_task, at) => {
       const late = own.chance(0.02) ? 90_000 : own.below(longest)
       return { kind: own.pick(mix), name: `${index}/${at % names}`, runMs: late, needsInput: own.chance(0.2) }

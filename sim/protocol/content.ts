@@ -129,6 +129,9 @@ class SimContent implements ContentStore {
     this.#world.roots.delete(root.toString())
   }
 
+  /** There is room here for what nobody wants. */
+  async drop(): Promise<void> {}
+
   async pin(): Promise<void> {}
 
   async unpin(): Promise<void> {}

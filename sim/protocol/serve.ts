@@ -1,8 +1,10 @@
 /** Production's coordinator, committer, control service, pulls and submissions, wired as the project server's `main` does. */
 import { Committer } from '#project-server/commit'
+import { Comparisons } from '#project-server/comparisons'
 import { ControlService } from '#project-server/control-service'
+import { storedManifest } from '#project-server/coordinator/batches'
 import { Coordinator } from '#project-server/coordinator/coordinator'
-import type { Effect } from '#project-server/coordinator/events'
+import type { Candidate, Effect } from '#project-server/coordinator/events'
 import { type CoordinatorPolicy, DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
 import type { ServerError } from '#project-server/errors'
 import { SILENT } from '#project-server/logger'
@@ -11,10 +13,12 @@ import { TICK_MS } from '#project-server/policy'
 import type { Store } from '#project-server/ports'
 import { Pulls } from '#project-server/pulls'
 import type { ContentStore } from '#protocol/content/content'
+import type { TaskId } from '#protocol/ids'
 import type { Host } from '#protocol/peer/host'
 import type { Signer } from '#protocol/signing/keys'
 import type { Process } from '../engine/process.ts'
 import type { Random } from '../random.ts'
+import { areNear, readCommand } from './truth.ts'
 import type { Witness } from './witness.ts'
 
 export interface ServePorts {
@@ -49,6 +53,8 @@ export async function serve(ports: ServePorts): Promise<Served> {
     witness.effects(epoch, effects)
     for (const effect of effects) {
       if (effect.kind === 'pull') pulls.pull(effect)
+      else if (effect.kind === 'compare') comparisons.compare(effect)
+      else if (effect.kind === 'compared_enough') comparisons.enough(effect.task)
       else if (effect.kind !== 'changed') control.carry(effect)
     }
     control.flush()
@@ -56,6 +62,9 @@ export async function serve(ports: ServePorts): Promise<Served> {
   const committer: Committer = new Committer({ core: coordinator, store, clock: process, signer, logger: SILENT, carryOut, onFatal }, { epoch })
   const control = new ControlService({ host, committer, clock: process, logger: SILENT }, { project: signer.peerId, epoch, heartbeatMs: policy.heartbeatMs })
   const pulls = new Pulls({ content, host, clock: process, logger: SILENT, done: (event) => committer.apply(event) })
+  const agree = async ({ output: a }: Candidate, { output: b }: Candidate, { task }: { task: TaskId }): Promise<boolean> =>
+    areNear(readCommand(storedManifest(coordinator.bundle(coordinator.task(task)?.bundle ?? '') ?? new Uint8Array(0)).command).name, a, b)
+  const comparisons = new Comparisons({ content, host, clock: process, logger: SILENT, committer, done: (event) => committer.apply(event), agree })
   const dice = random.fork('epoch', epoch)
   await control.start()
   const submissions = new Submissions({

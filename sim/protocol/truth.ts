@@ -10,8 +10,8 @@ export interface Outcome {
   readonly exitCode: number
 }
 
-/** `plain`: an output of a few bytes. `silent`: none. `broken`: the program fails. `chatty`: stderr differs from run to run. `dice`: the output does too. */
-export const TASK_KINDS = ['plain', 'silent', 'broken', 'chatty', 'dice'] as const
+/** `plain`: an output of a few bytes. `silent`: none. `broken`: the program fails. `chatty`: stderr differs from run to run. `dice`: the output does too. `noisy`: it does a little, which a tolerance may allow. */
+export const TASK_KINDS = ['plain', 'silent', 'broken', 'chatty', 'dice', 'noisy'] as const
 export type TaskKind = (typeof TASK_KINDS)[number]
 
 /** Arguments of a task's command: its kind, its name, how long it runs. */
@@ -35,9 +35,38 @@ export function honest(command: readonly string[], replica: string): Outcome {
       return { out: `truth of ${name}`, stdout: name, stderr: `at ${replica}`, exitCode: 0 }
     case 'dice':
       return { out: `thrown for ${replica}`, stdout: '', stderr: '', exitCode: 0 }
+    case 'noisy':
+      return { out: noisy(name, sumOf(replica) % NOISES), stdout: '', stderr: '', exitCode: 0 }
     case 'plain':
       return { out: `truth of ${name}`, stdout: name, stderr: '', exitCode: 0 }
   }
+}
+
+/** Outputs that honest runs of a noisy task come out with, from one end to the other; those within a distance are close, so that three may be close in pairs and the ends are not. */
+const NOISES = 6
+const NEAR = 4
+
+export function noisy(name: string, noise: number): string {
+  return `about ${noise} of ${name}`
+}
+
+/** All that honest runs may come out with. */
+export function truths(command: readonly string[]): readonly Outcome[] {
+  const { kind, name } = readCommand(command)
+  return kind === 'noisy' ? Array.from({ length: NOISES }, (_, noise) => ({ ...honest(command, ''), out: noisy(name, noise) })) : [honest(command, '')]
+}
+
+/** Whether two outputs of a task, by their roots, agree when they are compared. */
+export function areNear(name: string, a: string, b: string): boolean {
+  const noiseOf = (root: string): number => Array.from({ length: NOISES }, (_, noise) => idOf(noisy(name, noise)).toString()).indexOf(root)
+  const [x, y] = [noiseOf(a), noiseOf(b)]
+  return a === b || (x >= 0 && y >= 0 && Math.abs(x - y) <= NEAR)
+}
+
+function sumOf(text: string): number {
+  let sum = 0
+  for (const char of text) sum = (sum * 31 + char.charCodeAt(0)) % 1_000_003
+  return sum
 }
 
 const IDS_MAX = 65_536

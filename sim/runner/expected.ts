@@ -40,6 +40,7 @@ export const EXPECTED: readonly string[] = [
   'result inconclusive',
   'result invalid',
   'result valid',
+  'outputs that differ agreed',
   'run ended by exit',
   'run ended by killed',
   'run ended by time',

@@ -15,7 +15,7 @@ import type { ReplicaId, TaskId } from '#protocol/ids'
 import { parseReplicaId } from '#protocol/ids'
 import { MemoryStore } from '../../sim/store.ts'
 import { batchId, bundle, offer, PROJECT, plainBundle, result, SEAL, SIGNER, signedResult } from './coordinator.ts'
-import { Safety } from './coordinator-safety.ts'
+import { close, Safety } from './coordinator-safety.ts'
 
 export type Action =
   | { readonly kind: 'submit'; readonly tasks: number; readonly policy: Partial<TaskPolicy>; readonly more: boolean }
@@ -97,7 +97,7 @@ export class Chaos {
   #epoch = 0
   #coordinator = new Coordinator({ project: PROJECT, epoch: 0, signer: SIGNER })
   #greeting: ChaosNode[] = []
-  #pulls: Extract<Effect, { kind: 'pull' }>[] = []
+  #pulls: Extract<Effect, { kind: 'pull' | 'compare' }>[] = []
 
   constructor(nodes: number, liars: number) {
     for (let index = 0; index < nodes; index++) this.nodes.push(new ChaosNode(`node ${index}`, index < liars))
@@ -416,6 +416,14 @@ export class Chaos {
   #pulled(ok: boolean): void {
     const pull = this.#pulls.shift()
     if (pull === undefined) return
+    if (pull.kind === 'compare') {
+      const { task, candidates, pairs } = pull
+      const found = pairs.map(([a, b]) => ({ a, b, agree: close(a, b) }))
+      this.#apply(
+        ok ? { kind: 'compared', task, pairs: found, missing: [] } : { kind: 'compared', task, pairs: [], missing: candidates.map(({ vote }) => vote) }
+      )
+      return
+    }
     if (ok) this.safety.fetched(pull)
     this.#apply({ kind: 'pulled', task: pull.task, node: pull.nodes[0] ?? '', ok, message: '' })
   }
@@ -455,8 +463,9 @@ export class Chaos {
   }
 
   #carryOut(effect: Effect): void {
-    if (effect.kind === 'pull') this.#pulls.push(effect)
-    if (effect.kind === 'pull' || effect.kind === 'changed') return
+    if (effect.kind === 'pull' || effect.kind === 'compare') this.#pulls.push(effect)
+    if (effect.kind === 'compared_enough') this.#pulls = this.#pulls.filter(({ kind, task }) => kind === 'pull' || task !== effect.task)
+    if (effect.kind === 'pull' || effect.kind === 'compare' || effect.kind === 'compared_enough' || effect.kind === 'changed') return
     const node = this.nodes.find(({ id }) => id === effect.node)
     if (node === undefined) return
     if (effect.kind === 'welcome') {

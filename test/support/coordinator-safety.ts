@@ -1,5 +1,6 @@
 /** What must hold at every commit of the coordinator, whatever happens: one list for all that generates events. Numbers in brackets are those of the invariants they stand for. */
 import assert from 'node:assert/strict'
+import { isOutput } from '#project-server/coordinator/agreement'
 import type { Coordinator } from '#project-server/coordinator/coordinator'
 import type { Effect, Unsigned } from '#project-server/coordinator/events'
 import { batchKey, decodeBatchRecord, decodeNodeRecord, decodeTaskRecord, nodeKey, type TaskRecord, taskKey } from '#project-server/coordinator/records'
@@ -9,7 +10,7 @@ import type { Change } from '#project-server/ports'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { Frame } from '#protocol/control/messages'
 import { parseReplicaId, type ReplicaId, type TaskId } from '#protocol/ids'
-import { type Result, voteOf } from '#protocol/result/result'
+import { decodeResult, type Result, voteOf } from '#protocol/result/result'
 import type { MemoryStore } from '../../sim/store.ts'
 
 export class Safety {
@@ -184,6 +185,10 @@ export class Safety {
     assert.equal(key, `receipt/${receipt.task}`)
     this.#receipts.add(receipt.task)
     const { policy } = this.#batchOf(receipt.task)
+    if (policy.compare !== null) {
+      this.#checkCompared(receipt, policy.minQuorum)
+      return
+    }
     const voters = [...this.#votes]
       .filter(([replica, { votes }]) => parseReplicaId(replica)?.task === receipt.task && votes.has(receipt.vote))
       .map(([, { node }]) => node)
@@ -191,6 +196,22 @@ export class Safety {
     // [4] Nodes of one network are one voice where that was asked for.
     const voices = policy.independence === 'require' ? voters.map((node) => this.#networkOf(node)) : voters
     assert.ok(new Set(voices).size >= policy.minQuorum, `${receipt.task}: only ${voters.join(', ')} said ${receipt.vote}`)
+  }
+
+  /** Every two of a quorum agree, the canonical result among them, and all that are counted agree with it. */
+  #checkCompared({ task, vote, results }: Unsigned['receipt'], quorum: number): void {
+    const votes = results.map((body) => voteOf(decodeResult(body) as Result, false))
+    const agree = (a: string, b: string): boolean => a === b || (isOutput(a) && isOutput(b) && close(a, b))
+    assert.ok(
+      votes.every((other) => agree(vote, other)),
+      `${task} has a receipt with ${votes.join(', ')}, which do not agree with ${vote}`
+    )
+    let sets: string[][] = [[]]
+    for (const next of votes) sets = [...sets, ...sets.filter((set) => set.every((other) => agree(other, next))).map((set) => [...set, next])]
+    assert.ok(
+      sets.some((set) => set.length >= quorum && set.includes(vote)),
+      `${task}: no ${quorum} of ${votes.join(', ')} agree with each other`
+    )
   }
 
   /** The node itself, of one whose network is not known. */
@@ -205,6 +226,13 @@ export class Safety {
     assert.ok(bytes !== undefined, `task ${task} has no batch`)
     return decodeBatchRecord(bytes)
   }
+}
+
+/** Which outputs agree when they are compared: any that these dice say, so that hardly three agree with each other. */
+export function close(a: string, b: string): boolean {
+  let sum = 0
+  for (const char of a < b ? a + b : b + a) sum = (sum * 31 + char.charCodeAt(0)) % 1009
+  return sum % 3 !== 0
 }
 
 function addTo<K>(sets: Map<K, Set<string>>, key: K, value: string): void {

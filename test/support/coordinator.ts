@@ -163,6 +163,9 @@ export class CoordinatorWorld {
   readonly receipts = new Map<string, Unsigned['receipt']>()
   /** Outputs arrive by themselves unless a test takes that over. */
   pulls = true
+  /** So does what comes of comparing them: by default nothing is close. */
+  compares = true
+  close: (a: string, b: string) => boolean = () => false
   nowMs = 1_000_000
   epoch = 0
   readonly #policy: CoordinatorPolicy
@@ -212,7 +215,12 @@ export class CoordinatorWorld {
       if (this.pulls) this.#pulled.push({ kind: 'pulled', task: effect.task, node, ok: true, message: '' })
       return
     }
-    if (effect.kind === 'changed') return
+    if (effect.kind === 'compare') {
+      const pairs = effect.pairs.map(([a, b]) => ({ a, b, agree: this.close(a, b) }))
+      if (this.compares) this.#pulled.push({ kind: 'compared', task: effect.task, pairs, missing: [] })
+      return
+    }
+    if (effect.kind === 'changed' || effect.kind === 'compared_enough') return
     const node = this.nodes.get(effect.node)
     if (node === undefined) return
     if (effect.kind === 'welcome') {

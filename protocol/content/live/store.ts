@@ -204,6 +204,10 @@ class DiskStore implements ContentStore, BlockServer {
     await this.#index.flush(true)
   }
 
+  async drop(root: CID): Promise<void> {
+    if (this.#trees.isFree(root)) await this.remove(root)
+  }
+
   async remove(root: CID): Promise<void> {
     const text = root.toString()
     if (text === EMPTY_DIRECTORY || text === EMPTY_FILE) return

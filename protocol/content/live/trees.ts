@@ -155,6 +155,12 @@ export class Trees {
     this.#index.putRoot(cid, { ...(this.#index.root(cid) ?? NO_ROOT), ...change })
   }
 
+  /** Nobody wants it kept: it is not pinned, and no part of another tree. */
+  isFree(cid: CID): boolean {
+    const row = this.#index.root(cid)
+    return row !== undefined && !row.pinned && row.parents.length === 0
+  }
+
   /** Drops a tree's own rows; its blocks' rows are dead from then on and are written over by the next tree that has them. */
   async forgetFiles(number: TreeNumber): Promise<void> {
     this.#index.putTree(number, undefined)

@@ -1,0 +1,210 @@
+/**
+ * Carries out the core's wish to compare outputs: fetches them from the nodes that have them, compares the pairs, and keeps what it
+ * fetched until the core has had enough. What it fetches is noted first (`fetched/<cid>`), so that what a dead server left behind is
+ * dropped by the next.
+ */
+import { CID } from 'multiformats/cid'
+import type { Comparing } from '#protocol/bundle/policy'
+import { type CompareRules, wayOf } from '#protocol/compare/rules'
+import { compareFiles, compareTrees, sourceOf, type TreeSource } from '#protocol/compare/trees'
+import { ContentError, type ContentStore } from '#protocol/content/content'
+import type { TaskId } from '#protocol/ids'
+import type { Host } from '#protocol/peer/host'
+import type { Committer } from './commit.ts'
+import type { Candidate, Effect, Event } from './coordinator/events.ts'
+import { fetchFrom, reason } from './fetch.ts'
+import type { Logger } from './logger.ts'
+import { COMPARED_BYTES_KEPT_MAX, COMPARISONS_MAX, PULL_SILENCE_MS_MAX } from './policy.ts'
+import type { Clock, Store } from './ports.ts'
+
+type Compare = Extract<Effect, { kind: 'compare' }>
+
+export interface ComparisonsPorts {
+  readonly content: Pick<ContentStore, 'fetch' | 'has' | 'drop' | 'list' | 'read' | 'sizeOf'>
+  readonly host: Host
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly committer: Pick<Committer, 'write'>
+  readonly done: (event: Extract<Event, { kind: 'compared' }>) => void
+  /** Whether two outputs that are here agree: by their files, unless told otherwise. */
+  readonly agree?: (a: Candidate, b: Candidate, effect: Compare) => Promise<boolean>
+}
+
+const NOTE = 'fetched/'
+const NOTHING = new Uint8Array(0)
+
+export class Comparisons {
+  readonly #ports: ComparisonsPorts
+  /** One entry a task: the core asks once, and again only after a `compared`. */
+  readonly #waiting = new Map<TaskId, Compare>()
+  readonly #running = new Map<TaskId, Promise<void>>()
+  /** What was fetched for whom, the least lately used task first. */
+  readonly #fetched = new Map<TaskId, Set<string>>()
+  readonly #stop = new AbortController()
+  #dropping: Promise<void> = Promise.resolve()
+
+  constructor(ports: ComparisonsPorts) {
+    this.#ports = ports
+  }
+
+  /** Drops what the last server fetched and had no time to drop. */
+  static async begin({ content, committer }: Pick<ComparisonsPorts, 'content' | 'committer'>, store: Pick<Store, 'range'>): Promise<void> {
+    const changes: { key: string; value: null }[] = []
+    for await (const [key] of store.range(NOTE, `${NOTE.slice(0, -1)}0`)) {
+      await content.drop(CID.parse(key.slice(NOTE.length)))
+      changes.push({ key, value: null })
+    }
+    if (changes.length > 0) await committer.write(changes)
+  }
+
+  compare(effect: Compare): void {
+    this.#waiting.set(effect.task, effect)
+    this.#next()
+  }
+
+  /** Nothing more is asked about the task: what was fetched for it alone goes, unless it is pinned by now. */
+  enough(task: TaskId): void {
+    this.#waiting.delete(task)
+    if (!this.#running.has(task)) this.#forget(task)
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    this.#waiting.clear()
+    await Promise.all(this.#running.values())
+    await this.#dropping
+  }
+
+  #next(): void {
+    for (const [task, effect] of this.#waiting) {
+      if (this.#running.size >= COMPARISONS_MAX || this.#stop.signal.aborted) return
+      if (this.#running.has(task)) continue
+      this.#waiting.delete(task)
+      const run = this.#run(effect).finally(() => {
+        this.#running.delete(task)
+        this.#makeRoom()
+        this.#next()
+      })
+      this.#running.set(task, run)
+    }
+  }
+
+  async #run(effect: Compare): Promise<void> {
+    const { task, candidates, pairs } = effect
+    const here = new Map<string, Candidate>()
+    for (const candidate of candidates) if (await this.#fetch(candidate, effect)) here.set(candidate.vote, candidate)
+    const found: { a: string; b: string; agree: boolean }[] = []
+    const missing = new Set(candidates.map(({ vote }) => vote).filter((vote) => !here.has(vote)))
+    for (const [a, b] of pairs) {
+      const [left, right] = [here.get(a), here.get(b)]
+      if (left === undefined || right === undefined || this.#stop.signal.aborted) continue
+      try {
+        found.push({ a, b, agree: await this.#agree(left, right, effect) })
+      } catch (error) {
+        // It was here a moment ago: it is asked for again.
+        this.#ports.logger.warn({ task, reason: reason(error) }, 'two outputs could not be compared')
+        missing.add(a).add(b)
+      }
+    }
+    if (!this.#stop.signal.aborted) this.#ports.done({ kind: 'compared', task, pairs: found, missing: [...missing] })
+  }
+
+  #agree(a: Candidate, b: Candidate, effect: Compare): Promise<boolean> {
+    return this.#ports.agree?.(a, b, effect) ?? agreeUnder(effect.by, this.#ports.content, a, b)
+  }
+
+  /** True when all of it is here. */
+  async #fetch({ nodes, output, stdout }: Candidate, { task, bytesMax }: Compare): Promise<boolean> {
+    let left = bytesMax
+    for (const text of stdout === null ? [output] : [output, stdout]) {
+      const root = CID.parse(text)
+      if (this.#ports.content.has(root)) {
+        this.#note(task, text, false)
+        continue
+      }
+      let here = false
+      for (const node of nodes) {
+        if (here || !this.#ports.host.isConnected(node)) continue
+        try {
+          await this.#ports.committer.write([{ key: NOTE + text, value: NOTHING }])
+          this.#note(task, text, true)
+          const limits = { pin: false, bytesMax: left, silenceMsMax: PULL_SILENCE_MS_MAX, signal: this.#stop.signal }
+          left = Math.max(0, left - (await fetchFrom(node, root, this.#ports, limits)))
+          here = true
+        } catch (error) {
+          if (this.#stop.signal.aborted) return false
+          this.#ports.logger.warn({ task, node, reason: reason(error) }, 'an output could not be fetched to be compared')
+        }
+      }
+      if (!here) return false
+    }
+    return true
+  }
+
+  /** Only what was fetched for comparing is ever dropped. */
+  #note(task: TaskId, root: string, fetched: boolean): void {
+    if (!fetched && ![...this.#fetched.values()].some((roots) => roots.has(root))) return
+    const roots = this.#fetched.get(task) ?? new Set()
+    this.#fetched.delete(task)
+    this.#fetched.set(task, roots.add(root))
+  }
+
+  /** Tasks that wait for further results keep their outputs only while there is room for them. */
+  #makeRoom(): void {
+    const bytesOf = (root: string): number => this.#ports.content.sizeOf(CID.parse(root)) ?? 0
+    let bytes = 0
+    for (const roots of this.#fetched.values()) for (const root of roots) bytes += bytesOf(root)
+    for (const [task, roots] of [...this.#fetched]) {
+      if (bytes <= COMPARED_BYTES_KEPT_MAX) return
+      if (this.#running.has(task) || this.#waiting.has(task)) continue
+      for (const root of roots) bytes -= bytesOf(root)
+      this.#forget(task)
+    }
+  }
+
+  #forget(task: TaskId): void {
+    const roots = this.#fetched.get(task)
+    if (roots === undefined) return
+    this.#fetched.delete(task)
+    const gone = [...roots].filter((root) => ![...this.#fetched.values()].some((others) => others.has(root)))
+    this.#dropping = this.#dropping.then(async () => {
+      try {
+        for (const root of gone) await this.#ports.content.drop(CID.parse(root))
+        await this.#ports.committer.write(gone.map((root) => ({ key: NOTE + root, value: null })))
+      } catch (error) {
+        // Its note is left, and the next start drops it.
+        this.#ports.logger.warn({ task, reason: reason(error) }, 'what was fetched to be compared is not dropped yet')
+      }
+    })
+  }
+}
+
+/** Whether two outputs that are here agree. What no honest node can have made agrees with nothing. */
+async function agreeUnder({ rules }: Comparing, content: Pick<ContentStore, 'list' | 'read' | 'sizeOf'>, a: Candidate, b: Candidate): Promise<boolean> {
+  try {
+    if (a.output !== b.output && (await compareTrees(treeIn(content, a.output), treeIn(content, b.output), rules)) !== undefined) return false
+    if (a.stdout === null || b.stdout === null || a.stdout === b.stdout) return true
+    const way = wayOf('stdout', withStdout(rules))
+    const file = (root: string) => sourceOf(treeIn(content, root), '', content.sizeOf(CID.parse(root)) ?? 0)
+    return way === undefined || (await compareFiles(file(a.stdout), file(b.stdout), way)) === undefined
+  } catch (error) {
+    if (error instanceof ContentError && (error.code === 'not_a_directory' || error.code === 'bad_tree' || error.code === 'too_large')) return false
+    throw error
+  }
+}
+
+/** What is printed is text, unless a rule names `stdout`. */
+function withStdout(rules: CompareRules): CompareRules {
+  const { abs, rel, files } = rules
+  return { abs, rel, files: [...files, { files: 'stdout', ignore: false, abs, rel, format: 'text' }] }
+}
+
+/** A tree that the store holds, or one file when its path is ''. */
+export function treeIn(content: Pick<ContentStore, 'list' | 'read'>, text: string): TreeSource {
+  const root = CID.parse(text)
+  const below = (path: string): [root: CID, path?: string] => (path === '' ? [root] : [root, path])
+  return {
+    list: async (path) => (await content.list(...below(path))).map(({ name, cid, bytes, directory }) => ({ name, id: cid.toString(), bytes, directory })),
+    read: (path, from, to) => content.read(root, path === '' ? undefined : path, { from, to })
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * Comparing outputs whose ids differ, under a policy that lets them: who is asked for what, which pairs are known to agree, when
+ * again, and which result counts as an error because its output cannot be had. What was found lives in memory: after a restart it
+ * is asked again, and what was decided by it is written down.
+ */
+import type { PeerIdString } from '#protocol/ids'
+import { type Agrees, isOutput } from './agreement.ts'
+import type { Candidate, Event } from './events.ts'
+import type { Replica, Task } from './model.ts'
+import { PULL_LOG_BYTES_MAX, PULL_RETRY_MS, PULL_ROUNDS_MAX, PULL_WAIT_MS_MAX } from './policy.ts'
+import type { State } from './state.ts'
+
+/** What is known of a task's outputs. */
+export interface Comparison {
+  /** By both votes, the smaller first. */
+  readonly pairs: Map<string, boolean>
+  /** Being fetched and compared. */
+  asked: boolean
+  round: number
+  sinceMs: number
+  retryAtMs: number
+}
+
+/** How the votes of a task relate; undefined when its policy wants them equal. */
+export function agreesIn({ batch, comparison }: Task): Agrees | undefined {
+  if (batch.policy.compare === null) return undefined
+  return (a, b) => (isOutput(a) && isOutput(b) ? comparison?.pairs.get(pairOf(a, b)) : false)
+}
+
+/** The results that were reported differ: they are fetched and compared, unless they are already. */
+export function compareOutputs(state: State, task: Task, pairs: readonly (readonly [a: string, b: string])[], nowMs: number): void {
+  task.comparison ??= { pairs: new Map(), asked: false, round: 1, sinceMs: nowMs, retryAtMs: nowMs }
+  const { comparison } = task
+  if (comparison.asked || nowMs < comparison.retryAtMs) {
+    state.waitingComparisons.add(task)
+    return
+  }
+  const { compare } = task.batch.policy
+  if (compare === null) return
+  comparison.asked = true
+  const wanted = new Set(pairs.flat())
+  const candidates = candidatesOf(task).filter(({ vote }) => wanted.has(vote))
+  const bytesMax = task.bundle.needs.diskBytes + PULL_LOG_BYTES_MAX
+  state.out.effect({ kind: 'compare', task: task.id, by: compare, candidates, pairs, bytesMax })
+}
+
+/** What came of it. A result whose output none of its nodes hands over in time is an error of theirs. */
+export function compared(state: State, task: Task, { pairs, missing }: Extract<Event, { kind: 'compared' }>, nowMs: number): void {
+  const { comparison } = task
+  if (comparison === null || !comparison.asked) return
+  comparison.asked = false
+  for (const { a, b, agree } of pairs) comparison.pairs.set(pairOf(a, b), agree)
+  state.touched.add(task)
+  // What is decided stays.
+  if (task.decision !== null) return
+  if (missing.length === 0) {
+    comparison.round = 1
+    comparison.sinceMs = nowMs
+    comparison.retryAtMs = nowMs
+    return
+  }
+  comparison.retryAtMs = nowMs + PULL_RETRY_MS
+  const away = reported(task).some(({ node, report }) => missing.includes(report?.vote ?? '') && !node.connected)
+  const tooLong = nowMs - comparison.sinceMs >= PULL_WAIT_MS_MAX || (comparison.round >= PULL_ROUNDS_MAX && !away)
+  comparison.round++
+  if (!tooLong) return
+  comparison.round = 1
+  comparison.sinceMs = nowMs
+  for (const replica of reported(task)) {
+    if (!missing.includes(replica.report?.vote ?? '')) continue
+    replica.verdict = 'inconclusive'
+    replica.fault = { class: 'node', message: 'its output could not be had to be compared' }
+    replica.node.errors++
+    state.out.node(replica.node)
+    state.out.task(task)
+  }
+}
+
+/** The slow sweep: what could not be fetched is asked for again. */
+export function retryComparisons(state: State, nowMs: number): void {
+  for (const task of [...state.waitingComparisons]) {
+    if (task.comparison?.asked === true || nowMs < (task.comparison?.retryAtMs ?? 0)) continue
+    state.waitingComparisons.delete(task)
+    state.touched.add(task)
+  }
+}
+
+/** Nothing more is compared: what was fetched for it may go, but for what is pinned. */
+export function endComparison(state: State, task: Task): void {
+  if (task.comparison === null) return
+  task.comparison = null
+  state.waitingComparisons.delete(task)
+  state.out.effect({ kind: 'compared_enough', task: task.id })
+}
+
+/** One for each output, with all nodes that have it, those that are here first. */
+function candidatesOf(task: Task): Candidate[] {
+  const found = new Map<string, Replica[]>()
+  for (const replica of reported(task)) {
+    const { vote = '' } = replica.report ?? {}
+    if (isOutput(vote)) found.set(vote, [...(found.get(vote) ?? []), replica])
+  }
+  return [...found].flatMap(([vote, replicas]) => {
+    const { output, stdout } = replicas[0]?.report ?? {}
+    if (output === undefined || stdout === undefined) return []
+    const nodes: PeerIdString[] = replicas.sort((a, b) => Number(b.node.connected) - Number(a.node.connected)).map(({ node }) => node.id)
+    return [{ vote, nodes, output, stdout: task.bundle.compareStdout ? stdout : null }]
+  })
+}
+
+/** Those that count as votes. */
+function reported(task: Task): Replica[] {
+  return task.replicas.filter(({ report, verdict }) => report !== null && verdict !== 'inconclusive')
+}
+
+export function pairOf(a: string, b: string): string {
+  return a < b ? `${a} ${b}` : `${b} ${a}`
+}

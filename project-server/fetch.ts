@@ -1,0 +1,42 @@
+/** One output from one node: verified, bounded, given up when the node goes quiet. */
+import type { CID } from 'multiformats/cid'
+import { ContentError, type ContentStore } from '#protocol/content/content'
+import type { PeerIdString } from '#protocol/ids'
+import type { Host } from '#protocol/peer/host'
+import type { Clock } from './ports.ts'
+
+export interface FetchPorts {
+  readonly content: Pick<ContentStore, 'fetch'>
+  readonly host: Host
+  readonly clock: Clock
+}
+
+export interface FetchLimits {
+  readonly pin: boolean
+  readonly bytesMax: number
+  readonly silenceMsMax: number
+  readonly signal: AbortSignal
+}
+
+/** Bytes received. Throws ContentError, or the signal's reason. */
+export async function fetchFrom(node: PeerIdString, root: CID, { content, host, clock }: FetchPorts, limits: FetchLimits): Promise<number> {
+  const { pin, bytesMax, silenceMsMax, signal } = limits
+  if (!host.isConnected(node)) throw new ContentError('unreachable', `node ${node} is not connected`)
+  const quiet = new AbortController()
+  const silent = (): void => quiet.abort(new ContentError('unreachable', `node ${node} sent nothing for ${silenceMsMax} ms`))
+  let cancel = clock.after(silenceMsMax, silent)
+  const onProgress = (): void => {
+    cancel()
+    cancel = clock.after(silenceMsMax, silent)
+  }
+  try {
+    return (await content.fetch(root, { host, from: [node], pin, bytesMax, signal: AbortSignal.any([quiet.signal, signal]), onProgress })).bytes
+  } finally {
+    cancel()
+  }
+}
+
+/** For a log. */
+export function reason(error: unknown): string {
+  return error instanceof ContentError ? `${error.code}: ${error.message}` : error instanceof Error ? error.message : String(error)
+}
