@@ -1,6 +1,7 @@
 /** Brings what a replica needs onto this machine: its image and its dependencies. Equal needs at the same time share one download. */
 import { CID } from 'multiformats/cid'
 import type { RunManifest } from '#protocol/bundle/manifest'
+import { DAG_CBOR } from '#protocol/content/cid'
 import { ContentError, type ContentStore } from '#protocol/content/content'
 import type { PeerIdString } from '#protocol/ids'
 import { decodeImage } from '#protocol/image/image'
@@ -54,7 +55,7 @@ export function locateInputs(store: Pick<ContentStore, 'locate'>, manifest: RunM
 
 async function fetchOne({ store, host, from, clock, online }: InputsPorts, { root, path, executables }: Need, signal: AbortSignal): Promise<void> {
   // Executable bits are not part of a tree's id: a tree that is here may still lack them.
-  const here = path === '' ? store.has(root) : store.locate(root, path) !== undefined
+  const here = root.code === DAG_CBOR ? store.has(root) : store.locate(root, path) !== undefined
   if (here && executables.length === 0) return
   for (let tries = 1; ; tries++) {
     await online(signal)

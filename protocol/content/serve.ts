@@ -22,7 +22,7 @@ export interface BlockServer {
  * written only when the one before has left, so that a slow reader costs one block of memory. A peer that breaks the
  * protocol loses its stream.
  */
-export async function serveContent(host: Host, store: ContentStore & Partial<BlockServer>): Promise<void> {
+export async function serveContent(host: Pick<Host, 'handle'>, store: ContentStore & Partial<BlockServer>): Promise<void> {
   // one bound for both directions of a stream; requests are held to theirs when they are decoded
   const options = { frameBytesMax: REPLY_FRAME_BYTES_MAX, streamsMax: STREAMS_PER_CONNECTION_MAX }
   await host.handle(CONTENT_PROTOCOL, options, async (stream) => {

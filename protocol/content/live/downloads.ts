@@ -7,8 +7,8 @@ import { ContentError, type FetchOptions, type TransferProgress } from '../conte
 import { decodeNode } from '../dag.ts'
 import { below, splitPath } from '../names.ts'
 import { TreePlan } from '../plan.ts'
-import { NODE_BYTES_GUESS, NODE_DEPTH_MAX } from '../policy.ts'
-import { type Asked, type Clock, type Provider, pull } from '../pull.ts'
+import { NODE_BYTES_GUESS, NODE_DEPTH_MAX, STREAMS_PER_CONNECTION_MAX } from '../policy.ts'
+import { type Asked, type Clock, type Provider, pull, type Work } from '../pull.ts'
 import { linksOf, resolvePath } from '../reader.ts'
 import { TreeWork } from '../tree-work.ts'
 import type { Aside } from './aside.ts'
@@ -21,6 +21,8 @@ import type { Trees } from './trees.ts'
 
 /** Fetches that may be under way or waiting at once; a node fetches a handful. */
 const DOWNLOADS_MAX = 1000
+/** Of them, those that have a stream: half of what one connection carries. */
+const PULLS_MAX = STREAMS_PER_CONNECTION_MAX / 2
 
 /** One who waits for a download. */
 interface Waiter {
@@ -32,6 +34,8 @@ interface Waiter {
 
 /** A running download and all who wait for it. */
 interface Shared {
+  /** Below its root; '' for all of it. */
+  readonly path: string
   readonly waiters: Set<Waiter>
   readonly controller: AbortController
   progress: { bytes: number; totalBytes: number; blocks: number }
@@ -51,8 +55,12 @@ export interface DownloadPorts {
 export class Downloads {
   readonly #ports: DownloadPorts
   readonly #shared = new Map<string, Shared>()
-  /** The last download of each root that has some: paths below one root take turns, so that what they share is fetched once. */
-  readonly #turns = new Map<string, Promise<void>>()
+  /** Downloads of each root that has some, in the order they came: those of which one holds the other take turns, so that what they share is fetched once. */
+  readonly #ofRoot = new Map<string, Shared[]>()
+  /** Nodes on the way to a path that are being fetched: settles, never rejects. */
+  readonly #nodes = new Map<string, Promise<void>>()
+  #pulls = 0
+  readonly #pullsWaiting: (() => void)[] = []
 
   constructor(ports: DownloadPorts) {
     this.#ports = ports
@@ -70,7 +78,7 @@ export class Downloads {
     if (splitPath(path).length > 0) {
       const found = resolvePath(root, path, (cid) => trees.nodeBytes(cid))
       if ('missing' in found || !this.#complete(found.cid))
-        received += (await this.#share(`${root}/${path}`, root, waiter, (shared) => this.#fetchPath(root, path, shared))).received
+        received += (await this.#share(root, splitPath(path).join('/'), waiter, (shared) => this.#fetchPath(root, path, shared))).received
       const now = resolvePath(root, path, (cid) => trees.nodeBytes(cid))
       if ('missing' in now) throw new ContentError('not_found', `${root}/${path} was removed while it was fetched`)
       target = now.cid
@@ -97,20 +105,19 @@ export class Downloads {
   }
 
   #fetchRoot(root: CID, waiter: Waiter, depth = 0): Promise<Shared> {
-    return this.#share(root.toString(), root, waiter, (shared) =>
-      root.code === DAG_CBOR ? this.#fetchLinked(root, shared, depth) : this.#fetchTree(root, shared)
-    )
+    return this.#share(root, '', waiter, (shared) => (root.code === DAG_CBOR ? this.#fetchLinked(root, shared, depth) : this.#fetchTree(root, shared)))
   }
 
-  /** Joins the download of that name or begins it; resolves when it is done, rejects when it failed or this waiter gave up. */
-  async #share(name: string, root: CID, waiter: Waiter, run: (shared: Shared) => Promise<void>): Promise<Shared> {
+  /** Joins the download of that path or begins it; resolves when it is done, rejects when it failed or this waiter gave up. */
+  async #share(root: CID, path: string, waiter: Waiter, run: (shared: Shared) => Promise<void>): Promise<Shared> {
+    const name = `${root}/${path}`
     for (;;) {
       const running = this.#shared.get(name)
       if (running?.controller.signal.aborted === true) {
         await running.settled.catch(() => undefined)
         continue
       }
-      const shared = running ?? this.#begin(name, root, run)
+      const shared = running ?? this.#begin(name, { root: root.toString(), path }, run)
       const boundBefore = boundOf(shared)
       shared.waiters.add(waiter)
       waiter.onProgress?.({ ...shared.progress })
@@ -132,11 +139,11 @@ export class Downloads {
     }
   }
 
-  #begin(name: string, root: CID, run: (shared: Shared) => Promise<void>): Shared {
+  #begin(name: string, { root, path }: { readonly root: string; readonly path: string }, run: (shared: Shared) => Promise<void>): Shared {
     if (this.#shared.size >= DOWNLOADS_MAX) throw new ContentError('too_large', `more than ${DOWNLOADS_MAX} downloads at once; wait for some to end`)
     const controller = new AbortController()
-    const id = root.toString()
-    const before = this.#turns.get(id) ?? Promise.resolve()
+    const siblings = this.#ofRoot.get(root) ?? []
+    const before = Promise.allSettled(siblings.filter((other) => overlap(path, other.path)).map(({ settled }) => settled))
     let start: () => void = () => undefined
     const joined = new Promise<void>((resolve) => {
       start = resolve
@@ -146,12 +153,14 @@ export class Downloads {
       .then(() => run(shared))
       .finally(() => {
         if (this.#shared.get(name) === shared) this.#shared.delete(name)
-        if (this.#turns.get(id) === turn) this.#turns.delete(id)
+        siblings.splice(siblings.indexOf(shared), 1)
+        if (siblings.length === 0) this.#ofRoot.delete(root)
       })
-    const turn = settled.catch(() => undefined)
-    const shared: Shared = { waiters: new Set(), controller, progress: { bytes: 0, totalBytes: 0, blocks: 0 }, received: 0, settled }
+    const progress = { bytes: 0, totalBytes: 0, blocks: 0 }
+    const shared: Shared = { path, waiters: new Set(), controller, progress, received: 0, settled }
     this.#shared.set(name, shared)
-    this.#turns.set(id, turn)
+    siblings.push(shared)
+    this.#ofRoot.set(root, siblings)
     start()
     return shared
   }
@@ -189,8 +198,24 @@ export class Downloads {
     for (;;) {
       const found = resolvePath(root, path, (cid) => this.#ports.trees.nodeBytes(cid))
       if ('cid' in found) return this.#part(found.cid, shared, 0)
-      await this.#fetchNode(found.missing, shared, PASSING)
+      await this.#fetchPassing(found.missing, shared)
     }
+  }
+
+  /** A node on the way to a path; once, for however many paths it lies on the way to. */
+  async #fetchPassing(cid: CID, shared: Shared): Promise<void> {
+    const name = cid.toString()
+    for (let other = this.#nodes.get(name); other !== undefined; other = this.#nodes.get(name)) {
+      await abortable(other, shared.controller.signal)
+      // Who fetched it may have given up; then it is the next one's to fetch.
+      if (this.#ports.trees.nodeBytes(cid) !== undefined) return
+    }
+    const fetching = this.#fetchNode(cid, shared, PASSING)
+    this.#nodes.set(
+      name,
+      fetching.catch(() => undefined).finally(() => this.#nodes.delete(name))
+    )
+    await fetching
   }
 
   async #fetchLinked(root: CID, shared: Shared, depth: number): Promise<void> {
@@ -222,7 +247,7 @@ export class Downloads {
         return undefined
       }
     }
-    await pull(work, this.#pullOptions(shared))
+    await this.#pull(work, shared)
   }
 
   async #fetchTree(root: CID, shared: Shared): Promise<void> {
@@ -243,7 +268,7 @@ export class Downloads {
     }
     const work = new TreeWork(plan, writer, local, (bytes) => count(shared, bytes, plan.totalBytes))
     try {
-      await pull(work, this.#pullOptions(shared))
+      await this.#pull(work, shared)
       index.putTree(number, { root: root.toString(), status: 'complete', path: null, bytes: writer.contentBytes })
       await index.flush()
     } catch (error) {
@@ -257,15 +282,38 @@ export class Downloads {
     }
   }
 
-  #pullOptions(shared: Shared): Parameters<typeof pull>[1] {
-    return {
-      providers: () => providersOf(shared),
-      clock: this.#ports.clock,
-      signal: shared.controller.signal,
-      onReceived: (bytes) => {
-        shared.received += bytes
-        blockPassed(bytes, 'received')
-      }
+  async #pull<Item extends Asked>(work: Work<Item>, shared: Shared): Promise<void> {
+    const { signal } = shared.controller
+    while (this.#pulls >= PULLS_MAX) await this.#pullTurn(signal)
+    this.#pulls++
+    try {
+      await pull(work, {
+        providers: () => providersOf(shared),
+        clock: this.#ports.clock,
+        signal,
+        onReceived: (bytes) => {
+          shared.received += bytes
+          blockPassed(bytes, 'received')
+        }
+      })
+    } finally {
+      this.#pulls--
+      this.#pullsWaiting.shift()?.()
+    }
+  }
+
+  /** Resolves when a pull has ended. */
+  async #pullTurn(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#pullsWaiting.push(resolve)
+    try {
+      await abortable(promise, signal)
+    } catch (error) {
+      const at = this.#pullsWaiting.indexOf(resolve)
+      // Called at the same moment as it gave up: the next one's turn.
+      if (at < 0) this.#pullsWaiting.shift()?.()
+      else this.#pullsWaiting.splice(at, 1)
+      throw error
     }
   }
 
@@ -284,6 +332,11 @@ export function markExecutables(base: string, list: readonly string[], mode: num
     const at = join(base, ...splitPath(path))
     if (lstatSync(at, { throwIfNoEntry: false })?.isFile() === true) chmodSync(at, mode)
   }
+}
+
+/** One is the other, or holds it. */
+function overlap(one: string, other: string): boolean {
+  return one === other || one === '' || other === '' || one.startsWith(`${other}/`) || other.startsWith(`${one}/`)
 }
 
 function providersOf(shared: Shared): Provider[] {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { appendFileSync, existsSync, readdirSync, statSync } from 'node:fs'
+import { appendFileSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { CarReader } from '@ipld/car/reader'
@@ -120,6 +120,51 @@ describe('fetching a tree', { timeout: 120_000 }, () => {
       assert.equal(asked.length - before, 2, 'the new root and the new file')
       assert.ok(bytes < 6000)
       assert.deepEqual(await requester.fetch(second.root, { host, from }), { bytes: 0 })
+    })
+  })
+
+  it('fetches paths beside each other at the same time, and the way to them once', async () => {
+    await pair(async ({ provider, requester, host, asked, network }, folder) => {
+      const { root } = await provider.addTree(writeFiles(join(folder, 'tree'), { 'd/one': pattern(5000, 1), 'd/two': pattern(5000, 2) }))
+      const both = Promise.withResolvers<void>()
+      let streams = 0
+      const gate = network.host('gate')
+      // The root and the folder come over streams of their own; neither file comes before both are asked for.
+      await serveContent(
+        {
+          handle: (protocol, options, serve) =>
+            gate.handle(protocol, options, async (stream) => {
+              if (++streams === 4) both.resolve()
+              if (streams > 2) await both.promise
+              await serve(stream)
+            })
+        },
+        provider
+      )
+      await Promise.all(['d/one', 'd/two'].map((path) => requester.fetch(root, { host, from: ['gate'], path })))
+      assert.equal(streams, 4)
+      assert.equal(new Set(asked).size, asked.length)
+    })
+  })
+
+  it('copies out of what is published where that soon goes, and asks nobody for it', async () => {
+    await pair(async ({ provider, network }, folder) => {
+      const asked: string[] = []
+      network.passing = countAsked(asked, 'node')
+      const input = await provider.addTree(writeFiles(join(folder, 'input'), { 'part/9': '9\n' }))
+      const node = await openContentStore(join(folder, 'node'), { publishedPasses: true })
+      const host = network.host('node')
+      const here = () => node.locate(input.root, 'part/9')
+      try {
+        const left = await node.addTree(writeFiles(join(folder, 'replica'), { square: '9\n' }))
+        await node.fetch(input.root, { host, from: ['provider'], path: 'part/9' })
+        assert.ok(here()?.startsWith(join(folder, 'node')), 'not in the folder of a replica')
+        assert.equal(asked.length, 2, 'two folders, and no file')
+        await node.remove(left.root)
+        assert.equal(readFileSync(here() ?? '', 'utf8'), '9\n')
+      } finally {
+        await node.close()
+      }
     })
   })
 

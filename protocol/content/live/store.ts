@@ -44,15 +44,21 @@ const systemClock: Clock = {
   }
 }
 
+export interface StoreOptions {
+  readonly clock?: Clock
+  /** What is published here lies in folders that go soon, as those of replicas do: it is found by the ids it was published under, and what is needed for longer is copied out of it. */
+  readonly publishedPasses?: boolean
+}
+
 /**
  * Opens (or makes) the content store in `folder`: `index/` (LevelDB), `trees/<root>` for what was fetched. One process at a time;
  * a second one gets ContentError `in_use`.
  */
-export async function openContentStore(folder: string, options: { clock?: Clock } = {}): Promise<ContentStore & BlockServer> {
+export async function openContentStore(folder: string, options: StoreOptions = {}): Promise<ContentStore & BlockServer> {
   await mkdir(folder, { recursive: true })
   const real = realpathSync(folder)
   const index = await BlockIndex.open(join(real, 'index'))
-  const store = new DiskStore(real, index, options.clock ?? systemClock)
+  const store = new DiskStore(real, index, options)
   await store.start()
   return store
 }
@@ -66,12 +72,12 @@ class DiskStore implements ContentStore, BlockServer {
   readonly #aside = new Aside()
   readonly #clock: Clock
 
-  constructor(folder: string, index: BlockIndex, clock: Clock) {
+  constructor(folder: string, index: BlockIndex, { clock = systemClock, publishedPasses = false }: StoreOptions) {
     this.#folder = folder
     this.#index = index
     this.#clock = clock
     this.#blocks = new Blocks(index, join(folder, 'trees'))
-    this.#trees = new Trees(index, this.#blocks, folder)
+    this.#trees = new Trees(index, this.#blocks, { folder, publishedPasses })
     this.#downloads = new Downloads({ index, blocks: this.#blocks, trees: this.#trees, folder, clock, aside: this.#aside })
   }
 

@@ -87,9 +87,9 @@ export async function withPair(folder: string, call: (pair: Pair) => Promise<voi
 }
 
 /** Notes what is asked for on its way. */
-export function countAsked(asked: string[]): MemoryNetwork['passing'] {
+export function countAsked(asked: string[], by = 'requester'): MemoryNetwork['passing'] {
   return (frame, from) => {
-    if (from === 'requester') for (const id of decodeRequest(frame)) asked.push(Buffer.from(id, 'latin1').toString('hex'))
+    if (from === by) for (const id of decodeRequest(frame)) asked.push(Buffer.from(id, 'latin1').toString('hex'))
     return frame
   }
 }

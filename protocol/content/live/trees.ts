@@ -22,12 +22,15 @@ export class Trees {
   readonly #index: BlockIndex
   readonly #blocks: Blocks
   readonly #folder: string
+  readonly #publishedPasses: boolean
   #removals: Promise<void> = Promise.resolve()
 
-  constructor(index: BlockIndex, blocks: Blocks, folder: string) {
+  /** `publishedPasses`: see StoreOptions. */
+  constructor(index: BlockIndex, blocks: Blocks, { folder, publishedPasses }: { readonly folder: string; readonly publishedPasses: boolean }) {
     this.#index = index
     this.#blocks = blocks
     this.#folder = folder
+    this.#publishedPasses = publishedPasses
   }
 
   /** Makes the folders and ends what a killed process left half done. */
@@ -88,7 +91,7 @@ export class Trees {
   #place(cid: CID): string | undefined {
     const row = this.#index.block(blockIdOf(cid))
     const tree = row === undefined ? undefined : this.#index.tree(row.tree)
-    if (row === undefined || tree?.status !== 'complete') return undefined
+    if (row === undefined || tree?.status !== 'complete' || (tree.path !== null && this.#publishedPasses)) return undefined
     let place: string | undefined
     if (row.kind === 'node') place = row.place
     else if (row.kind === 'whole') place = row.file.path
