@@ -6,11 +6,13 @@ import { ask, canInstall, run, SetupError, say, which } from './say.mjs'
 const TOOLS = ['busybox-static', 'ca-certificates']
 /** A browser for the tests of reports: one that is here, or the smallest. */
 const BROWSERS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
+/** For the tests on real networks, which need root as well. */
+const NETWORKS = ['iproute2', 'iptables']
 const POLICY = '/usr/sbin/policy-rc.d'
 
 export function installTools() {
   if (process.platform !== 'linux') return
-  installPackages(BROWSERS.some(which) ? TOOLS : [...TOOLS, BROWSERS[0]])
+  installPackages([...TOOLS, ...(BROWSERS.some(which) ? [] : [BROWSERS[0]]), ...(canInstall() ? NETWORKS : [])])
 }
 
 /** Installs those that are missing. */

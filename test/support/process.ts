@@ -11,9 +11,10 @@ export interface TestProcess {
   kill(signal: NodeJS.Signals): Promise<void>
 }
 
-/** Starts a TypeScript program with this Node; its stdout is read by lines. */
-export function startProgram(file: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): TestProcess {
-  const child = spawn(process.execPath, [file, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, NODE_TEST_CONTEXT: '', ...env } })
+/** Starts a TypeScript program with this Node; its stdout is read by lines. `within`: a command that runs the one that follows it, and becomes it. */
+export function startProgram(file: string, args: readonly string[], env: Readonly<Record<string, string>> = {}, within: readonly string[] = []): TestProcess {
+  const [command = '', ...argv] = [...within, process.execPath, file, ...args]
+  const child = spawn(command, argv, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, NODE_TEST_CONTEXT: '', ...env } })
   const lines: string[] = []
   let errors = ''
   createInterface({ input: child.stdout }).on('line', (line) => lines.push(line))

@@ -20,11 +20,14 @@ export interface TalkoOptions {
   readonly cwd?: string
   /** Runs it as this user; for tests that are root. */
   readonly uid?: number
+  /** A command that runs the one that follows it, and becomes it. */
+  readonly within?: readonly string[]
 }
 
 /** Runs one command line to its end. */
-export async function talko(argv: readonly string[], { env = {}, cwd, uid }: TalkoOptions = {}): Promise<Said> {
-  const child = spawn(process.execPath, [TALKO, ...argv], {
+export async function talko(argv: readonly string[], { env = {}, cwd, uid, within = [] }: TalkoOptions = {}): Promise<Said> {
+  const [command = '', ...words] = [...within, process.execPath, TALKO, ...argv]
+  const child = spawn(command, words, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NODE_TEST_CONTEXT: '', ...env },
     timeout: COMMAND_MS_MAX,
@@ -44,8 +47,8 @@ export async function talko(argv: readonly string[], { env = {}, cwd, uid }: Tal
 }
 
 /** Starts one that goes on. */
-export function startTalko(argv: readonly string[], env: Readonly<Record<string, string>> = {}): TestProcess {
-  return startProgram(TALKO, argv, env)
+export function startTalko(argv: readonly string[], env: Readonly<Record<string, string>> = {}, within: readonly string[] = []): TestProcess {
+  return startProgram(TALKO, argv, env, within)
 }
 
 /** That a command line was refused with this status, by one line that says so: nothing on stdout, no stack. */
