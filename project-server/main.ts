@@ -8,6 +8,7 @@ import { HostError } from '#protocol/peer/host'
 import { createHost } from '#protocol/peer/live/host'
 import { Committer } from './commit.ts'
 import { Comparisons } from './comparisons.ts'
+import { Completions } from './completions.ts'
 import { ControlService } from './control-service.ts'
 import { Coordinator } from './coordinator/coordinator.ts'
 import type { Effect } from './coordinator/events.ts'
@@ -133,6 +134,7 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
       if (effect.kind === 'pull') pulls.pull(effect)
       else if (effect.kind === 'compare') comparisons.compare(effect)
       else if (effect.kind === 'compared_enough') comparisons.enough(effect.task)
+      else if (effect.kind === 'complete') completions.complete(effect)
       else if (effect.kind === 'changed') changes.changed(effect.batch)
       else control.carry(effect)
     }
@@ -148,6 +150,7 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
   const pulls = new Pulls({ content, host, clock, logger, done: (event) => committer.apply(event) })
   const comparisons = new Comparisons({ content, host, clock, logger, committer, done: (event) => committer.apply(event) })
   await Comparisons.begin({ content, committer }, store)
+  const completions = new Completions({ store, content, clock, logger, done: (event) => committer.apply(event) })
   const projectView = () => ({ id: project, name: file.name, epoch, addresses: host.addresses(), nodes: control.connected, version: VERSION })
   const views = (client: PeerIdString) => storeViews(store, coordinator, { client, all: client === administratorOf(file) })
   const handler = ownerHandler({
@@ -183,7 +186,7 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
       stopRecord()
       owners.stop()
       control.stop()
-      await Promise.all([pulls.stop(), comparisons.stop()])
+      await Promise.all([pulls.stop(), comparisons.stop(), completions.stop()])
       await committer.stop()
       await resources.disposeAsync()
       logger.info({ project, epoch }, 'the project server has stopped')

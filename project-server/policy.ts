@@ -42,6 +42,10 @@ export const LOG_PIECE_BYTES_MAX = 64 * 1024
 export const LOG_ATTEMPTS_MAX = 20
 export const LOG_RETRY_MS = 500
 
+/** Tasks whose bundles are completed at once with what others left; and after one that could not be, for want of disk. */
+export const COMPLETIONS_MAX = 16
+export const COMPLETION_RETRY_MS = 5_000
+
 /** Outputs fetched at once from nodes. */
 export const PULLS_MAX = 16
 /** Tasks whose outputs are fetched and compared at once: each may hold as many outputs as it has results. */

@@ -2,6 +2,7 @@
  * The client: what an owner's program, and every verb of `talko`, does with a project. All calls may be made at once, go on
  * after a reconnect, and throw ClientError (or the ContentError, ManifestError of what they touch).
  */
+import type { Sources } from '#protocol/bundle/sources'
 import type { PeerIdString } from '#protocol/ids'
 import type { BatchView, FailureCode, Made, Managed, NodeView, ProjectView, Resolved, TaskView, WhyView } from '#protocol/owner/messages'
 import type { SignedReceipt } from '#protocol/result/receipt'
@@ -86,8 +87,8 @@ export interface Client {
 
   /** Canonical manifest bytes for each spec; inputs on this machine are uploaded (only read, with `dryRun`). */
   prepare(specs: readonly TaskSpec[], options?: TransferOptions & { readonly dryRun?: boolean }): Promise<Uint8Array[]>
-  /** Submits manifests as one batch. */
-  submit(manifests: readonly Uint8Array[], options?: BatchOptions & CallOptions): Promise<Batch>
+  /** Submits manifests as one batch. `sources`: what tasks take from others that may not be over yet, by index; those of the same batch come earlier in it. */
+  submit(manifests: readonly Uint8Array[], options?: BatchOptions & CallOptions & { readonly sources?: ReadonlyMap<number, Sources> }): Promise<Batch>
 
   /** The batch's state whenever it changes (intermediate states may be skipped), until all its tasks are decided. */
   watch(batch: string, options?: CallOptions): AsyncGenerator<BatchView, void, undefined>

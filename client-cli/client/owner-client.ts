@@ -95,7 +95,13 @@ export function ownerClient(ports: ClientPorts): Client {
     submitBatch(
       link,
       random.bytes(16),
-      { name: options.name ?? '', manifests, policy: policyOf(options.policy), labels: labelsOf(options.labels ?? {}) },
+      {
+        name: options.name ?? '',
+        manifests,
+        policy: policyOf(options.policy),
+        labels: labelsOf(options.labels ?? {}),
+        ...(options.sources === undefined ? {} : { sources: options.sources })
+      },
       options.signal
     )
 

@@ -1,6 +1,7 @@
 /** Batches on their way to the coordinator: cut into parts that fit a frame, repeated without harm. */
 import * as dagCbor from '@ipld/dag-cbor'
 import type { TaskPolicy } from '#protocol/bundle/policy'
+import { encodeSources, type Sources } from '#protocol/bundle/sources'
 import { batchIdFrom, taskId } from '#protocol/ids'
 import { REQUEST_BYTES_MAX, SUBMIT_MANIFESTS_MAX } from '#protocol/owner/messages'
 import { ClientError } from '../errors.ts'
@@ -13,6 +14,8 @@ const NAME_CHARS_MAX = 256
 const OVERHEAD_BYTES = 256 * 1024
 const PER_MANIFEST_BYTES = 8
 
+const NO_SOURCES: ReadonlyMap<number, Sources> = new Map()
+
 export interface Submission {
   readonly name: string
   /** Canonical manifests, one per task, in order. */
@@ -20,6 +23,8 @@ export interface Submission {
   readonly policy: TaskPolicy
   /** `key=value` */
   readonly labels?: readonly string[]
+  /** What tasks take from others, by index: only from earlier ones of the batch. */
+  readonly sources?: ReadonlyMap<number, Sources>
 }
 
 export interface Batch {
@@ -29,12 +34,16 @@ export interface Batch {
 }
 
 /** Consecutive parts, each within the protocol's bounds: `[from, to)`. */
-export function partsOf(manifests: readonly Uint8Array[]): { readonly from: number; readonly to: number }[] {
+export function partsOf(
+  manifests: readonly Uint8Array[],
+  sources: ReadonlyMap<number, Sources> = NO_SOURCES
+): { readonly from: number; readonly to: number }[] {
   const parts: { from: number; to: number }[] = []
   let from = 0
   let bytes = 0
   for (const [index, manifest] of manifests.entries()) {
-    const more = manifest.length + PER_MANIFEST_BYTES
+    const takes = sources.get(index)
+    const more = manifest.length + PER_MANIFEST_BYTES + (takes === undefined ? 0 : encodeSources(new Map([[index, takes]])).length)
     if (index > from && (index - from >= SUBMIT_MANIFESTS_MAX || bytes + more > REQUEST_BYTES_MAX - OVERHEAD_BYTES)) {
       parts.push({ from, to: index })
       from = index
@@ -61,9 +70,10 @@ export function checkSubmission(submission: Submission): void {
  */
 export async function submitBatch(link: Pick<OwnerLink, 'ask'>, id: Uint8Array, submission: Submission, signal?: AbortSignal): Promise<Batch> {
   checkSubmission(submission)
-  const { name, manifests, labels = [] } = submission
+  const { name, manifests, labels = [], sources = NO_SOURCES } = submission
   const policy = dagCbor.encode(submission.policy)
-  for (const { from, to } of partsOf(manifests)) {
+  for (const { from, to } of partsOf(manifests, sources)) {
+    const takes = new Map([...sources].filter(([index]) => index >= from && index < to))
     const submit = {
       batch: id,
       name,
@@ -71,7 +81,8 @@ export async function submitBatch(link: Pick<OwnerLink, 'ask'>, id: Uint8Array, 
       policy,
       more: to < manifests.length,
       first: from,
-      ...(labels.length === 0 ? {} : { labels: { labels } })
+      ...(labels.length === 0 ? {} : { labels: { labels } }),
+      ...(takes.size === 0 ? {} : { sources: encodeSources(takes) })
     }
     await link.ask({ submit } as Parameters<OwnerLink['ask']>[0], signal === undefined ? {} : { signal })
   }

@@ -19,7 +19,7 @@ import { ClientError } from '../errors.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-const WAITS: ReadonlySet<string> = new Set<WhyView['waitsFor']>(['submission', 'node', 'turn', 'runs', 'comparison', 'release', 'output', 'nothing'])
+const WAITS: ReadonlySet<string> = new Set<WhyView['waitsFor']>(['submission', 'sources', 'node', 'turn', 'runs', 'comparison', 'release', 'output', 'nothing'])
 const STATUSES: ReadonlySet<string> = new Set<TaskStatus>(['created', 'staged', 'running', 'validating', 'ready', 'failed', 'killed'])
 
 /** Decodes a body and checks it with `check`. Throws ClientError `refused`: the project speaks something we do not. */
@@ -77,7 +77,7 @@ export function whyView(value: unknown): WhyView | undefined {
     part('ahead', (row) => wholes(row, ['tasks', 'replicas'])) &&
     part('failure', (row) => texts(row, ['code', 'message'])) &&
     heldView(fields.held) &&
-    ['startMs', 'endMs', 'runMs'].every((name) => fields[name] === undefined || Number.isSafeInteger(fields[name]))
+    ['startMs', 'endMs', 'runMs', 'sources'].every((name) => fields[name] === undefined || Number.isSafeInteger(fields[name]))
   return right ? (fields as unknown as WhyView) : undefined
 }
 

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { Source } from '#protocol/bundle/sources'
 import type { BatchView, ProjectView, TaskView } from '#protocol/owner/messages'
 import { type Context, examples, type Verb } from '../command.ts'
 import { formatBytes, formatCommand, formatDuration, formatTable, heldText, printable } from '../output/text.ts'
@@ -56,6 +57,13 @@ function fields(rows: readonly (readonly [name: string, value: string | undefine
   return shown.map(([name, value]) => `${name.padEnd(width)}${printable(value)}`)
 }
 
+/** What a task takes from others, in a line. */
+function sourceText({ name, of, from, count, part, path }: Source, batch: string): string {
+  const whom = of !== '' ? of : count === 1 ? `${batch}.${from}` : `${batch}.${from} to ${from + count - 1}`
+  if (part === 'after') return `nothing of ${whom}, but comes after it`
+  return `${name}: ${part === 'all' ? 'output and stdout of each' : part} of ${whom}${path === '' ? '' : `, ${path}`}`
+}
+
 export function projectLines(project: ProjectView, you: string): string[] {
   return fields([
     ['project', project.id],
@@ -97,6 +105,8 @@ export function taskLines(task: TaskView, nowMs: number): string[] {
     ['why', failure?.message],
     ['bundle', task.bundle],
     ['command', formatCommand(task.command)],
+    ...(task.sources?.list ?? []).map((source, at) => [at === 0 ? 'takes' : '', sourceText(source, task.batch)] as const),
+    ['even if', task.sources?.allowFailed === true ? 'some of these fail: then it runs with what there is' : undefined],
     ['age', formatDuration(nowMs - task.createdAtMs)],
     ['took', task.decidedAtMs === undefined ? undefined : formatDuration(task.decidedAtMs - task.createdAtMs)],
     ['agreeing', `${task.agreeing} of ${task.quorum}`],

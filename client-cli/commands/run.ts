@@ -5,6 +5,7 @@ import { type Context, examples, flag, text, type Verb } from '../command.ts'
 import { ClientError } from '../errors.ts'
 import { describePlan } from '../tasks/plan.ts'
 import { showTransfer } from '../tasks/show-transfer.ts'
+import { forEach, readSources, sourceOptions } from '../tasks/sources.ts'
 import { imageRoot, readTaskOptions, taskOptions, withNodes } from '../tasks/task-options.ts'
 import { allTasks, follow, showResults, summarize, waitFor, warnFewNodes } from '../tasks/waiting.ts'
 
@@ -12,6 +13,7 @@ const COUNT_MAX = 1_000_000
 
 export function define(command: Command, run: (verb: Verb) => void): void {
   taskOptions(command)
+  sourceOptions(command)
   command
     .usage('[options] IMAGE -- COMMAND…')
     .argument('[words...]', 'the image (an id, a prefix, a name, or what `talko image import` takes), then the command')
@@ -24,6 +26,7 @@ export function define(command: Command, run: (verb: Verb) => void): void {
         'talko run alpine -W -- echo hello',
         'talko run python:3 -i data=./numbers -W -- python3 /in/data/sum.py',
         'talko run alpine -i part=bafy…/part1.txt --memory 512M --time 10m -- sort /in/part',
+        'a=$(talko run alpine -- sh -c "seq 9 > /out/n"); talko run alpine --dep n=$a/n -W -- wc -l /in/n',
         'id=$(talko run alpine -- sleep 60); talko logs -f $id',
         'talko run --engine process -W -- hostname      # on the bare machine of nodes that allow it',
         'Outputs: files written to /out (the working directory) come back with `talko get TASK`.'
@@ -48,6 +51,7 @@ async function submitRun(context: Context, args: readonly string[], options: Rea
   const client = await context.client()
   const root = image === undefined ? undefined : await imageRoot(context, client, image, dryRun)
   const policy = await withNodes(client, spec.policy, nodes, signal)
+  const sources = forEach(await readSources(client, options, signal), count)
   const [manifest] = await client.prepare([{ ...spec, command, ...(root === undefined ? {} : { image: root }) }], {
     signal,
     dryRun,
@@ -61,7 +65,7 @@ async function submitRun(context: Context, args: readonly string[], options: Rea
   }
   const batch = await client.submit(
     Array.from({ length: count }, () => manifest),
-    { policy, name: spec.name ?? '', labels: spec.labels ?? {}, signal }
+    { policy, name: spec.name ?? '', labels: spec.labels ?? {}, signal, ...(sources === undefined ? {} : { sources }) }
   )
   const ids = count === 1 ? [batch.tasks[0] ?? batch.id] : [batch.id]
   if (!waiting) {

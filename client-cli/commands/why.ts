@@ -24,7 +24,7 @@ export function whyLines(view: WhyView): string[] {
 }
 
 function sentence(view: WhyView): string {
-  const { waitsFor, ahead, holders = [], wanted, runs, quorum, failure, status } = view
+  const { waitsFor, ahead, holders = [], wanted, runs, quorum, failure, status, sources = 0 } = view
   switch (waitsFor) {
     case 'nothing':
       return status === 'ready'
@@ -34,6 +34,10 @@ function sentence(view: WhyView): string {
           : `it failed: ${failure?.message ?? 'for an unknown reason'}`
     case 'submission':
       return 'the rest of its batch has not been submitted yet; nothing of it runs before'
+    case 'sources':
+      return sources === 0
+        ? 'all that it takes something from is over, and is being put together'
+        : `it waits for ${counted(sources, 'source')} that is not over: tasks or batches that it takes something from, or that come before it`
     case 'output':
       return holders.length === 0
         ? 'it is decided, and that is being written down'

@@ -74,7 +74,8 @@ export function outcome(task: Pick<TaskView, 'status' | 'exitCode' | 'failure' |
     too_many_errors: 'too many errors',
     no_agreement: 'no agreement',
     input: 'input missing',
-    output_lost: 'output lost'
+    output_lost: 'output lost',
+    source: 'what it needs failed'
   }
   return `failed: ${words[failure.code] ?? 'unknown reason'}`
 }

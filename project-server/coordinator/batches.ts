@@ -10,6 +10,7 @@ import { needsOf } from './needs.ts'
 import { BATCH_TASKS_MAX, LIVE_TASKS_MAX } from './policy.ts'
 import { OrderedQueue } from './queue.ts'
 import { bundleKey, encodeBundleRecord, nameKey, openKey, ownKey, recentKey, taskKeyOf } from './records.ts'
+import { batchOver, sourcesRefusal, waitFor } from './sources.ts'
 import type { State } from './state.ts'
 import { RunTimes } from './stragglers.ts'
 import { count } from './task-moves.ts'
@@ -17,7 +18,7 @@ import { kill } from './tasks.ts'
 
 /** Why a submission cannot be accepted. */
 export interface SubmitRefusal {
-  readonly code: 'not_owner' | 'too_large' | 'unavailable'
+  readonly code: 'not_owner' | 'too_large' | 'unavailable' | 'not_found' | 'malformed'
   readonly message: string
 }
 
@@ -26,7 +27,8 @@ type Submit = Extract<Event, { kind: 'submit' }>
 const TEXT = new TextEncoder()
 const NOTHING = new Uint8Array(0)
 
-export function submitRefusal(state: State, { batch: id, by, bundles }: Submit): SubmitRefusal | undefined {
+export function submitRefusal(state: State, event: Submit): SubmitRefusal | undefined {
+  const { batch: id, by, bundles } = event
   const batch = state.batches.get(id)
   if (batch === undefined && state.known.has(id)) return undefined
   if (batch !== undefined && batch.client.id !== by) return { code: 'not_owner', message: `batch ${id} belongs to another client` }
@@ -38,7 +40,7 @@ export function submitRefusal(state: State, { batch: id, by, bundles }: Submit):
       code: 'unavailable',
       message: `the project has ${state.liveTasks} undecided tasks, at most ${LIVE_TASKS_MAX} are kept; try again when some are done`
     }
-  return undefined
+  return sourcesRefusal(state, event)
 }
 
 /** Nothing | created, and staged with the last part. */
@@ -50,13 +52,13 @@ export function submit(state: State, event: Submit, nowMs: number): void {
   // A part that was sent again, because its answer was lost, has its tasks already.
   const from = event.from ?? batch.tasks.length
   if (from > batch.tasks.length) return
-  for (const accepted of event.bundles.slice(batch.tasks.length - from)) create(state, batch, accepted, nowMs)
+  for (const accepted of event.bundles.slice(batch.tasks.length - from)) create(state, batch, accepted, event, nowMs)
   state.out.batch(batch)
   if (event.more) return
   batch.open = false
   batch.stored.clear()
   for (const task of batch.tasks) {
-    if (task === undefined) continue
+    if (task === undefined || task.waits !== null) continue
     // Not written again: a record `created` in a batch that is complete means staged.
     task.state = 'staged'
     state.touched.add(task)
@@ -152,6 +154,7 @@ function open(state: State, { batch: id, name, by, policy, seed }: Submit, nowMs
     marks: 0,
     tasks: [],
     stored: new Set(),
+    dependents: null,
     runs: new RunTimes(),
     counts
   }
@@ -165,7 +168,7 @@ function open(state: State, { batch: id, name, by, policy, seed }: Submit, nowMs
   return batch
 }
 
-function create(state: State, batch: Batch, accepted: AcceptedBundle, nowMs: number): void {
+function create(state: State, batch: Batch, accepted: AcceptedBundle, { sources: all, ended }: Submit, nowMs: number): void {
   const index = batch.tasks.length
   if (!batch.stored.has(accepted.cid)) {
     batch.stored.add(accepted.cid)
@@ -194,6 +197,7 @@ function create(state: State, batch: Batch, accepted: AcceptedBundle, nowMs: num
     wanted: 0,
     pull: null,
     comparison: null,
+    waits: null,
     marks: 0
   }
   bundle.users++
@@ -202,10 +206,13 @@ function create(state: State, batch: Batch, accepted: AcceptedBundle, nowMs: num
   state.liveTasks++
   count(batch, 'created', 1)
   state.out.task(task)
+  const sources = all?.get(index)
+  if (sources !== undefined) waitFor(state, task, sources, ended)
 }
 
 function closeEmpty(state: State, batch: Batch): void {
   if (!state.batches.delete(batch.id)) return
   state.queueLimits.delete(batch)
+  batchOver(state, batch)
   state.out.delete(openKey(batch.id))
 }

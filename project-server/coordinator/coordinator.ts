@@ -10,6 +10,7 @@ import type { NodeView, Resolved, WhyView } from '#protocol/owner/messages'
 import type { Store } from '../ports.ts'
 import { killEvent, type SubmitRefusal, submit, submitRefusal } from './batches.ts'
 import { compared, retryComparisons } from './comparisons.ts'
+import { completed, releaseDependents } from './dependents.ts'
 import type { Event } from './events.ts'
 import { holdEvent, releaseEvent } from './holds.ts'
 import type { Node } from './model.ts'
@@ -25,6 +26,7 @@ import { refile } from './replicas.ts'
 import { progress, reports, returned, start } from './reports.ts'
 import { lookAtAll, place } from './scheduler.ts'
 import { batchRecord, taskRecord } from './snapshots.ts'
+import { expects } from './sources.ts'
 import { State } from './state.ts'
 import { findStragglers } from './stragglers.ts'
 import { finish, settle } from './tasks.ts'
@@ -89,6 +91,9 @@ export class Coordinator {
         if (task !== undefined) compared(state, task, event, nowMs)
         break
       }
+      case 'completed':
+        completed(state, event, nowMs)
+        break
       case 'tick':
         sweepNodes(state, nowMs)
         for (const task of [...state.waitingPulls]) retryPull(state, task, nowMs)
@@ -107,6 +112,11 @@ export class Coordinator {
   /** Everything gathered since the last call, for one group commit. */
   take(): Taken {
     return this.#state.out.take()
+  }
+
+  /** A task or a batch that is not over: others can wait for it. */
+  expects(of: TaskId | BatchId): boolean {
+    return expects(this.#state, of)
   }
 
   /** A batch that has tasks which are not terminal; others are read with `decodeBatchRecord` from `batch/<id>`. */
@@ -154,7 +164,10 @@ export class Coordinator {
   }
 
   /** What a node said. Nothing is believed before its hello; numbered messages are applied once each, in order. */
-  #fromNode(event: Exclude<Event, { kind: 'submit' | 'kill' | 'hold' | 'release' | 'hello' | 'pulled' | 'compared' | 'tick' }>, nowMs: number): void {
+  #fromNode(
+    event: Exclude<Event, { kind: 'submit' | 'kill' | 'hold' | 'release' | 'hello' | 'pulled' | 'compared' | 'completed' | 'tick' }>,
+    nowMs: number
+  ): void {
     const state = this.#state
     const node = state.nodes.get(event.node)
     if (event.kind === 'gone') {
@@ -225,12 +238,13 @@ export class Coordinator {
     else pullFailed(this.#state, task, nowMs)
   }
 
-  /** Settles the tasks that the event touched, then leases. */
+  /** Settles the tasks that the event touched, looks at who waited for those that are over, then leases. */
   #follow(nowMs: number): void {
     const state = this.#state
     this.#nowMs = nowMs
     for (const task of state.touched.items) settle(state, task, nowMs)
     state.touched.clear()
+    releaseDependents(state, nowMs)
     place(state, nowMs)
   }
 }

@@ -5,6 +5,7 @@
  */
 import type { RunManifest } from '#protocol/bundle/manifest'
 import type { Comparing, TaskPolicy } from '#protocol/bundle/policy'
+import type { Sources } from '#protocol/bundle/sources'
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
 import type { FailureCode } from '#protocol/owner/messages'
 import type { Receipt } from '#protocol/result/receipt'
@@ -72,6 +73,10 @@ export type Event =
       readonly more: boolean
       /** Index of the first of `bundles` in the batch, so that a part sent twice is known; without it they follow what is there. */
       readonly from?: number
+      /** What tasks of this part take from others, by index in the batch. */
+      readonly sources?: ReadonlyMap<number, Sources>
+      /** Of the sources that are over: null for ready, else how they failed. */
+      readonly ended?: ReadonlyMap<string, string | null>
       readonly seed: number
     }
   /** One task, or of the whole batch those that wait or run, or all. */
@@ -132,6 +137,8 @@ export type Event =
       readonly pairs: readonly { readonly a: string; readonly b: string; readonly agree: boolean }[]
       readonly missing: readonly string[]
     }
+  /** Answer to `complete`: the bundle with what its sources gave; null when an input cannot be had, and why. */
+  | { readonly kind: 'completed'; readonly task: TaskId; readonly bundle: AcceptedBundle | null; readonly message: string }
   /** The slow sweep: silent nodes, deadlines, queue against free slots. */
   | { readonly kind: 'tick' }
 
@@ -163,6 +170,8 @@ export type Effect =
       readonly bytesMax: number
     }
   | { readonly kind: 'compared_enough'; readonly task: TaskId }
+  /** All sources of a task are over: add what they gave to its bundle, and answer with `completed`. */
+  | { readonly kind: 'complete'; readonly task: TaskId }
   /** For watchers. */
   | { readonly kind: 'changed'; readonly batch: BatchId; readonly task: TaskId }
 

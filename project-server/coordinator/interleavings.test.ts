@@ -21,7 +21,17 @@ const policy = fc.constantFrom<Partial<TaskPolicy>[]>(
 )
 
 const action: fc.Arbitrary<Action> = fc.oneof(
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('submit' as const), tasks: fc.integer({ min: 1, max: 6 }), policy, more: fc.boolean() }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('submit' as const),
+      tasks: fc.integer({ min: 1, max: 6 }),
+      policy,
+      more: fc.boolean(),
+      takes: fc.constantFrom(0, 0, 1, 2, 3),
+      allowFailed: fc.boolean()
+    })
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('repeat' as const), batch }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('kill' as const), batch, task: fc.option(fc.nat({ max: 5 })) }) },
   {
@@ -55,6 +65,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('say_again' as const), node, back: fc.nat({ max: 3 }) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('steal' as const), node, from: node }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('pulled' as const), ok: fc.boolean() }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('completed' as const), ok: fc.constantFrom(true, true, true, false) }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('pass' as const), ms: fc.constantFrom(300, 900, 4_000, 16_000) }) },
   { weight: 20, arbitrary: fc.constant({ kind: 'commit' as const }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('crash' as const), when: fc.constantFrom('before' as const, 'between' as const, 'after' as const) }) }
@@ -96,6 +107,8 @@ it('whatever happens in whatever order, nothing is lost, doubled or decided wron
     'disconnect silent',
     'left by a killed run',
     'waits for submission',
+    'waits for sources',
+    'completed',
     'waits for node',
     'waits for turn',
     'waits for runs',

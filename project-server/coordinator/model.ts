@@ -2,6 +2,7 @@
 import type { CID } from 'multiformats/cid'
 import type { GpuNeeds } from '#protocol/bundle/manifest'
 import type { TaskPolicy } from '#protocol/bundle/policy'
+import type { Sources } from '#protocol/bundle/sources'
 import type { Link } from '#protocol/control/link'
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
 import type { Client } from './clients.ts'
@@ -59,8 +60,31 @@ export interface Batch {
   readonly tasks: (Task | undefined)[]
   /** Manifests that are stored already, while more may come. */
   readonly stored: Set<string>
+  /** Tasks that wait for its own; null while there are none. */
+  dependents: Dependents | null
   readonly runs: RunTimes
   readonly counts: { created: number; running: number; validating: number; ready: number; failed: number; killed: number }
+}
+
+/** Who waits for the tasks of one batch: see sources.ts. */
+export interface Dependents {
+  /** By the index of the one task waited for. */
+  readonly one: Map<number, Task[]>
+  /** Those who wait for several tasks of it, `left` of them not over. */
+  readonly ranges: { readonly from: number; readonly to: number; left: number; readonly task: Task }[]
+  /** Those who wait for the whole batch. */
+  readonly whole: Task[]
+}
+
+/** What a task waits for before it can be staged. */
+export interface Waits {
+  readonly sources: Sources
+  /** Sources that are not over. */
+  missing: number
+  /** Its complete bundle was asked for. */
+  asked: boolean
+  /** How many tasks come one after the other before it. */
+  readonly depth: number
 }
 
 /** Tasks of one client that any one node can run or cannot run alike: equal needs, tags, priority and named nodes. */
@@ -90,7 +114,8 @@ export interface Task {
   readonly index: number
   /** First come, first served: batches in the order they came, tasks by index. */
   readonly order: number
-  readonly bundle: Bundle
+  /** While it waits for its sources, the bundle without what it takes from them. */
+  bundle: Bundle
   readonly group: Group
   readonly createdAtMs: number
   startedAtMs: number | null
@@ -109,6 +134,8 @@ export interface Task {
   pull: Pull | null
   /** What is known of outputs that differ, under a policy that compares them. */
   comparison: Comparison | null
+  /** Null unless it waits for other tasks: see sources.ts. */
+  waits: Waits | null
   /** See marks.ts. */
   marks: number
 }

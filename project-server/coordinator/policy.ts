@@ -19,6 +19,12 @@ export const DEFAULT_COORDINATOR_POLICY: CoordinatorPolicy = { heartbeatMs: 3_00
 export const BATCH_TASKS_MAX = 2 ** 20
 /** Undecided tasks in memory: measured 600 bytes each, and 1 to 2 kB where a manifest is not shared; beyond it a submission is refused until some are decided. */
 export const LIVE_TASKS_MAX = 500_000
+/** Pairs of a task and one that waits for it, in memory (about 50 bytes each); beyond it a submission is refused until some are over. */
+export const SOURCE_LINKS_MAX = 1_000_000
+/** Sources of one batch that are several of its tasks: each is looked at when any task of the batch ends. */
+export const RANGES_MAX = 64
+/** Tasks one after the other: a chain takes as long as its tasks together, and a longer one is a loop inside a task. */
+export const SOURCE_DEPTH_MAX = 10_000
 /** Nodes known to one project, all held in memory (about 1 kB each). */
 export const NODES_MAX = 100_000
 /** Slots that one node may lend, whatever it says. */
@@ -81,7 +87,7 @@ export const WHY_CLIENTS_NAMED_MAX = 3
 export const FOUND_MAX = 16
 /** Why something is held, kept with it. */
 export const HOLD_REASON_CHARS_MAX = 200
-/** Text of a node that is kept with a replica. */
+/** Text of a node that is kept with a replica, and of a task's failure in those that waited for it. */
 export const MESSAGE_CHARS_MAX = 200
 
 /** What a client got beyond its share, or short of it, is forgotten by half in this time (HTCondor's PRIORITY_HALFLIFE): far longer than a run, so that long runs are paid back, and far shorter than a month. */

@@ -1,6 +1,7 @@
 /**
  * Tasks that may wait only so long for a node (policy `queueLimitMs`): the sweep kills those that no node was ever given in
- * that time. What is held does not wait, and waits anew when it is released.
+ * that time. What is held or still lacks what it takes from other tasks does not wait; a release and a task that has it all begin
+ * the wait of the batch anew.
  */
 import type { TaskFailure } from './events.ts'
 import type { Batch, Task } from './model.ts'
@@ -32,7 +33,7 @@ export class QueueLimits {
       let next = from
       for (; next < tasks.length; next++) {
         const task = tasks[next]
-        if (task === undefined || task.startedAtMs !== null || task.held !== null) continue
+        if (task === undefined || task.startedAtMs !== null || task.held !== null || task.waits !== null) continue
         if (nowMs - Math.max(task.createdAtMs, queuedAtMs) < policy.queueLimitMs) break
         due.push(task)
       }

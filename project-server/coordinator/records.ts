@@ -12,6 +12,7 @@
  * | `open/<id>` | empty: the batch has tasks that are not terminal |
  * | `task/<batch>.<index, 9 digits>` | TaskRecord |
  * | `bundle/<batch>/<cid>` | a manifest, stored once however many tasks of the batch share it |
+ * | `sources/<batch>.<index, 9 digits>` | what a task takes from others: sources-records.ts |
  * | `seal/`, `result/`, `receipt/` | what was signed: receipt-records.ts |
  * | `node/<peer>` | NodeRecord |
  * | `link/<peer>` | LinkRecord of its control stream: the numbers, and what few short messages said that the node may not have yet |
@@ -101,6 +102,7 @@ export interface ReplicaRecord {
 
 export interface TaskRecord {
   readonly id: TaskId
+  /** '' while it waits for what it takes from others: sources-records.ts. */
   readonly bundle: string
   readonly createdAtMs: number
   /** When its first replica was leased. */

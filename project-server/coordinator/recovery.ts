@@ -1,6 +1,6 @@
 /** From the records to the live state, after a restart. Only what is not terminal is read, and the nodes. */
 import { Link, type Numbered } from '#protocol/control/link'
-import { type BatchId, isBatchId, type ReplicaId } from '#protocol/ids'
+import { type BatchId, isBatchId, type ReplicaId, type TaskId } from '#protocol/ids'
 import { decodeResult, voteOf } from '#protocol/result/result'
 import type { Store } from '../ports.ts'
 import { bundleOf, groupOf, orderOf, storedManifest } from './batches.ts'
@@ -28,6 +28,8 @@ import {
 import { resumeRemains } from './remains.ts'
 import { decodeOwedRecord } from './remains-records.ts'
 import { refile, take } from './replicas.ts'
+import { link } from './sources.ts'
+import { decodeSourcesRecord, type SourcesRecord, sourcesKey } from './sources-records.ts'
 import type { State } from './state.ts'
 import { isLive, isTerminal } from './states.ts'
 import { RunTimes } from './stragglers.ts'
@@ -56,6 +58,7 @@ export async function load(state: State, store: Records, nowMs: number): Promise
   for (const { tasks } of state.batches.values())
     for (const task of tasks) {
       if (task === undefined) continue
+      if (task.waits !== null) link(state, task, task.waits.sources, task.waits.depth)
       if (task.decision !== null && !task.decision.held) resumePull(state, task, nowMs)
       else state.touched.add(task)
     }
@@ -110,22 +113,32 @@ async function loadBatch(state: State, store: Records, { id, assigned }: { id: s
     marks: 0,
     tasks: new Array<Task | undefined>(tasks).fill(undefined),
     stored: new Set(),
+    dependents: null,
     runs: new RunTimes(),
     counts
   }
   state.batches.set(id, batch)
   state.queueLimits.add(batch)
   const records: TaskRecord[] = []
+  const waiting = new Map<TaskId, SourcesRecord>()
   for await (const [, value] of under(store, `task/${id}.`)) {
     const record = decodeTaskRecord(value)
-    if (!isTerminal(record.state)) records.push(record)
+    if (isTerminal(record.state)) continue
+    if (record.bundle !== '') records.push(record)
+    else {
+      const sources = await store.get(sourcesKey(record.id))
+      if (sources === undefined) throw new Error(`the record of what task ${record.id} takes from others is missing`)
+      const waits = decodeSourcesRecord(sources)
+      waiting.set(record.id, waits)
+      records.push({ ...record, bundle: waits.template })
+    }
   }
   const results = new Map<string, Uint8Array>()
   for await (const [key, value] of under(store, `result/${id}.`)) results.set(key, value)
   for (let at = 0; at < records.length; at += READS_AT_ONCE) {
     const part = records.slice(at, at + READS_AT_ONCE)
     await loadBundles(state, store, id, part)
-    for (const record of part) loadTask(state, batch, record, results, assigned)
+    for (const record of part) loadTask(state, batch, record, { results, assigned, waits: waiting.get(record.id) })
   }
   batch.runs.sort()
 }
@@ -143,7 +156,13 @@ async function loadBundles(state: State, store: Records, batch: BatchId, records
   )
 }
 
-function loadTask(state: State, batch: Batch, record: TaskRecord, results: ReadonlyMap<string, Uint8Array>, assigned: ReadonlyMap<ReplicaId, number>): void {
+interface Beside {
+  readonly results: ReadonlyMap<string, Uint8Array>
+  readonly assigned: ReadonlyMap<ReplicaId, number>
+  readonly waits: SourcesRecord | undefined
+}
+
+function loadTask(state: State, batch: Batch, record: TaskRecord, { results, assigned, waits }: Beside): void {
   const bundle = state.bundles.get(record.bundle)
   if (bundle === undefined) throw new Error(`the record of bundle ${record.bundle} is missing`)
   const index = Number(record.id.slice(record.id.lastIndexOf('.') + 1))
@@ -161,7 +180,7 @@ function loadTask(state: State, batch: Batch, record: TaskRecord, results: Reado
     startedAtMs,
     endedAtMs,
     // Staging a batch is not written for each of its tasks.
-    state: record.state === 'created' && !batch.open ? 'staged' : record.state,
+    state: record.state === 'created' && !batch.open && waits === undefined ? 'staged' : record.state,
     failure,
     decision,
     outputLosses,
@@ -171,6 +190,8 @@ function loadTask(state: State, batch: Batch, record: TaskRecord, results: Reado
     wanted: 0,
     pull: null,
     comparison: null,
+    // Linked to its sources once all of them are here.
+    waits: waits === undefined ? null : { sources: waits.sources, missing: 0, asked: false, depth: waits.depth },
     marks: 0
   }
   bundle.users++

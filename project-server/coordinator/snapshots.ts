@@ -3,10 +3,10 @@ import type { Batch, Node, Replica, Task } from './model.ts'
 import type { BatchRecord, NodeRecord, ReplicaRecord, TaskRecord } from './records.ts'
 
 export function taskRecord(task: Task): TaskRecord {
-  const { id, bundle, createdAtMs, startedAtMs, endedAtMs, state, failure, decision, outputLosses, replicas, held } = task
+  const { id, bundle, waits, createdAtMs, startedAtMs, endedAtMs, state, failure, decision, outputLosses, replicas, held } = task
   return {
     id,
-    bundle: bundle.cid,
+    bundle: waits === null ? bundle.cid : '',
     createdAtMs,
     startedAtMs,
     endedAtMs,

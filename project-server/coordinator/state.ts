@@ -51,6 +51,12 @@ export class State {
   readonly waitingComparisons = new Set<Task>()
   /** Tasks whose replicas changed in this event: each is settled once at its end. */
   readonly touched = new Marked<Task>(TOUCHED)
+  /** What is over and waited for, tasks that a source fails, and tasks whose sources are all over: looked at at the end of the event. See dependents.ts. */
+  readonly over: (Task | Batch)[] = []
+  readonly doomed: { readonly task: Task; readonly message: string }[] = []
+  readonly complete: Task[] = []
+  /** Pairs of a task that is not over and one that waits for it. */
+  sourceLinks = 0
   /** Groups that gained waiting tasks, nodes that gained room: what placing has to look at. */
   readonly groupsChanged = new Set<Group>()
   readonly nodesChanged = new Marked<Node>(CHANGED)

@@ -10,7 +10,7 @@ export type ReplicaState = 'leased' | 'preparing' | 'running' | 'uploading' | 'r
 export type Verdict = 'valid' | 'invalid' | 'inconclusive'
 
 export const TASK_MOVES: Readonly<Record<TaskState, readonly TaskState[]>> = {
-  created: ['staged', 'killed'],
+  created: ['staged', 'failed', 'killed'],
   staged: ['running', 'validating', 'failed', 'killed'],
   running: ['staged', 'validating', 'failed', 'killed'],
   validating: ['running', 'ready', 'failed', 'killed'],

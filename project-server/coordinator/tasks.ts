@@ -13,6 +13,7 @@ import { encodeLateRecord, lateKey, openKey } from './records.ts'
 import { keepRemains } from './remains.ts'
 import { cancel } from './replicas.ts'
 import { want } from './scheduler.ts'
+import { batchOver, taskOver } from './sources.ts'
 import type { State } from './state.ts'
 import { isLive, isTerminal } from './states.ts'
 import { moveTask } from './task-moves.ts'
@@ -133,8 +134,8 @@ function settleDecided(state: State, task: Task, nowMs: number): void {
   } else want(state, task, 1)
 }
 
-/** running | validating -> failed. */
-function fail(state: State, task: Task, failure: TaskFailure, nowMs: number): void {
+/** created | running | validating -> failed. */
+export function fail(state: State, task: Task, failure: TaskFailure, nowMs: number): void {
   task.failure = { code: failure.code, message: failure.message }
   for (const replica of task.replicas) {
     if (isLive(replica.state)) cancel(state, replica, 'decided', nowMs)
@@ -152,6 +153,7 @@ function end(state: State, task: Task, nowMs: number): void {
   task.pull = null
   state.waitingPulls.delete(task)
   endComparison(state, task)
+  taskOver(state, task)
   for (const { id, node, report, attempt } of task.replicas) {
     if (report === null) continue
     if (node.owed?.has(id) !== true) {
@@ -176,6 +178,7 @@ function endBatch(state: State, { batch }: Task): void {
   if (batch.open || created + running + validating > 0) return
   state.batches.delete(batch.id)
   state.queueLimits.delete(batch)
+  batchOver(state, batch)
   state.out.delete(openKey(batch.id))
 }
 

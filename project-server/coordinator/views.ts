@@ -14,7 +14,7 @@ export interface TaskFacts {
   readonly left: LeftRecord | undefined
 }
 
-/** `withReplicas` only where one task is asked for. A record `created` of a complete batch is staged. */
+/** `withReplicas` only where one task is asked for. A record `created` of a complete batch is staged, unless it has no bundle yet: then it waits for others. */
 export function taskView(record: TaskRecord, { batch, command, left }: TaskFacts, withReplicas: boolean): TaskView {
   const { id, bundle, createdAtMs, startedAtMs, endedAtMs, failure, decision, replicas } = record
   const held = record.held ?? batch.held
@@ -26,7 +26,7 @@ export function taskView(record: TaskRecord, { batch, command, left }: TaskFacts
     name: batch.name,
     batch: batch.id,
     index,
-    status: record.state === 'created' && !batch.open ? 'staged' : record.state,
+    status: record.state === 'created' && !batch.open && bundle !== '' ? 'staged' : record.state,
     bundle,
     command,
     createdAtMs,

@@ -52,6 +52,7 @@ export function why(state: State, task: Task, nowMs: number): WhyView {
     ...heldOf(task)
   }
   if (batch.open) return { ...view, waitsFor: 'submission' }
+  if (task.waits !== null) return { ...view, waitsFor: 'sources', sources: task.waits.missing }
   if (task.decision !== null && task.wanted === 0 && runs.length === 0) return { ...view, waitsFor: 'output', holders: holdersOf(task) }
   if (task.wanted === 0 && runs.length === 0 && task.comparison !== null) return { ...view, waitsFor: 'comparison' }
   if (task.wanted === 0) return { ...view, waitsFor: 'runs', ...estimateOfRuns(state, runs) }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { DEFAULT_POLICY } from '#protocol/bundle/policy'
+import { encodeSources, type Source } from '#protocol/bundle/sources'
 import type { ContentStore } from '#protocol/content/content'
 import { EMPTY_DIRECTORY } from '#protocol/content/content'
 import type { QueryWhat, Request } from '#protocol/owner/messages'
@@ -63,6 +64,7 @@ async function setUp() {
     async commit(event: Event) {
       world.apply(event)
     },
+    async flush() {},
     async write(changes: readonly Change[]) {
       world.store.write(world.epoch, changes)
     }
@@ -111,6 +113,31 @@ const dump = (world: CoordinatorWorld): string =>
   JSON.stringify(world.store.keys('').map((key) => [key, Buffer.from(world.store.peek(key) ?? []).toString('base64')]))
 
 describe('what one client has', () => {
+  it('no other can take anything from, whether it is over or not', async () => {
+    const { world, ask, submit } = await setUp()
+    submit('bob', batchId(1), 'mine')
+    const source: Source = { name: 'x', of: `${batchId(1)}.0`, from: 0, count: 0, part: 'output', path: '' }
+    const { bytes } = bundle('taker')
+    const sources = encodeSources(new Map([[0, { allowFailed: false, list: [source] }]])) as Uint8Array<ArrayBuffer>
+    const take = (number: number) => ({
+      submit: {
+        batch: new Uint8Array(16).fill(number),
+        name: '',
+        manifests: [bytes as Uint8Array<ArrayBuffer>],
+        policy: new Uint8Array(),
+        more: false,
+        first: 0,
+        sources
+      }
+    })
+    assert.equal(await refusalOf(ask('cid', take(1))), 'not_found')
+    await ask('bob', take(2))
+    world.work(world.join('n', offer(4)), { output: 'secret' })
+    assert.equal(world.record(`${batchId(1)}.0`).state, 'ready')
+    assert.equal(await refusalOf(ask('cid', take(3))), 'not_found')
+    await ask('bob', take(4))
+  })
+
   it('no other can see or end, however it names it and whatever it asks (Q05)', async () => {
     await fc.assert(
       fc.asyncProperty(

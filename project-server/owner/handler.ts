@@ -25,8 +25,8 @@ export interface HandlerPorts {
   readonly host: Host
   readonly content: ContentStore
   readonly store: Pick<Store, 'get' | 'range'>
-  readonly coordinator: Pick<Coordinator, 'refusal' | 'batch'>
-  readonly committer: Pick<Committer, 'assertOpen' | 'commit' | 'write'>
+  readonly coordinator: Pick<Coordinator, 'refusal' | 'batch' | 'expects'>
+  readonly committer: Pick<Committer, 'assertOpen' | 'commit' | 'write' | 'flush'>
   readonly views: (client: PeerIdString) => Views
   readonly data: DataNames
   readonly changes: Changes

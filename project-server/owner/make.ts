@@ -26,18 +26,30 @@ export async function makeTree(
   request: Make,
   content: Pick<ContentStore, 'has' | 'getBlock' | 'putBlock' | 'pin' | 'sizeOf'>
 ): Promise<Made & { readonly cid: CID }> {
-  const top: Folder = new Map()
-  for (const { path, root } of request.entries) place(top, path, root)
-  for (const cid of new Set(leaves(top))) if (!content.has(cid)) throw new OwnerError('missing_content', `the project does not hold ${cid}`)
-  const { cid } = await build(top, content)
-  await content.pin(cid)
+  const entries = request.entries.map(({ path, root }) => {
+    const cid = acceptCid(root)
+    if (cid === undefined || (cid.code !== DAG_PB && cid.code !== RAW))
+      throw new OwnerError('malformed', `the entry ${JSON.stringify(path)} does not name a file or folder`)
+    return { path, root: cid }
+  })
+  const { cid } = await makeFolder(entries, content)
   return { cid, root: cid.toString(), bytes: content.sizeOf(cid) ?? 0 }
 }
 
-function place(top: Folder, path: string, root: Uint8Array): void {
-  const cid = acceptCid(root)
-  if (cid === undefined || (cid.code !== DAG_PB && cid.code !== RAW))
-    throw new OwnerError('malformed', `the entry ${JSON.stringify(path)} does not name a file or folder`)
+/** The same of roots that are known to be files or folders. */
+export async function makeFolder(
+  entries: readonly { readonly path: string; readonly root: CID }[],
+  content: Pick<ContentStore, 'has' | 'getBlock' | 'putBlock' | 'pin'>
+): Promise<{ readonly cid: CID }> {
+  const top: Folder = new Map()
+  for (const { path, root } of entries) place(top, path, root)
+  for (const cid of new Set(leaves(top))) if (!content.has(cid)) throw new OwnerError('missing_content', `the project does not hold ${cid}`)
+  const { cid } = await build(top, content)
+  await content.pin(cid)
+  return { cid }
+}
+
+function place(top: Folder, path: string, cid: CID): void {
   if (path === '' || !isRelativePath(path) || !path.isWellFormed())
     throw new OwnerError('malformed', `${JSON.stringify(path)} is not a relative path without . and ..`)
   const parts = path.split('/')

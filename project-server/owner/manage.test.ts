@@ -24,6 +24,7 @@ async function setUp() {
   const views = storeViews(at.store, at.coordinator, { client: 'owner', all: false })
   const committer = {
     assertOpen() {},
+    async flush() {},
     commit: async (event: Parameters<typeof at.apply>[0]) => at.apply(event),
     write: async (changes: Parameters<typeof at.store.write>[1]) => at.store.write(at.epoch, changes)
   }

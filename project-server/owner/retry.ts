@@ -8,6 +8,7 @@ import { type ManagedTarget, QUERY_ROWS_MAX, type Resolved, SUBMIT_MANIFESTS_MAX
 import { batchKey, bundleKey, decodeBatchRecord, decodeBundleRecord, decodeTaskRecord, type TaskRecord, taskKey } from '../coordinator/records.ts'
 import type { Store } from '../ports.ts'
 import { readNotes } from './notes.ts'
+import { OwnerError } from './request.ts'
 import type { Submissions } from './submit.ts'
 
 export interface RetryPorts {
@@ -42,7 +43,12 @@ export async function retry({ target, by, id, states, dryRun }: Retry, { store, 
     first += part.length
     part = []
   }
-  for await (const { bundle } of ended(store, target, states)) {
+  for await (const { id: task, bundle } of ended(store, target, states)) {
+    if (bundle === '')
+      throw new OwnerError(
+        'missing_content',
+        `task ${task} failed before it had what it takes from others: see \`talko info ${task}\`, and submit it again when they are ready`
+      )
     const manifest = manifests.get(bundle) ?? decodeBundleRecord((await store.get(bundleKey(batch, bundle))) ?? missing(bundle))
     manifests.set(bundle, manifest)
     if (part.length >= SUBMIT_MANIFESTS_MAX) await send(true)

@@ -22,6 +22,7 @@ import {
   taskKey
 } from '../coordinator/records.ts'
 import { decodeLeftRecord, type LeftRecord, leftKey } from '../coordinator/remains-records.ts'
+import { decodeSourcesRecord, type SourcesRecord, sourcesKey } from '../coordinator/sources-records.ts'
 import { batchView, endedWhy, taskView } from '../coordinator/views.ts'
 import type { Store } from '../ports.ts'
 import { labelPrefix, readNotes } from './notes.ts'
@@ -64,7 +65,12 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
     if (bytes === undefined) throw new Error(`the record of bundle ${bundle} is missing`)
     return decodeBundleRecord(bytes)
   }
-  const commandOf = async ({ id, bundle }: TaskRecord): Promise<readonly string[]> => storedManifest(await manifestOf(id, bundle)).command
+  const sourcesOf = async (id: TaskId): Promise<SourcesRecord | undefined> => {
+    const bytes = await store.get(sourcesKey(id))
+    return bytes === undefined ? undefined : decodeSourcesRecord(bytes)
+  }
+  const commandOf = async ({ id, bundle }: TaskRecord): Promise<readonly string[]> =>
+    storedManifest(await manifestOf(id, bundle === '' ? ((await sourcesOf(id))?.template ?? '') : bundle)).command
 
   const withNotes = async (record: BatchRecord): Promise<BatchView> => {
     const { labels, retryOf } = await readNotes(store, record.id)
@@ -130,8 +136,9 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
       const [bytes, parent] = batch === undefined ? [] : await Promise.all([store.get(taskKey(id)), batchRecord(batch)])
       if (bytes === undefined || parent === undefined) return undefined
       const record = decodeTaskRecord(bytes)
-      const [command, left] = await Promise.all([commandOf(record), leftOf(record)])
-      return withProgress(taskView(record, { batch: parent, command, left }, true), coordinator.task(id))
+      const [command, left, waits] = await Promise.all([commandOf(record), leftOf(record), sourcesOf(id)])
+      const view = withProgress(taskView(record, { batch: parent, command, left }, true), coordinator.task(id))
+      return waits === undefined ? view : { ...view, sources: waits.sources }
     },
 
     async tasks(batch, { limit, after }) {
@@ -146,7 +153,7 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
         const record = decodeTaskRecord(value)
         if (record.state === 'killed') left ??= await leftFrom(record.id, limit)
         const command = commands.get(record.bundle) ?? (await commandOf(record))
-        commands.set(record.bundle, command)
+        if (record.bundle !== '') commands.set(record.bundle, command)
         views.push(taskView(record, { batch: parent, command, left: left?.get(leftKey(record.id)) }, false))
       }
       return views

@@ -96,13 +96,14 @@ describe('the parts of a batch', () => {
       committer: {
         assertOpen() {},
         async write() {},
+        async flush() {},
         async commit(event) {
           if (event.kind !== 'submit') return
           applied.push(event)
           tasks = (tasks ?? 0) + event.bundles.length
         }
       },
-      coordinator: { refusal: () => undefined, batch: () => (tasks === undefined ? undefined : ({ tasks } as BatchRecord)) },
+      coordinator: { refusal: () => undefined, expects: () => false, batch: () => (tasks === undefined ? undefined : ({ tasks } as BatchRecord)) },
       store: { get: async () => finished }
     })
     return { submissions, applied }

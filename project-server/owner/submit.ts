@@ -2,19 +2,21 @@
 import * as dagCbor from '@ipld/dag-cbor'
 import type { CID } from 'multiformats/cid'
 import { ManifestError } from '#protocol/bundle/errors'
-import { decodeManifest, manifestCidText, type RunManifest } from '#protocol/bundle/manifest'
+import { DEPENDENCIES_MAX, decodeManifest, manifestCidText, type RunManifest } from '#protocol/bundle/manifest'
 import { DEFAULT_POLICY, policyFault, type TaskPolicy } from '#protocol/bundle/policy'
+import { decodeSources, type Sources } from '#protocol/bundle/sources'
 import type { ContentStore } from '#protocol/content/content'
-import { type BatchId, batchIdFrom, type PeerIdString } from '#protocol/ids'
+import { type BatchId, batchIdFrom, isBatchId, type PeerIdString, parseTaskId } from '#protocol/ids'
 import { ImageError } from '#protocol/image/errors'
 import { decodeImage } from '#protocol/image/image'
 import { labelsFault } from '#protocol/owner/labels'
-import type { Submit } from '#protocol/owner/messages'
+import { SUBMIT_MANIFESTS_MAX, type Submit } from '#protocol/owner/messages'
 import type { Committer } from '../commit.ts'
 import { clip } from '../control/inbound.ts'
 import type { Coordinator } from '../coordinator/coordinator.ts'
 import type { AcceptedBundle, Event } from '../coordinator/events.ts'
-import { batchKey, decodeBatchRecord } from '../coordinator/records.ts'
+import { batchKey, decodeBatchRecord, decodeTaskRecord, taskKey } from '../coordinator/records.ts'
+import { isTerminal } from '../coordinator/states.ts'
 import { DATA_NAME_CHARS_MAX } from '../policy.ts'
 import type { Random, Store } from '../ports.ts'
 import { type BatchNotes, noteChanges } from './notes.ts'
@@ -25,6 +27,8 @@ export interface SubmitPorts {
   readonly random: Random
 }
 
+const NO_SOURCES: ReadonlyMap<number, Sources> = new Map()
+
 type SubmitEvent = Extract<Event, { kind: 'submit' }>
 
 export interface Submitted {
@@ -34,8 +38,8 @@ export interface Submitted {
 }
 
 export interface SubmitStores {
-  readonly committer: Pick<Committer, 'commit' | 'write' | 'assertOpen'>
-  readonly coordinator: Pick<Coordinator, 'refusal' | 'batch'>
+  readonly committer: Pick<Committer, 'commit' | 'write' | 'assertOpen' | 'flush'>
+  readonly coordinator: Pick<Coordinator, 'refusal' | 'batch' | 'expects'>
   readonly store: Pick<Store, 'get'>
 }
 
@@ -56,7 +60,7 @@ export class Submissions {
   /** A part of a batch, whose first task has this index in it. */
   async add(submission: Submission, first: number): Promise<Submitted> {
     this.#ports.committer.assertOpen()
-    const event = submitEvent(submission, this.#ports)
+    const event = submitEvent(submission, this.#ports, first)
     const before = this.#last.get(event.batch) ?? Promise.resolve()
     const applied = before.then(() => this.#apply(event, first, submission))
     const settled = applied.catch(() => undefined)
@@ -83,7 +87,9 @@ export class Submissions {
     }
     const have = coordinator.batch(batch)?.tasks ?? 0
     if (first > have) throw new OwnerError('malformed', `the batch has ${have} tasks so far, these are said to begin at ${first}`)
-    const fresh = { ...event, bundles: await withPlatforms(event.bundles.slice(have - first), this.#ports.content) }
+    const bundles = await withPlatforms(event.bundles.slice(have - first), this.#ports.content)
+    const ended = await this.#endedSources(event)
+    const fresh = { ...event, ...(ended.size === 0 ? {} : { ended }), bundles }
     if (have + fresh.bundles.length === 0) throw new OwnerError('malformed', 'the batch has no task')
     const refusal = coordinator.refusal(fresh)
     if (refusal !== undefined) throw new OwnerError(refusal.code, refusal.message)
@@ -92,6 +98,47 @@ export class Submissions {
     const durable = Promise.all([committer.commit(fresh), changes.length === 0 ? undefined : committer.write(changes)])
     return { durable: durable.then(() => undefined), tasks: have + fresh.bundles.length }
   }
+
+  /** How the sources that are over ended. While one is read another may end: those that are left are still expected when this resolves. */
+  async #endedSources({ sources, by }: SubmitEvent): Promise<ReadonlyMap<string, string | null>> {
+    const ended = new Map<string, string | null>()
+    if (sources === undefined) return ended
+    const others = new Set([...sources.values()].flatMap(({ list }) => list.map(({ of }) => of)).filter((of) => of !== ''))
+    for (const batch of new Set([...others].map((of) => parseTaskId(of)?.batch ?? of)))
+      if ((await this.#clientOf(batch)) !== by) throw new OwnerError('not_found', `there is no batch ${batch} of yours to take something from`)
+    const over = (): string[] => [...others].filter((of) => !ended.has(of) && !this.#ports.coordinator.expects(of))
+    for (let left = over(); left.length > 0; left = over()) for (const of of left) ended.set(of, await this.#endOf(of))
+    return ended
+  }
+
+  async #clientOf(batch: BatchId): Promise<PeerIdString | undefined> {
+    const bytes = await this.#ports.store.get(batchKey(batch))
+    return bytes === undefined ? undefined : decodeBatchRecord(bytes).by
+  }
+
+  /** Of a task or batch that is not in memory: null for ready, else how it failed. Its end may be on its way to the disk. */
+  async #endOf(of: string): Promise<string | null> {
+    const { store, committer } = this.#ports
+    for (const flush of [true, false]) {
+      const bytes = await store.get(isBatchId(of) ? batchKey(of) : taskKey(of))
+      const end = bytes === undefined ? undefined : isBatchId(of) ? endOfBatch(bytes) : endOfTask(bytes)
+      if (end !== undefined) return end
+      if (flush) await committer.flush()
+    }
+    throw new OwnerError('not_found', `there is no ${isBatchId(of) ? 'batch' : 'task'} ${of} to take something from`)
+  }
+}
+
+function endOfTask(bytes: Uint8Array): string | null | undefined {
+  const { state, failure } = decodeTaskRecord(bytes)
+  if (!isTerminal(state)) return undefined
+  return state === 'ready' ? null : state === 'killed' ? 'was killed' : `failed: ${failure?.message ?? ''}`
+}
+
+function endOfBatch(bytes: Uint8Array): string | null | undefined {
+  const { open, created, running, validating, failed, killed } = decodeBatchRecord(bytes)
+  if (open || created + running + validating > 0) return undefined
+  return failed + killed === 0 ? null : `has ${failed} failed and ${killed} killed tasks`
 }
 
 /** A part of a batch as it was asked for; manifests are not looked at yet. */
@@ -102,10 +149,12 @@ export interface Submission extends BatchNotes {
   readonly manifests: readonly Uint8Array[]
   readonly policy: TaskPolicy
   readonly more: boolean
+  /** What tasks of this part take from others, by index in the batch. */
+  readonly sources?: ReadonlyMap<number, Sources>
 }
 
 /** Throws OwnerError `malformed`. */
-export function submissionOf({ batch, name, manifests, policy, more, labels: { labels } = { labels: [] } }: Submit, by: PeerIdString): Submission {
+export function submissionOf({ batch, name, manifests, policy, more, labels: { labels } = { labels: [] }, sources }: Submit, by: PeerIdString): Submission {
   if (batch.length !== 16) throw new OwnerError('malformed', 'a batch id is 16 random bytes')
   const fault = labelsFault(labels)
   if (fault !== undefined) throw new OwnerError('malformed', fault)
@@ -117,12 +166,13 @@ export function submissionOf({ batch, name, manifests, policy, more, labels: { l
     policy: decodePolicy(policy),
     more,
     labels: [...labels].sort(),
-    retryOf: null
+    retryOf: null,
+    sources: sourcesOf(sources)
   }
 }
 
 /** The `submit` event of a hostile submission; throws OwnerError. Does not wait for anything, so that the parts of a batch stay in order. */
-export function submitEvent({ batch, name, by, manifests, policy, more }: Submission, ports: SubmitPorts): SubmitEvent {
+export function submitEvent({ batch, name, by, manifests, policy, more, sources = NO_SOURCES }: Submission, ports: SubmitPorts, first = 0): SubmitEvent {
   const accepted = new Map<string, AcceptedBundle>()
   const present = new Set<string>()
   const bundles = manifests.map((bytes, index) => {
@@ -135,8 +185,27 @@ export function submitEvent({ batch, name, by, manifests, policy, more }: Submis
     accepted.set(cid, bundle)
     return bundle
   })
+  checkSources(sources, bundles, first)
   const seed = Buffer.from(ports.random.bytes(4)).readUInt32BE()
-  return { kind: 'submit', batch, name, by, bundles, policy, more, seed }
+  return { kind: 'submit', batch, name, by, bundles, policy, more, seed, ...(sources.size === 0 ? {} : { sources }) }
+}
+
+/** What tasks take from others are inputs that their manifests do not have, and no more of them than a manifest holds. */
+function checkSources(sources: ReadonlyMap<number, Sources>, bundles: readonly AcceptedBundle[], first: number): void {
+  for (const [index, { list }] of sources) {
+    const names = new Set(bundles[index - first]?.manifest.dependencies.map(({ name }) => name))
+    const twice = list.find(({ name }) => names.has(name))
+    if (twice !== undefined) throw new OwnerError('malformed', `task ${index}: two inputs are named ${twice.name}`)
+    if (names.size + list.length > DEPENDENCIES_MAX) throw new OwnerError('malformed', `task ${index}: more than ${DEPENDENCIES_MAX} inputs`)
+  }
+}
+
+/** Absent or empty: none. */
+function sourcesOf(bytes: Uint8Array | undefined): ReadonlyMap<number, Sources> {
+  if (bytes === undefined || bytes.length === 0) return NO_SOURCES
+  const sources = decodeSources(bytes, SUBMIT_MANIFESTS_MAX)
+  if (typeof sources === 'string') throw new OwnerError('malformed', sources)
+  return sources
 }
 
 function decode(bytes: Uint8Array, index: number): RunManifest {

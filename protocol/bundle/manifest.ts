@@ -174,6 +174,11 @@ const MODEL = /^[a-z0-9](?:[a-z0-9 ._()/+-]{0,62}[a-z0-9)+])?$/
 const DRIVER = /^(?:(?:0|[1-9][0-9]{0,5})\.){0,3}[1-9][0-9]{0,5}$/
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 
+/** A file name under `/in`. */
+export function isDependencyName(name: unknown): name is string {
+  return typeof name === 'string' && NAME.test(name)
+}
+
 function refuse(what: string): never {
   throw new ManifestError('manifest_malformed', what)
 }
@@ -200,7 +205,7 @@ function checkManifest(value: unknown): asserts value is RunManifest {
   for (const item of list(manifest.dependencies, 'dependencies', DEPENDENCIES_MAX)) {
     const dependency = fields(item, 'a dependency', ['name', 'root', 'path', 'executables'])
     const name = dependency.name
-    if (typeof name !== 'string' || !NAME.test(name)) refuse(`a dependency's name must match ${NAME.source}, got ${show(name)}`)
+    if (!isDependencyName(name)) refuse(`a dependency's name must match ${NAME.source}, got ${show(name)}`)
     if (names.has(name)) refuse(`two dependencies are named ${name}`)
     names.add(name)
     if (CID.asCID(dependency.root) === null) refuse(`dependency ${name}: \`root\` is not a CID`)

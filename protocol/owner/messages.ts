@@ -1,5 +1,7 @@
 /** What a client asks a coordinator, and the shapes of the answers' dag-cbor bodies. */
 import type { GpuNeeds } from '../bundle/manifest.ts'
+
+import type { Sources } from '../bundle/sources.ts'
 import type { BatchId, PeerIdString, TaskId } from '../ids.ts'
 import { LABELS_MAX } from './labels.ts'
 import { Answer, Request } from './owner.js'
@@ -50,10 +52,22 @@ export function decodeAnswer(bytes: Uint8Array): Answer | undefined {
 /** What a Query may ask. */
 export type QueryWhat = 'tasks' | 'task' | 'batches' | 'nodes' | 'receipt' | 'project' | 'resolve' | 'why'
 
-/** DESIGN 5. `staged` comes with dependencies between tasks. */
+/** DESIGN 5. `created`: its batch is not complete, or it waits for other tasks. */
 export type TaskStatus = 'created' | 'staged' | 'running' | 'validating' | 'ready' | 'failed' | 'killed'
 
-export type FailureCode = 'exit' | 'time' | 'memory' | 'disk' | 'pids' | 'too_many_errors' | 'no_agreement' | 'input' | 'output_lost' | 'queue_limit'
+export type FailureCode =
+  | 'exit'
+  | 'time'
+  | 'memory'
+  | 'disk'
+  | 'pids'
+  | 'too_many_errors'
+  | 'no_agreement'
+  | 'input'
+  | 'output_lost'
+  | 'queue_limit'
+  /** A task that it takes something from failed or was killed, or left nothing there. */
+  | 'source'
 
 /** Who keeps a batch or a task from getting new replicas, and why. */
 export interface HeldView {
@@ -106,6 +120,8 @@ export interface TaskView {
   /** By itself or with its batch. */
   readonly held?: HeldView
   readonly replicas?: readonly ReplicaView[]
+  /** With `task`: what it takes from others. */
+  readonly sources?: Sources
 }
 
 /** `batches`, and the body of every Answer to Watch. */
@@ -269,10 +285,10 @@ export interface WhyView {
   readonly name: string
   readonly status: TaskStatus
   /**
-   * submission: the rest of its batch. node: there is none that could take it. turn: those that could are busy. runs: what is
+   * submission: the rest of its batch. sources: tasks that it takes something from, or that come before it. node: there is none that could take it. turn: those that could are busy. runs: what is
    * being run. comparison: results differ, and the project compares their outputs. release: it is held. output: it is agreed, and the project fetches what was agreed on. nothing: it is over.
    */
-  readonly waitsFor: 'submission' | 'node' | 'turn' | 'runs' | 'comparison' | 'release' | 'output' | 'nothing'
+  readonly waitsFor: 'submission' | 'sources' | 'node' | 'turn' | 'runs' | 'comparison' | 'release' | 'output' | 'nothing'
   readonly waitedMs: number
   readonly quorum: number
   /** Executions that it still wants started. */
@@ -292,6 +308,8 @@ export interface WhyView {
   readonly runs: readonly RunWhy[]
   /** What runs goes on; nothing new starts. */
   readonly held?: HeldView
+  /** With `sources`: how many are not over; 0 while its bundle is made. */
+  readonly sources?: number
   /** With `node` and `turn`: every node of the project under one reason. */
   readonly nodes?: readonly NodesWhy[]
   readonly nearest?: NearestMiss

@@ -400,6 +400,10 @@ export var Submit;
                     w.uint32(58);
                     Labels.codec().encode(obj.labels, w);
                 }
+                if (obj.sources != null) {
+                    w.uint32(66);
+                    w.bytes(obj.sources);
+                }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
                 }
@@ -447,6 +451,10 @@ export var Submit;
                             obj.labels = Labels.codec().decode(reader, reader.uint32(), {
                                 limits: opts.limits?.labels
                             });
+                            break;
+                        }
+                        case 8: {
+                            obj.sources = reader.bytes();
                             break;
                         }
                         default: {
@@ -515,6 +523,13 @@ export var Submit;
                             yield* Labels.codec().stream(reader, reader.uint32(), `${prefix}.labels`, {
                                 limits: opts.limits?.labels
                             });
+                            break;
+                        }
+                        case 8: {
+                            yield {
+                                field: `${prefix}.sources`,
+                                value: reader.bytes()
+                            };
                             break;
                         }
                         default: {

@@ -1,6 +1,7 @@
 /** Production's coordinator, committer, control service, pulls and submissions, wired as the project server's `main` does. */
 import { Committer } from '#project-server/commit'
 import { Comparisons } from '#project-server/comparisons'
+import { Completions } from '#project-server/completions'
 import { ControlService } from '#project-server/control-service'
 import { storedManifest } from '#project-server/coordinator/batches'
 import { Coordinator } from '#project-server/coordinator/coordinator'
@@ -55,6 +56,7 @@ export async function serve(ports: ServePorts): Promise<Served> {
       if (effect.kind === 'pull') pulls.pull(effect)
       else if (effect.kind === 'compare') comparisons.compare(effect)
       else if (effect.kind === 'compared_enough') comparisons.enough(effect.task)
+      else if (effect.kind === 'complete') completions.complete(effect)
       else if (effect.kind !== 'changed') control.carry(effect)
     }
     control.flush()
@@ -65,6 +67,7 @@ export async function serve(ports: ServePorts): Promise<Served> {
   const agree = async ({ output: a }: Candidate, { output: b }: Candidate, { task }: { task: TaskId }): Promise<boolean> =>
     areNear(readCommand(storedManifest(coordinator.bundle(coordinator.task(task)?.bundle ?? '') ?? new Uint8Array(0)).command).name, a, b)
   const comparisons = new Comparisons({ content, host, clock: process, logger: SILENT, committer, done: (event) => committer.apply(event), agree })
+  const completions = new Completions({ store, content, clock: process, logger: SILENT, done: (event) => committer.apply(event) })
   const dice = random.fork('epoch', epoch)
   await control.start()
   const submissions = new Submissions({

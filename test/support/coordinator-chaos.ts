@@ -9,16 +9,26 @@ import { CID as Cid } from 'multiformats/cid'
 import { Coordinator } from '#project-server/coordinator/coordinator'
 import type { AcceptedBundle, Effect, Event } from '#project-server/coordinator/events'
 import { DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
+import { manifestCid } from '#protocol/bundle/manifest'
 import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
+import type { Source, Sources } from '#protocol/bundle/sources'
 import { decodeFrame, type Frame } from '#protocol/control/messages'
 import type { ReplicaId, TaskId } from '#protocol/ids'
 import { parseReplicaId } from '#protocol/ids'
 import { MemoryStore } from '../../sim/store.ts'
-import { batchId, bundle, offer, PROJECT, plainBundle, result, SEAL, SIGNER, signedResult } from './coordinator.ts'
+import { batchId, bundle, completion, offer, PROJECT, plainBundle, result, SEAL, SIGNER, signedResult } from './coordinator.ts'
 import { close, Safety } from './coordinator-safety.ts'
 
 export type Action =
-  | { readonly kind: 'submit'; readonly tasks: number; readonly policy: Partial<TaskPolicy>; readonly more: boolean }
+  /** `takes`: from how many of the tasks before it, one in three tasks takes something. */
+  | {
+      readonly kind: 'submit'
+      readonly tasks: number
+      readonly policy: Partial<TaskPolicy>
+      readonly more: boolean
+      readonly takes?: number
+      readonly allowFailed?: boolean
+    }
   | { readonly kind: 'repeat'; readonly batch: number }
   | { readonly kind: 'kill'; readonly batch: number; readonly task: number | null }
   | { readonly kind: 'hold'; readonly batch: number; readonly task: number | null; readonly stop: boolean }
@@ -34,6 +44,7 @@ export type Action =
   | { readonly kind: 'say_again'; readonly node: number; readonly back: number }
   | { readonly kind: 'steal'; readonly node: number; readonly from: number }
   | { readonly kind: 'pulled'; readonly ok: boolean }
+  | { readonly kind: 'completed'; readonly ok: boolean }
   | { readonly kind: 'pass'; readonly ms: number }
   | { readonly kind: 'commit' }
   | { readonly kind: 'crash'; readonly when: 'before' | 'between' | 'after' }
@@ -90,7 +101,13 @@ export class Chaos {
   readonly store = new MemoryStore()
   readonly nodes: ChaosNode[] = []
   readonly safety: Safety
-  readonly batches: { readonly id: string; readonly bundles: AcceptedBundle[]; readonly policy: TaskPolicy; complete: boolean }[] = []
+  readonly batches: {
+    readonly id: string
+    readonly bundles: AcceptedBundle[]
+    readonly policy: TaskPolicy
+    readonly sources: Map<number, Sources>
+    complete: boolean
+  }[] = []
   /** How often what happened, to see that it did. */
   readonly sometimes: Record<string, number> = {}
   nowMs = 1_000_000
@@ -98,6 +115,7 @@ export class Chaos {
   #coordinator = new Coordinator({ project: PROJECT, epoch: 0, signer: SIGNER })
   #greeting: ChaosNode[] = []
   #pulls: Extract<Effect, { kind: 'pull' | 'compare' }>[] = []
+  #completions: TaskId[] = []
 
   constructor(nodes: number, liars: number) {
     for (let index = 0; index < nodes; index++) this.nodes.push(new ChaosNode(`node ${index}`, index < liars))
@@ -114,6 +132,7 @@ export class Chaos {
     await this.#coordinator.load(this.store, this.nowMs)
     this.safety.restarted(this.#coordinator)
     this.#pulls = []
+    this.#completions = []
     this.#greeting = []
     for (const node of this.nodes) this.#cut(node, false)
     return this
@@ -136,6 +155,9 @@ export class Chaos {
         break
       case 'pulled':
         this.#pulled(action.ok)
+        break
+      case 'completed':
+        this.#completed(action.ok)
         break
       case 'pass':
         this.#pass(action.ms)
@@ -181,6 +203,7 @@ export class Chaos {
         while ([...node.leases.values()].some(({ phase }) => phase === 'granted' || phase === 'killed')) this.#end(node, 'good')
         this.#ack(node)
         while (this.#pulls.length > 0) this.#pulled(true)
+        while (this.#completions.length > 0) this.#completed(true)
       }
       this.#pass(500)
       this.commit()
@@ -253,16 +276,36 @@ export class Chaos {
     this.safety.killed(tasks)
   }
 
-  #submit({ tasks, policy, more }: Extract<Action, { kind: 'submit' }>): void {
+  #submit({ tasks, policy, more, takes = 0, allowFailed = false }: Extract<Action, { kind: 'submit' }>): void {
     const unfinished = this.batches.find(({ complete }) => !complete)
     const sizes = (index: number) => ({ memoryBytes: 1024 ** 3 * (1 + (index % 2)) })
     const bundles = Array.from({ length: tasks }, (_, index) =>
       index % 3 === 2 ? plainBundle('2', sizes(index)) : bundle(`${index % 3}`, { resources: sizes(index) })
     )
-    const batch = unfinished ?? { id: batchId(this.batches.length + 1), bundles: [], policy: { ...DEFAULT_POLICY, ...policy }, complete: false }
+    const batch: Chaos['batches'][number] = unfinished ?? {
+      id: batchId(this.batches.length + 1),
+      bundles: [],
+      policy: { ...DEFAULT_POLICY, ...policy },
+      sources: new Map(),
+      complete: false
+    }
     if (unfinished === undefined) this.batches.push(batch)
     const from = batch.bundles.length
     batch.bundles.push(...bundles)
+    for (let index = Math.max(from, 1); index < from + tasks; index++) {
+      if (takes === 0 || index % 3 !== 1) continue
+      const list = Array.from(
+        { length: Math.min(takes, index) },
+        (_, at): Source => ({ name: `from${at}`, of: '', from: index - 1 - at, count: 1, part: 'output', path: '' })
+      )
+      if (takes > 2) list.push({ name: '', of: '', from: 0, count: index, part: 'after', path: '' })
+      batch.sources.set(index, { allowFailed, list })
+      this.safety.takes(
+        `${batch.id}.${index}`,
+        allowFailed,
+        list.flatMap((source) => Array.from({ length: source.count }, (_, at) => `${batch.id}.${source.from + at}`))
+      )
+    }
     batch.complete = !more
     this.#apply(this.#submission(batch, from, bundles, more))
     // What an owner does until it has an answer: say it again.
@@ -271,7 +314,8 @@ export class Chaos {
   }
 
   #submission(batch: Chaos['batches'][number], from: number, bundles: readonly AcceptedBundle[], more: boolean): Event {
-    return { kind: 'submit', batch: batch.id, name: 'chaos', by: OWNER, bundles, policy: batch.policy, more, from, seed: batch.bundles.length }
+    const sources = new Map([...batch.sources].filter(([index]) => index >= from))
+    return { kind: 'submit', batch: batch.id, name: 'chaos', by: OWNER, bundles, policy: batch.policy, more, from, seed: batch.bundles.length, sources }
   }
 
   #join(node: ChaosNode): void {
@@ -340,11 +384,9 @@ export class Chaos {
     if (frame.seq <= node.received) return
     if (frame.seq !== node.received + 1) throw new Error(`${node.id} has ${node.received} and got ${frame.seq}`)
     node.received = frame.seq
-    for (const { replica, epoch, granted } of frame.assign?.leases ?? []) {
+    for (const { replica, epoch, granted, manifest } of frame.assign?.leases ?? []) {
       if (node.leaving) continue
-      const id = parseReplicaId(replica)
-      const index = Number(id?.task.split('.')[1])
-      const cid = this.batches.find((batch) => replica.startsWith(batch.id))?.bundles[index]?.cid ?? ''
+      const cid = manifestCid(manifest).toString()
       node.leases.set(replica, { epoch, bundle: Cid.parse(cid), phase: granted === true ? 'granted' : 'leased' })
       if (granted === true) this.safety.granted(node.id, replica)
     }
@@ -428,6 +470,13 @@ export class Chaos {
     this.#apply({ kind: 'pulled', task: pull.task, node: pull.nodes[0] ?? '', ok, message: '' })
   }
 
+  #completed(ok: boolean): void {
+    const task = this.#completions.shift()
+    if (task === undefined) return
+    this.safety.completed(task)
+    this.#apply(ok ? completion(this.store, task) : { kind: 'completed', task, bundle: null, message: 'it is gone' })
+  }
+
   #pass(ms: number): void {
     this.nowMs += ms
     for (const node of this.nodes) if (node.welcomeHeard) this.#apply({ kind: 'heartbeat', node: node.id })
@@ -464,8 +513,10 @@ export class Chaos {
 
   #carryOut(effect: Effect): void {
     if (effect.kind === 'pull' || effect.kind === 'compare') this.#pulls.push(effect)
+    if (effect.kind === 'complete') this.#completions.push(effect.task)
     if (effect.kind === 'compared_enough') this.#pulls = this.#pulls.filter(({ kind, task }) => kind === 'pull' || task !== effect.task)
-    if (effect.kind === 'pull' || effect.kind === 'compare' || effect.kind === 'compared_enough' || effect.kind === 'changed') return
+    if (effect.kind === 'pull' || effect.kind === 'complete' || effect.kind === 'compare' || effect.kind === 'compared_enough' || effect.kind === 'changed')
+      return
     const node = this.nodes.find(({ id }) => id === effect.node)
     if (node === undefined) return
     if (effect.kind === 'welcome') {

@@ -29,6 +29,7 @@ export class Safety {
   /** Ids of outputs that every replica reported, and that are pinned for a task. */
   readonly #outputs = new Map<ReplicaId, Set<string>>()
   readonly #left = new Set<TaskId>()
+  readonly #sources = new Map<TaskId, { readonly allowFailed: boolean; readonly of: readonly TaskId[] }>()
   readonly #fetched = new Map<TaskId, Set<string>>()
 
   constructor(store: MemoryStore) {
@@ -53,6 +54,16 @@ export class Safety {
   /** An output is here and pinned. */
   fetched({ task, output }: Extract<Effect, { kind: 'pull' }>): void {
     addTo(this.#fetched, task, output)
+  }
+
+  /** What it takes from others. */
+  takes(task: TaskId, allowFailed: boolean, of: readonly TaskId[]): void {
+    this.#sources.set(task, { allowFailed, of })
+  }
+
+  /** Its complete bundle is asked for when all that it takes something from is durably over. */
+  completed(task: TaskId): void {
+    this.#checkSources(task)
   }
 
   /** [7, 14] One attempt belongs to one node. */
@@ -117,6 +128,14 @@ export class Safety {
     this.#holding.clear()
   }
 
+  #checkSources(task: TaskId): void {
+    const { allowFailed, of } = this.#sources.get(task) ?? { allowFailed: true, of: [] }
+    for (const source of of) {
+      const state = this.#last.get(source)?.state ?? 'created'
+      assert.ok(state === 'ready' || (allowFailed && isTerminal(state)), `${task} goes on although ${source} is ${state}`)
+    }
+  }
+
   #checkTask(task: TaskRecord): void {
     const before = this.#last.get(task.id)
     const { policy } = this.#batchOf(task.id)
@@ -124,6 +143,9 @@ export class Safety {
     this.#last.set(task.id, task)
     if (isTerminal(task.state)) this.open.delete(task.id)
     else this.open.add(task.id)
+    // Nobody runs it before it has what it takes from others.
+    if (task.bundle === '') assert.equal(task.replicas.length, 0, `${task.id} has replicas and no bundle`)
+    else this.#checkSources(task.id)
     // [4] One node, one replica; only what was given back unharmed may be tried there again.
     const nodes = task.replicas.filter(({ state, fault }) => state !== 'returned' || fault?.class !== 'owner').map(({ node }) => node)
     assert.equal(new Set(nodes).size, nodes.length, `${task.id} is twice on one node: ${nodes.join(', ')}`)

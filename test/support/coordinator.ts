@@ -6,8 +6,9 @@ import type { AcceptedBundle, Effect, Event, NodeOffer, Unsigned } from '#projec
 import type { LeaseSigner } from '#project-server/coordinator/output'
 import { type CoordinatorPolicy, DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
 import { receiptKey } from '#project-server/coordinator/receipt-records'
-import { decodeTaskRecord, type TaskRecord, taskKey } from '#project-server/coordinator/records'
-import { encodeManifest, manifestCid, type RunManifest } from '#protocol/bundle/manifest'
+import { bundleKey, decodeBundleRecord, decodeTaskRecord, type TaskRecord, taskKey } from '#project-server/coordinator/records'
+import { decodeSourcesRecord, sourcesKey } from '#project-server/coordinator/sources-records'
+import { decodeManifest, encodeManifest, manifestCid, type RunManifest } from '#protocol/bundle/manifest'
 import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
 import { cidOfBytes, RAW } from '#protocol/content/cid'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
@@ -156,6 +157,27 @@ export class ScriptedNode {
   }
 }
 
+/** What the shell answers when all sources of a task are over: their outputs as inputs, a folder of many as one root. */
+export function completion(store: MemoryStore, task: TaskId): Extract<Event, { kind: 'completed' }> {
+  const { template, sources } = decodeSourcesRecord(store.peek(sourcesKey(task)) ?? new Uint8Array())
+  const batch = task.slice(0, task.indexOf('.'))
+  const manifest = decodeManifest(decodeBundleRecord(store.peek(bundleKey(batch, template)) ?? new Uint8Array()))
+  const dependencies = [...manifest.dependencies]
+  for (const { name, of, from, part, path } of sources.list) {
+    if (part === 'after') continue
+    if (part === 'all') {
+      dependencies.push({ name, root: outputOf(`all for ${task}`), path: '', executables: [] })
+      continue
+    }
+    const record = decodeTaskRecord(store.peek(taskKey(of === '' ? `${batch}.${from}` : of)) ?? new Uint8Array())
+    if (record.decision?.held === true) dependencies.push({ name, root: CID.parse(record.decision.output), path, executables: [] })
+    else if (!sources.allowFailed) throw new Error(`${task} is completed before ${record.id} is ready`)
+  }
+  const complete = { ...manifest, dependencies }
+  const bytes = encodeManifest(complete)
+  return { kind: 'completed', task, bundle: { cid: manifestCid(bytes).toString(), bytes, manifest: complete }, message: '' }
+}
+
 export class CoordinatorWorld {
   readonly store = new MemoryStore()
   readonly nodes = new Map<string, ScriptedNode>()
@@ -171,6 +193,8 @@ export class CoordinatorWorld {
   readonly #policy: CoordinatorPolicy
   #coordinator: Coordinator | undefined
   readonly #pulled: Event[] = []
+  /** Bundles are completed at once unless a test takes that over. */
+  completes = true
 
   constructor(policy: CoordinatorPolicy = DEFAULT_COORDINATOR_POLICY) {
     this.#policy = policy
@@ -220,6 +244,10 @@ export class CoordinatorWorld {
       if (this.compares) this.#pulled.push({ kind: 'compared', task: effect.task, pairs, missing: [] })
       return
     }
+    if (effect.kind === 'complete') {
+      if (this.completes) this.#pulled.push(completion(this.store, effect.task))
+      return
+    }
     if (effect.kind === 'changed' || effect.kind === 'compared_enough') return
     const node = this.nodes.get(effect.node)
     if (node === undefined) return
@@ -266,8 +294,8 @@ export class CoordinatorWorld {
     return node
   }
 
-  submit(batch: string, bundles: readonly AcceptedBundle[], policy: Partial<TaskPolicy> = {}): void {
-    this.apply({ kind: 'submit', batch, name: 'a batch', by: 'owner', bundles, policy: { ...DEFAULT_POLICY, ...policy }, more: false, seed: 7 })
+  submit(batch: string, bundles: readonly AcceptedBundle[], policy: Partial<TaskPolicy> = {}, more: Partial<Extract<Event, { kind: 'submit' }>> = {}): void {
+    this.apply({ kind: 'submit', batch, name: 'a batch', by: 'owner', bundles, policy: { ...DEFAULT_POLICY, ...policy }, more: false, seed: 7, ...more })
   }
 
   begin(node: ScriptedNode, ...replicas: readonly ReplicaId[]): void {

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { CID } from 'multiformats/cid'
+import { encodeManifest, manifestCidText, type RunManifest } from '#protocol/bundle/manifest'
+import type { Source, Sources } from '#protocol/bundle/sources'
+import { cidOfBytes, RAW } from '#protocol/content/cid'
+import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
+import { batchId, plainBundle } from '#test/support/coordinator'
+import { MemoryStore } from '../sim/store.ts'
+import { Completions } from './completions.ts'
+import type { Event } from './coordinator/events.ts'
+import { bundleKey, encodeBundleRecord, encodeTaskRecord, type TaskRecord, taskKey } from './coordinator/records.ts'
+import { encodeSourcesRecord, sourcesKey } from './coordinator/sources-records.ts'
+import { SILENT } from './logger.ts'
+import { ManualClock } from './testing/manual-clock.ts'
+
+const BATCH = batchId(1)
+
+/** A project that holds blocks, with tasks of one batch that are over. */
+function setUp() {
+  const store = new MemoryStore()
+  const blocks = new Map<string, Uint8Array>()
+  const put = (bytes: Uint8Array): string => {
+    const cid = cidOfBytes(RAW, bytes)
+    blocks.set(cid.toString(), bytes)
+    return cid.toString()
+  }
+  let full = false
+  const content = {
+    has: (root: CID) => blocks.has(root.toString()) || [EMPTY_DIRECTORY, EMPTY_FILE].includes(root.toString()),
+    locate: (root: CID, path?: string) => (blocks.has(root.toString()) && path !== 'no/such' ? '/x' : undefined),
+    getBlock: async (cid: CID) => blocks.get(cid.toString()) ?? (cid.toString() === EMPTY_FILE ? new Uint8Array() : undefined),
+    putBlock: async (codec: number, bytes: Uint8Array) => {
+      if (full) throw new Error('no space left')
+      const cid = cidOfBytes(codec, bytes)
+      blocks.set(cid.toString(), bytes)
+      return cid
+    },
+    pin: async () => {}
+  }
+  const clock = new ManualClock()
+  const answers: Extract<Event, { kind: 'completed' }>[] = []
+  let wake = (): void => {}
+  const completions = new Completions({
+    store,
+    content,
+    clock,
+    logger: SILENT,
+    done: (event) => {
+      answers.push(event)
+      wake()
+    }
+  })
+  const over = (index: number, output: string | null, state: TaskRecord['state'] = 'ready'): void => {
+    const decision =
+      output === null
+        ? null
+        : {
+            vote: 'v',
+            atMs: 1,
+            exitCode: 0,
+            output: put(Buffer.from(output)),
+            stdout: put(Buffer.from(`${output} printed`)),
+            stderr: EMPTY_FILE,
+            bytes: 1,
+            held: true
+          }
+    const id = `${BATCH}.${index}`
+    const record = { id, bundle: 'x', createdAtMs: 0, startedAtMs: 0, endedAtMs: 1, state, failure: null, decision, outputLosses: 0, replicas: [], held: null }
+    store.write(0, [{ key: taskKey(id), value: encodeTaskRecord(record) }])
+  }
+  const complete = async (list: readonly Source[], allowFailed = false): Promise<RunManifest | string> => {
+    const { cid, bytes } = plainBundle('child')
+    const id = `${BATCH}.9`
+    const sources: Sources = { allowFailed, list }
+    store.write(0, [
+      { key: bundleKey(BATCH, cid), value: encodeBundleRecord({ bytes }) },
+      { key: sourcesKey(id), value: encodeSourcesRecord({ template: cid, depth: 1, sources }) }
+    ])
+    const before = answers.length
+    const answered = new Promise<void>((resolve) => {
+      wake = resolve
+    })
+    completions.complete({ kind: 'complete', task: id })
+    await answered
+    const { bundle, message } = answers[before] ?? {}
+    if (bundle === undefined || bundle === null) return message ?? ''
+    assert.equal(manifestCidText(bundle.bytes), bundle.cid)
+    assert.deepEqual(encodeManifest(bundle.manifest), bundle.bytes)
+    return bundle.manifest
+  }
+  return {
+    over,
+    complete,
+    blocks,
+    clock,
+    completions,
+    fill: (now: boolean) => {
+      full = now
+    }
+  }
+}
+
+function source(from: number, change: Partial<Source> = {}): Source {
+  return { name: `in${from}`, of: '', from, count: 1, part: 'output', path: '', ...change }
+}
+
+describe('the complete bundle of a task', () => {
+  it('has what its sources left as inputs: outputs, paths below them, what was printed', async () => {
+    const { over, complete } = setUp()
+    over(0, 'zero')
+    over(1, 'one')
+    const list = [
+      source(0, { path: 'a/b' }),
+      source(1, { part: 'stdout' }),
+      source(0, { name: '', part: 'after' }),
+      source(0, { name: 'far', of: `${BATCH}.1`, count: 0 })
+    ]
+    const manifest = await complete(list)
+    assert.ok(typeof manifest !== 'string')
+    const rawOf = (text: string): string => cidOfBytes(RAW, Buffer.from(text)).toString()
+    assert.deepEqual(
+      manifest.dependencies.map(({ name, root, path }) => [name, root.toString(), path]),
+      [
+        ['in0', rawOf('zero'), 'a/b'],
+        ['in1', rawOf('one printed'), ''],
+        ['far', rawOf('one'), '']
+      ]
+    )
+  })
+
+  it('gathers many into one folder, in their order', async () => {
+    const { over, complete, blocks } = setUp()
+    for (let index = 0; index < 3; index++) over(index, `output ${index}`)
+    const manifest = await complete([source(0, { name: 'maps', part: 'all', count: 3 })])
+    assert.ok(typeof manifest !== 'string')
+    const text = Buffer.from(blocks.get(String(manifest.dependencies[0]?.root)) ?? new Uint8Array()).toString('latin1')
+    for (const name of ['0000', '0001', '0002']) assert.ok(text.includes(name))
+  })
+
+  it('cannot be made of what is not here, and says what that is', async () => {
+    const { over, complete, blocks } = setUp()
+    over(0, 'zero')
+    over(1, null, 'failed')
+    assert.match(String(await complete([source(0, { path: 'no/such' })])), /input in0: the output of task .*\.0 has no no\/such/)
+    assert.match(String(await complete([source(1)])), /input in1: task .*\.1 left no output/)
+    assert.match(String(await complete([source(7)])), /there is no task/)
+    blocks.clear()
+    assert.match(String(await complete([source(0)])), /the output of task .*\.0 is no longer here/)
+  })
+
+  it('goes without what failed tasks did not leave, when they are allowed to fail', async () => {
+    const { over, complete } = setUp()
+    over(0, null, 'failed')
+    over(1, 'a part', 'failed')
+    const manifest = await complete([source(0), source(1), source(1, { name: 'gone', path: 'no/such' })], true)
+    assert.ok(typeof manifest !== 'string')
+    assert.deepEqual(
+      manifest.dependencies.map(({ name }) => name),
+      ['in1']
+    )
+  })
+
+  it('is tried again when the disk was full', async () => {
+    const { over, complete, clock, completions, fill } = setUp()
+    over(0, 'zero')
+    fill(true)
+    const made = complete([source(0, { name: 'maps', part: 'all' })])
+    while (clock.waiting === 0) await new Promise((resolve) => setImmediate(resolve))
+    fill(false)
+    clock.forward(5_000)
+    assert.ok(typeof (await made) !== 'string')
+    await completions.stop()
+  })
+})

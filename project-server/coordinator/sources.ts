@@ -1,0 +1,156 @@
+/**
+ * What tasks take from other tasks. A task with sources stays `created` until they are over: parents know their dependents,
+ * and a dependent counts the sources that it still waits for, so that nothing is ever looked through. What follows when one is
+ * over is in dependents.ts.
+ */
+import type { Source, Sources } from '#protocol/bundle/sources'
+import { isBatchId, parseTaskId, type TaskId } from '#protocol/ids'
+import type { SubmitRefusal } from './batches.ts'
+import type { Event } from './events.ts'
+import type { Batch, Dependents, Task } from './model.ts'
+import { RANGES_MAX, SOURCE_DEPTH_MAX, SOURCE_LINKS_MAX } from './policy.ts'
+import { encodeSourcesRecord, sourcesKey } from './sources-records.ts'
+import type { State } from './state.ts'
+
+type Submit = Extract<Event, { kind: 'submit' }>
+
+/** Why these sources cannot be waited for. */
+export function sourcesRefusal(state: State, event: Submit): SubmitRefusal | undefined {
+  const { sources, batch: id } = event
+  if (sources === undefined) return undefined
+  const batch = state.batches.get(id)
+  const have = batch?.tasks.length ?? 0
+  const tasks = (event.from ?? have) + event.bundles.length
+  let links = state.sourceLinks
+  let ranges = batch?.dependents?.ranges.length ?? 0
+  const depths = new Map<number, number>()
+  const depthAt = (index: number): number => depths.get(index) ?? batch?.tasks[index]?.waits?.depth ?? 0
+  for (const [index, { list }] of [...sources].sort(([a], [b]) => a - b)) {
+    // A part that was sent again.
+    if (index < have) continue
+    if (index >= tasks) return { code: 'malformed', message: `the sources of task ${index} came without the task` }
+    let depth = 0
+    for (const { of, from, count } of list) {
+      if (of !== '') {
+        if (!expects(state, of) && event.ended?.has(of) !== true)
+          return { code: 'not_found', message: `task ${index} waits for ${of}, which is not known here` }
+        depth = Math.max(depth, liveTask(state, of)?.waits?.depth ?? 0)
+        links++
+      } else if (from + count > index)
+        return {
+          code: 'malformed',
+          message: `task ${index} waits for task ${from + count - 1} of its batch: a task can only wait for earlier ones, a circle would never end`
+        }
+      else if (count === 1) {
+        depth = Math.max(depth, depthAt(from))
+        links++
+      } else {
+        ranges++
+        for (let at = from; at < from + count; at++) depth = Math.max(depth, depthAt(at))
+      }
+    }
+    depths.set(index, depth + 1)
+    if (depth + 1 > SOURCE_DEPTH_MAX)
+      return { code: 'too_large', message: `task ${index} comes after ${depth} others, one after the other; at most ${SOURCE_DEPTH_MAX} are kept` }
+  }
+  if (ranges > RANGES_MAX) return { code: 'too_large', message: `at most ${RANGES_MAX} sources of a batch can be several of its tasks, not ${ranges}` }
+  if (links > SOURCE_LINKS_MAX)
+    return { code: 'unavailable', message: `tasks wait for ${state.sourceLinks} others, at most ${SOURCE_LINKS_MAX} are kept; try again when some are done` }
+  return undefined
+}
+
+/** A task or batch that is not over, so that it can be waited for. */
+export function expects(state: State, of: TaskId): boolean {
+  return isBatchId(of) ? state.batches.has(of) : liveTask(state, of) !== undefined
+}
+
+/** A new task waits for its sources. `ended`: of those that are over, null for ready, else how they failed. */
+export function waitFor(state: State, task: Task, sources: Sources, ended: ReadonlyMap<string, string | null> | undefined): void {
+  link(state, task, sources)
+  const { waits } = task
+  if (waits === null) return
+  state.out.put(sourcesKey(task.id), encodeSourcesRecord({ template: task.bundle.cid, depth: waits.depth, sources }))
+  if (sources.allowFailed) return
+  for (const { of, from, count } of sources.list) {
+    const fault = of === '' ? goneOf(task.batch, from, count) : ended?.get(of)
+    const batch = state.batches.get(of)
+    if (fault !== undefined && fault !== null) state.doomed.push({ task, message: `${named(of)} ${fault}` })
+    else if (batch !== undefined && batch.counts.failed + batch.counts.killed > 0) state.doomed.push({ task, message: batchFault(batch) })
+  }
+}
+
+/** Counts what a task waits for and makes it known there; after a restart too, when `depth` is what was written. */
+export function link(state: State, task: Task, sources: Sources, depth?: number): void {
+  let missing = 0
+  let deepest = 0
+  for (const source of sources.list) {
+    const { of, from, count } = source
+    const parent = of === '' ? (count === 1 ? task.batch.tasks[from] : undefined) : liveTask(state, of)
+    if (parent !== undefined) {
+      addTo(dependentsOf(parent.batch).one, parent.index, task)
+      state.sourceLinks++
+      missing++
+      deepest = Math.max(deepest, parent.waits?.depth ?? 0)
+    } else if (of === '' && count > 1) {
+      const left = liveIn(task.batch, source)
+      if (left === 0) continue
+      dependentsOf(task.batch).ranges.push({ from, to: from + count, left, task })
+      missing++
+      for (let at = from; at < from + count; at++) deepest = Math.max(deepest, task.batch.tasks[at]?.waits?.depth ?? 0)
+    } else if (isBatchId(of)) {
+      const batch = state.batches.get(of)
+      if (batch === undefined) continue
+      dependentsOf(batch).whole.push(task)
+      missing++
+    }
+  }
+  task.waits = { sources, missing, asked: false, depth: depth ?? deepest + 1 }
+  if (missing === 0) state.complete.push(task)
+}
+
+/** A task is over: whoever waits for it is looked at in this event. */
+export function taskOver(state: State, task: Task): void {
+  if (task.batch.dependents !== null) state.over.push(task)
+}
+
+/** So is a batch. */
+export function batchOver(state: State, batch: Batch): void {
+  if ((batch.dependents?.whole.length ?? 0) > 0) state.over.push(batch)
+}
+
+/** How a task is called in the failure of another. */
+export function named(of: string): string {
+  return isBatchId(of) ? `batch ${of}` : `task ${of}`
+}
+
+export function batchFault({ id, counts: { failed, killed } }: Batch): string {
+  return `${named(id)} has ${failed} failed and ${killed} killed tasks`
+}
+
+/** Of an open batch nothing has run: what is no longer there was killed, or failed for want of a source. */
+function goneOf(batch: Batch, from: number, count: number): string | undefined {
+  for (let at = from; at < from + count; at++)
+    if (batch.tasks[at] === undefined) return `of the same batch (${batch.id}.${at}) was killed, or failed before it ran`
+  return undefined
+}
+
+function liveTask(state: State, of: TaskId): Task | undefined {
+  return parseTaskId(of) === undefined ? undefined : state.task(of)
+}
+
+function liveIn({ tasks }: Batch, { from, count }: Source): number {
+  let left = 0
+  for (let at = from; at < from + count; at++) if (tasks[at] !== undefined) left++
+  return left
+}
+
+function dependentsOf(batch: Batch): Dependents {
+  batch.dependents ??= { one: new Map(), ranges: [], whole: [] }
+  return batch.dependents
+}
+
+function addTo(lists: Map<number, Task[]>, index: number, task: Task): void {
+  const list = lists.get(index)
+  if (list === undefined) lists.set(index, [task])
+  else list.push(task)
+}
