@@ -48,6 +48,7 @@ const VERBS: readonly Entry[] = [
   { name: 'ps', summary: 'batches and tasks', load: () => import('./commands/ps.ts') },
   { name: 'info', summary: 'all about a task, batch, or the project', load: () => import('./commands/info.ts') },
   { name: 'why', summary: 'what a task waits for, and when it should be done', load: () => import('./commands/why.ts') },
+  { name: 'verify', summary: 'run a decided task on two nodes more and compare', load: () => import('./commands/verify.ts') },
   { name: 'logs', summary: 'what a task prints', load: () => import('./commands/logs.ts') },
   { name: 'get', summary: "fetch a task's output or uploaded data", load: () => import('./commands/get.ts') },
   { name: 'kill', summary: 'end tasks or batches', load: () => import('./commands/kill.ts') },

@@ -48,6 +48,10 @@ export const COMPLETION_RETRY_MS = 5_000
 
 /** Outputs fetched at once from nodes. */
 export const PULLS_MAX = 16
+/** Files that an answer about a difference names; those of them that are looked into for a reason, and how large they may be. */
+export const DIFFERENCES_MAX = 1000
+export const HINTS_MAX = 8
+export const HINTS_FILE_BYTES_MAX = 64 * 1024 ** 2
 /** Tasks whose outputs are fetched and compared at once: each may hold as many outputs as it has results. */
 export const COMPARISONS_MAX = 4
 /** Outputs that are kept for tasks which wait for further results to compare them with; beyond it they are dropped, and fetched again when they are needed. */

@@ -4,7 +4,7 @@
  */
 import type { Sources } from '#protocol/bundle/sources'
 import type { PeerIdString } from '#protocol/ids'
-import type { BatchView, FailureCode, Made, Managed, NodeView, ProjectView, Resolved, TaskView, WhyView } from '#protocol/owner/messages'
+import type { BatchView, DifferenceView, FailureCode, Made, Managed, NodeView, ProjectView, Resolved, TaskView, WhyView } from '#protocol/owner/messages'
 import type { SignedReceipt } from '#protocol/result/receipt'
 import type { ManageOptions, Selection } from './manage.ts'
 import type { NameEntry } from './names.ts'
@@ -97,6 +97,8 @@ export interface Client {
   task(of: string, options?: CallOptions): Promise<TaskView>
   /** What a task waits for; of a batch, its first task that waits for a node. */
   why(of: string, options?: CallOptions): Promise<WhyView>
+  /** How the outputs of two decided tasks differ: which files, and a guess why. */
+  difference(a: string, b: string, options?: CallOptions): Promise<DifferenceView>
   tasks(batch: string, options?: CallOptions): AsyncGenerator<TaskView, void, undefined>
   result(view: TaskView): TaskResult
   /** Newest first; all, or those that are selected. */

@@ -11,7 +11,7 @@ import { followLog, type LogPorts } from './logs.ts'
 import { labelsOf, manage } from './manage.ts'
 import { listBook, type NameEntry, parseReference } from './names.ts'
 import type { OwnerLink } from './owner-link.ts'
-import { queryBatches, queryNodes, queryProject, queryReceipt, queryResolve, queryTask, queryTasks, queryWhy } from './queries.ts'
+import { queryBatches, queryDifference, queryNodes, queryProject, queryReceipt, queryResolve, queryTask, queryTasks, queryWhy } from './queries.ts'
 import { findContent } from './resolve.ts'
 import { Results } from './results.ts'
 import { type Input, manifestOf, policyOf, type TaskSpec } from './spec.ts'
@@ -225,6 +225,7 @@ export function ownerClient(ports: ClientPorts): Client {
       return last
     },
     task: (of, options) => queryTask(link, of, options?.signal),
+    difference: (a, b, options) => queryDifference(link, a, b, options?.signal),
     why: (of, options) => queryWhy(link, of, options?.signal),
     tasks: (batch, options) => queryTasks(link, batch, options),
     result,

@@ -1,11 +1,11 @@
 /** Questions to the coordinator, each with its answer checked. */
-import type { BatchView, NodeView, ProjectView, QueryWhat, Resolved, TaskView, WhyView } from '#protocol/owner/messages'
+import type { BatchView, DifferenceView, NodeView, ProjectView, QueryWhat, Resolved, TaskView, WhyView } from '#protocol/owner/messages'
 import { QUERY_ROWS_MAX } from '#protocol/owner/messages'
 import { decodeSignedReceipt, type SignedReceipt } from '#protocol/result/receipt'
 import { ClientError } from '../errors.ts'
 import { type Selection, selectionOf } from './manage.ts'
 import type { OwnerLink } from './owner-link.ts'
-import { batchView, listOf, nodeView, projectView, readBody, resolved, taskView, whyView } from './views.ts'
+import { batchView, differenceView, listOf, nodeView, projectView, readBody, resolved, taskView, whyView } from './views.ts'
 
 type Link = Pick<OwnerLink, 'ask'>
 
@@ -30,6 +30,11 @@ export async function queryTask(link: Link, of: string, signal?: AbortSignal): P
 /** What a task waits for. Throws ClientError `not_found`; `refused` of a batch that is over. */
 export async function queryWhy(link: Link, of: string, signal?: AbortSignal): Promise<WhyView> {
   return readBody(await query(link, 'why', of, signal), whyView)
+}
+
+/** How the outputs of two decided tasks differ. Throws ClientError `not_found`. */
+export async function queryDifference(link: Link, a: string, b: string, signal?: AbortSignal): Promise<DifferenceView> {
+  return readBody(await query(link, 'difference', a, signal, { after: b }), differenceView)
 }
 
 /** The tasks of a batch in order, from the one after `after` on; fetched a page at a time. */

@@ -3,6 +3,7 @@ import * as dagCbor from '@ipld/dag-cbor'
 import { isBatchId, parseTaskId } from '#protocol/ids'
 import type {
   BatchView,
+  DifferenceView,
   HeldView,
   Made,
   Managed,
@@ -119,6 +120,17 @@ export function projectView(value: unknown): ProjectView | undefined {
   const fields = record(value)
   if (fields === undefined || !texts(fields, ['id', 'name', 'version']) || !wholes(fields, ['epoch', 'nodes'])) return undefined
   return Array.isArray(fields.addresses) && fields.addresses.every((address) => typeof address === 'string') ? (fields as unknown as ProjectView) : undefined
+}
+
+export function differenceView(value: unknown): DifferenceView | undefined {
+  const fields = record(value)
+  const file = (of: unknown): boolean => {
+    const row = record(of) ?? {}
+    const hint = row.hint === undefined ? { kind: '', message: '' } : record(row.hint)
+    return texts(row, ['path', 'what']) && wholes(row, ['bytesA', 'bytesB']) && texts(hint ?? {}, ['kind', 'message']) && optionalTexts(hint ?? {}, ['rule'])
+  }
+  if (fields === undefined || typeof fields.more !== 'boolean' || !Array.isArray(fields.files) || !fields.files.every(file)) return undefined
+  return fields.stdout === undefined || file(fields.stdout) ? (fields as unknown as DifferenceView) : undefined
 }
 
 export function resolved(value: unknown): Resolved | undefined {

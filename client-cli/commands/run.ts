@@ -4,6 +4,7 @@ import { parseWhole } from '../client/units.ts'
 import { type Context, examples, flag, text, type Verb } from '../command.ts'
 import { ClientError } from '../errors.ts'
 import { describePlan } from '../tasks/plan.ts'
+import { selfTest } from '../tasks/self-test.ts'
 import { showTransfer } from '../tasks/show-transfer.ts'
 import { forEach, readSources, sourceOptions } from '../tasks/sources.ts'
 import { imageRoot, readTaskOptions, taskOptions, withNodes } from '../tasks/task-options.ts'
@@ -18,6 +19,7 @@ export function define(command: Command, run: (verb: Verb) => void): void {
     .usage('[options] IMAGE -- COMMAND…')
     .argument('[words...]', 'the image (an id, a prefix, a name, or what `talko image import` takes), then the command')
     .option('--count <n>', 'run it as so many tasks of one batch')
+    .option('--self-test', 'only run it on two different nodes, and say which files differ and what to do about it')
     .option('-W, --wait', 'wait for the result and show the progress')
     .option('-f, --follow', 'print what the task prints, as it does; implies --wait')
     .addHelpText(
@@ -28,6 +30,7 @@ export function define(command: Command, run: (verb: Verb) => void): void {
         'talko run alpine -i part=bafy…/part1.txt --memory 512M --time 10m -- sort /in/part',
         'a=$(talko run alpine -- sh -c "seq 9 > /out/n"); talko run alpine --dep n=$a/n -W -- wc -l /in/n',
         'id=$(talko run alpine -- sleep 60); talko logs -f $id',
+        'talko run alpine --self-test -- sh -c "date > now"      # before thousands of them never agree',
         'talko run --engine process -W -- hostname      # on the bare machine of nodes that allow it',
         'Outputs: files written to /out (the working directory) come back with `talko get TASK`.'
       )
@@ -63,6 +66,7 @@ async function submitRun(context: Context, args: readonly string[], options: Rea
     describePlan(io, { manifests: [manifest], count, policy, name: spec.name ?? '' })
     return
   }
+  if (flag(options, 'selfTest')) return selfTest(context, client, manifest, policy)
   const batch = await client.submit(
     Array.from({ length: count }, () => manifest),
     { policy, name: spec.name ?? '', labels: spec.labels ?? {}, signal, ...(sources === undefined ? {} : { sources }) }

@@ -20,7 +20,7 @@ export function taskView(record: TaskRecord, { batch, command, left }: TaskFacts
   const held = record.held ?? batch.held
   const index = Number(id.slice(id.lastIndexOf('.') + 1))
   const votes = replicas.map(({ vote }) => vote).filter((vote) => vote !== null)
-  const agreeing = decision === null ? mostFrequent(votes).count : votes.filter((vote) => vote === decision.vote).length
+  const agreeing = decision === null ? mostFrequent(votes).count : replicas.filter(({ verdict }) => verdict === 'valid').length
   return {
     id,
     name: batch.name,

@@ -41,6 +41,7 @@ const QUERIES: Readonly<Record<QueryWhat, boolean>> = {
   receipt: true,
   resolve: true,
   why: true,
+  difference: true,
   // Of the whole project.
   nodes: false,
   project: false

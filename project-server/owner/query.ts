@@ -2,12 +2,13 @@ import { parseTaskId, taskId } from '#protocol/ids'
 import type { BatchView, ProjectView, Query, QueryWhat, WhyView } from '#protocol/owner/messages'
 import { QUERY_ROWS_MAX } from '#protocol/owner/messages'
 import { clip } from '../control/inbound.ts'
+import { type DifferencePorts, difference } from './difference.ts'
 import { OwnerError } from './request.ts'
-import { type Names, resolve, resolveBatch, resolveTask } from './resolve.ts'
+import { resolve, resolveBatch, resolveTask } from './resolve.ts'
 import { selectionOf } from './select.ts'
 import type { Page } from './views.ts'
 
-export interface QueryPorts extends Names {
+export interface QueryPorts extends DifferencePorts {
   readonly project: () => ProjectView
 }
 
@@ -33,6 +34,8 @@ export async function query(request: Query, ports: QueryPorts): Promise<unknown>
       if (receipt === undefined) throw new OwnerError('not_found', `task ${task} has no receipt: it is not decided, or no quorum agreed`)
       return receipt
     }
+    case 'difference':
+      return difference({ a: of, b: after }, ports)
     case 'project':
       return ports.project()
     case 'resolve':

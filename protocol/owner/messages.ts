@@ -50,7 +50,7 @@ export function decodeAnswer(bytes: Uint8Array): Answer | undefined {
 }
 
 /** What a Query may ask. */
-export type QueryWhat = 'tasks' | 'task' | 'batches' | 'nodes' | 'receipt' | 'project' | 'resolve' | 'why'
+export type QueryWhat = 'tasks' | 'task' | 'batches' | 'nodes' | 'receipt' | 'project' | 'resolve' | 'why' | 'difference'
 
 /** DESIGN 5. `created`: its batch is not complete, or it waits for other tasks. */
 export type TaskStatus = 'created' | 'staged' | 'running' | 'validating' | 'ready' | 'failed' | 'killed'
@@ -189,6 +189,24 @@ export interface NodeView {
   readonly owner?: PeerIdString
   /** It takes its owner's tasks only. */
   readonly ownerOnly: boolean
+}
+
+/** `difference`: how the outputs of two tasks differ, the one asked for and that of `after`. */
+export interface DifferenceView {
+  readonly files: readonly FileDifferenceView[]
+  /** There are more files that differ. */
+  readonly more: boolean
+  /** When what they print differs; its path is ''. */
+  readonly stdout?: FileDifferenceView
+}
+
+export interface FileDifferenceView {
+  readonly path: string
+  readonly what: 'only_a' | 'only_b' | 'differs' | 'kind'
+  readonly bytesA: number
+  readonly bytesB: number
+  /** Of the first of them that are not too large: why, as a guess, and a rule of comparing under which they agree. */
+  readonly hint?: { readonly kind: string; readonly message: string; readonly rule?: string }
 }
 
 /** `project`. */

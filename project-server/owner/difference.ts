@@ -1,0 +1,56 @@
+/** How the outputs of two tasks differ: which files, told by their ids, and a guess why. */
+
+import { CID } from 'multiformats/cid'
+import { hintOf } from '#protocol/compare/hints'
+import { sourceOf, type TreeDifference, type TreeSource, treeDifferences } from '#protocol/compare/trees'
+import { ContentError, type ContentStore } from '#protocol/content/content'
+import type { DifferenceView, FileDifferenceView, TaskView } from '#protocol/owner/messages'
+import { treeIn } from '../comparisons.ts'
+import { DIFFERENCES_MAX, HINTS_FILE_BYTES_MAX, HINTS_MAX } from '../policy.ts'
+import { OwnerError } from './request.ts'
+import { type Names, resolveTask } from './resolve.ts'
+
+export interface DifferencePorts extends Names {
+  readonly content: Pick<ContentStore, 'list' | 'read' | 'sizeOf'>
+}
+
+/** Throws OwnerError `not_found`, `no_output`. */
+export async function difference(of: { readonly a: string; readonly b: string }, ports: DifferencePorts): Promise<DifferenceView> {
+  const a = await outputsOf(of.a, ports)
+  const b = await outputsOf(of.b, ports)
+  const trees = [treeIn(ports.content, a.output), treeIn(ports.content, b.output)] as const
+  const files: FileDifferenceView[] = []
+  let more = false
+  try {
+    if (a.output !== b.output)
+      for await (const found of treeDifferences(...trees)) {
+        if (files.length >= DIFFERENCES_MAX) more = true
+        if (more) break
+        files.push(await withHint(found, trees, files.length < HINTS_MAX))
+      }
+    const printed = a.stdout === b.stdout ? undefined : await stdoutOf(a, b, ports)
+    return { files, more, ...(printed === undefined ? {} : { stdout: printed }) }
+  } catch (error) {
+    if (error instanceof ContentError) throw new OwnerError('no_output', `an output cannot be read: ${error.message}`, { cause: error })
+    throw error
+  }
+}
+
+async function outputsOf(text: string, ports: DifferencePorts): Promise<Required<Pick<TaskView, 'output' | 'stdout'>>> {
+  const id = await resolveTask(text, ports)
+  const { output, stdout } = (await ports.views.task(id)) ?? {}
+  if (output === undefined || stdout === undefined) throw new OwnerError('no_output', `task ${id} has no output that is held here`)
+  return { output, stdout }
+}
+
+async function withHint(found: TreeDifference, [a, b]: readonly [TreeSource, TreeSource], hinted: boolean): Promise<FileDifferenceView> {
+  const { path, what, bytesA, bytesB } = found
+  if (!hinted || what !== 'differs' || Math.max(bytesA, bytesB) > HINTS_FILE_BYTES_MAX) return found
+  return { ...found, hint: await hintOf(path, sourceOf(a, path, bytesA), sourceOf(b, path, bytesB)) }
+}
+
+function stdoutOf(a: { stdout: string }, b: { stdout: string }, { content }: DifferencePorts): Promise<FileDifferenceView> {
+  const bytesOf = (root: string): number => content.sizeOf(CID.parse(root)) ?? 0
+  const found = { path: '', what: 'differs', bytesA: bytesOf(a.stdout), bytesB: bytesOf(b.stdout) } as const
+  return withHint(found, [treeIn(content, a.stdout), treeIn(content, b.stdout)], true)
+}
