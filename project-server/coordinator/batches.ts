@@ -122,13 +122,15 @@ export function groupOf(state: State, batch: Batch, bundle: Bundle): Group {
       tags,
       priority,
       nodes: nodes.length === 0 ? null : new Set(nodes),
+      kinds: { own: [], others: [] },
+      stuck: false,
       fresh: new OrderedQueue(),
       partial: new OrderedQueue(),
       cursors: new Cursors(),
       users: 0
     }
     state.groups.set(key, group)
-    client.groups.add(group)
+    state.free.add(group)
   }
   return group
 }

@@ -1,14 +1,11 @@
 /** Nodes with free slots, most free first: filed by how many they have, so that placing looks at few of them. */
 import type { Node } from './model.ts'
 
+const NOBODY: readonly Node[] = []
+
 export class FreeNodes {
   readonly #shelves: Node[][] = []
   #top = 0
-  #size = 0
-
-  get size(): number {
-    return this.#size
-  }
 
   /** Files the node under its number of free slots; 0 takes it out. */
   set(node: Node, free: number): void {
@@ -20,17 +17,18 @@ export class FreeNodes {
     const shelf = this.#shelves[free] as Node[]
     node.place = shelf.length
     shelf.push(node)
-    this.#size++
     this.#top = Math.max(this.#top, free)
   }
 
-  /** Every node with a free slot, most free first, equal ones from a place that `draw` (a whole number) decides. */
-  *inOrder(draw: number): Generator<Node, void, undefined> {
+  /** Slots that the node with the most has free; 0 when nobody is here. */
+  get top(): number {
     while (this.#top > 0 && this.#shelves[this.#top]?.length === 0) this.#top--
-    for (let free = this.#top; free > 0; free--) {
-      const shelf = this.#shelves[free] as Node[]
-      for (let step = 0; step < shelf.length; step++) yield shelf[(draw + step) % shelf.length] as Node
-    }
+    return this.#top
+  }
+
+  /** Those with so many. */
+  at(free: number): readonly Node[] {
+    return this.#shelves[free] ?? NOBODY
   }
 
   #take(node: Node): void {
@@ -40,6 +38,33 @@ export class FreeNodes {
       shelf[node.place] = last
       last.place = node.place
     }
-    this.#size--
+  }
+}
+
+/** Files of nodes, each a kind's. */
+type Filed = readonly { readonly free: FreeNodes }[]
+
+/** Every node of all of these, as if they were filed together: most free first, equal ones from a place that `draw` (a whole number) decides. Nothing may be filed meanwhile. */
+export function* inOrderOf(all: Filed, draw: number): Generator<Node, void, undefined> {
+  let top = 0
+  for (const one of all) top = Math.max(top, one.free.top)
+  for (let free = top; free > 0; free--) {
+    let count = 0
+    for (const one of all) count += one.free.at(free).length
+    if (count === 0) continue
+    const start = draw % count
+    // From the start to the end, then from the beginning to the start.
+    yield* part(all, free, { from: start, to: count })
+    yield* part(all, free, { from: 0, to: start })
+  }
+}
+
+function* part(all: Filed, free: number, { from, to }: { readonly from: number; readonly to: number }): Generator<Node, void, undefined> {
+  let before = 0
+  for (const one of all) {
+    if (before >= to) return
+    const shelf = one.free.at(free)
+    for (let at = Math.max(0, from - before); at < Math.min(shelf.length, to - before); at++) yield shelf[at] as Node
+    before += shelf.length
   }
 }

@@ -9,6 +9,7 @@ import type { Client } from './clients.ts'
 import type { Comparison } from './comparisons.ts'
 import type { Cursors } from './cursors.ts'
 import type { NodeOffer, TaskFailure } from './events.ts'
+import type { GroupKinds, NodeKind } from './kinds.ts'
 import type { OrderedQueue } from './queue.ts'
 import type { StoredResult } from './receipt-records.ts'
 import type { CancelReason, Decision, Held, Waiting } from './records.ts'
@@ -96,6 +97,9 @@ export interface Group {
   readonly priority: number
   /** Named nodes; null for any. */
   readonly nodes: ReadonlySet<PeerIdString> | null
+  readonly kinds: GroupKinds
+  /** No node had room for its tasks when it was last looked for one. Whoever gains room looks for itself. */
+  stuck: boolean
   /** Waiting tasks that no node is barred from. */
   readonly fresh: OrderedQueue
   /** Waiting tasks that some node has or had a replica of. */
@@ -255,6 +259,8 @@ export interface Node {
   forgotten: { readonly replicas: readonly Replica[]; readonly atMs: number } | null
   /** Its offer as it is counted among those that are there; null while it is away. */
   counted: NodeOffer | null
+  /** Null until it says hello: see kinds.ts. */
+  kind: NodeKind | null
   /** Its place among the nodes with free slots: see free-nodes.ts. */
   free: number
   place: number

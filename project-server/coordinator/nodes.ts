@@ -24,7 +24,9 @@ export function hello(state: State, event: Hello, nowMs: number): void {
     }
     state.nodes.set(node.id, node)
   }
+  const was = node.offer.owner
   node.offer = event.offer
+  state.free.file(node, was)
   node.slots = event.offer.slots
   node.state = 'online'
   node.connected = true
@@ -121,6 +123,7 @@ export function newNode(id: PeerIdString, offer: NodeOffer, nowMs: number): Node
     outgoing: null,
     forgotten: null,
     counted: null,
+    kind: null,
     free: 0,
     place: 0,
     watchMs: Number.POSITIVE_INFINITY,

@@ -22,6 +22,7 @@ export function want(state: State, task: Task, count: number): void {
     if ((task.queue === null) !== (queue === null)) state.fair.wait(group.client, queue === null ? -1 : 1)
     task.queue?.remove(task)
     queue?.add(task)
+    if (!waiting(group)) group.stuck = false
   } else if (!grew) return
   if (queue === group.partial) group.cursors.setBack(task.order)
   if (queue !== null && grew) state.groupsChanged.add(group)
@@ -55,7 +56,11 @@ export function place(state: State, nowMs: number): void {
 
 /** For the slow sweep: everything that waits against everything that is free. */
 export function lookAtAll(state: State): void {
-  for (const group of state.groups.values()) if (waiting(group)) state.groupsChanged.add(group)
+  for (const group of state.groups.values()) {
+    if (!waiting(group)) continue
+    group.stuck = false
+    state.groupsChanged.add(group)
+  }
   if (state.groupsChanged.size === 0) return
   for (const node of state.free.inOrder(0)) state.nodesChanged.add(node)
 }
@@ -74,18 +79,31 @@ function placeOnNodes(state: State, nowMs: number): void {
   for (let free = nodes[0]?.free ?? 0; free > 0; free--) {
     for (let node = nodes[next]; node !== undefined && node.free >= free; node = nodes[++next]) level.push(node)
     level = level.filter((node) => {
-      const task = firstTaskFor(state, node, nowMs)
-      if (task !== undefined) issue(state, task, node, nowMs)
-      return task !== undefined
+      for (let task = firstTaskFor(state, node, nowMs); task !== undefined; task = firstTaskFor(state, node, nowMs)) {
+        const own = ownNodeFor(state, task, node, nowMs)
+        issue(state, task, own ?? node, nowMs)
+        if (own === undefined) return true
+      }
+      return false
     })
   }
+}
+
+/** A free node of the task's own client, which comes before a stranger's. */
+function ownNodeFor(state: State, task: Task, stranger: Node, nowMs: number): Node | undefined {
+  if (stranger.offer.owner === task.group.client.id) return undefined
+  for (const node of state.free.ownFor(task.group, draw(task)))
+    if (fits(node, task.group) && !isBarred(task, node) && !mustWait(state.presence, task, node, nowMs)) return node
+  return undefined
 }
 
 function firstTaskFor(state: State, node: Node, nowMs: number): Task | undefined {
   for (const client of state.fair.line) {
     let first: Task | undefined
-    for (const group of client.groups) {
-      if (!waiting(group) || !fits(node, group)) continue
+    for (const group of state.free.groupsOf(node, client)) {
+      const head = headOf(group)
+      if (head === undefined || (first !== undefined && !isBefore(state, head, first)) || !fits(node, group)) continue
+      group.stuck = false
       const task = firstOfGroup(state, group, node, nowMs)
       if (task !== undefined && (first === undefined || isBefore(state, task, first))) first = task
     }
@@ -139,6 +157,7 @@ function placeGroups(state: State, nowMs: number): void {
 
 /** Places the first task of the group that can be placed; false when none can. */
 function placeOne(state: State, group: Group, nowMs: number): boolean {
+  if (group.stuck) return false
   const fresh = group.fresh.first
   for (const task of group.partial.from(0, LOOK_AHEAD_MAX)) {
     if (fresh !== undefined && fresh.order < task.order) break
@@ -155,14 +174,15 @@ function placeOne(state: State, group: Group, nowMs: number): boolean {
   return true
 }
 
-/** The fitting node with the most free slots, equal ones by a draw from the batch's seed. */
+/** The fitting node with the most free slots, equal ones by a draw from the batch's seed; the client's own nodes before all others. */
 function nodeFor(state: State, task: Task, nowMs: number): Node | 'none' | 'barred' {
   let outcome: 'none' | 'barred' = 'none'
-  for (const node of state.free.inOrder(draw(task))) {
+  for (const node of state.free.inOrderFor(task.group, draw(task))) {
     if (!fits(node, task.group)) continue
     if (!isBarred(task, node) && !mustWait(state.presence, task, node, nowMs)) return node
     outcome = 'barred'
   }
+  task.group.stuck = outcome === 'none'
   return outcome
 }
 

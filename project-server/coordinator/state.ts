@@ -2,8 +2,8 @@
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
 import type { Client } from './clients.ts'
 import { FairShare } from './fair-share.ts'
-import { FreeNodes } from './free-nodes.ts'
 import { Presence } from './independence.ts'
+import { Kinds } from './kinds.ts'
 import { CHANGED, Marked, TOUCHED } from './marks.ts'
 import type { Batch, Bundle, Group, Needs, Node, Remains, Replica, Task } from './model.ts'
 import { type LeaseSigner, Output } from './output.ts'
@@ -37,7 +37,7 @@ export class State {
   readonly clients = new Map<PeerIdString, Client>()
   readonly fair = new FairShare<Client>()
   readonly nodes = new Map<PeerIdString, Node>()
-  readonly free = new FreeNodes()
+  readonly free = new Kinds(this.nodes)
   readonly presence = new Presence()
   readonly watch = new Watch()
   readonly pace = new Pace()

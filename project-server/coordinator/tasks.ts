@@ -167,7 +167,7 @@ function end(state: State, task: Task, nowMs: number): void {
   if (--bundle.users === 0) state.bundles.delete(bundle.cid)
   if (--group.users === 0) {
     state.groups.delete(group.key)
-    group.client.groups.delete(group)
+    state.free.remove(group)
   }
   if (state.groups.size === 0) state.needs.clear()
   endBatch(state, task)

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { DEFAULT_POLICY } from '#protocol/bundle/policy'
+import { batchId, bundle, CoordinatorWorld, offer } from '../../test/support/coordinator.ts'
+import type { NodeOffer } from './events.ts'
+import { newClaim } from './fair-share.ts'
+import { lackOf } from './needs.ts'
+import { NODE_KINDS_MAX } from './policy.ts'
+
+const ONE = { minQuorum: 1, targetResults: 1 }
+
+async function world(): Promise<CoordinatorWorld> {
+  return new CoordinatorWorld().start()
+}
+
+function submit(
+  at: CoordinatorWorld,
+  number: number,
+  by: string,
+  change: { readonly tags?: readonly string[]; readonly nodes?: readonly string[]; readonly tasks?: number } = {}
+): void {
+  const { tasks = 1, ...policy } = change
+  const bundles = Array.from({ length: tasks }, (_, index) => bundle(`${number} ${index}`))
+  at.apply({ kind: 'submit', batch: batchId(number), name: '', by, bundles, policy: { ...DEFAULT_POLICY, ...ONE, ...policy }, more: false, seed: number })
+}
+
+function nodeOf(at: CoordinatorWorld, number: number, task = 0): string | undefined {
+  return at.record(`${batchId(number)}.${task}`).replicas.at(-1)?.node
+}
+
+describe("a client's own nodes come first (S07)", () => {
+  it('before strangers with more room, and strangers when its own are full', async () => {
+    const at = await world()
+    at.join('stranger', offer(8))
+    at.join('own', offer(2, { owner: 'ann' }))
+    submit(at, 1, 'ann', { tasks: 3 })
+    assert.deepEqual([nodeOf(at, 1, 0), nodeOf(at, 1, 1), nodeOf(at, 1, 2)], ['own', 'own', 'stranger'])
+    submit(at, 2, 'bob')
+    assert.equal(nodeOf(at, 2), 'stranger')
+  })
+
+  it('also when a stranger with more room gains it in the same moment', async () => {
+    const at = await world()
+    at.join('stranger', offer(2))
+    at.join('own', offer(1, { owner: 'ann' }))
+    submit(at, 1, 'bob', { tasks: 3 })
+    submit(at, 2, 'ann')
+    assert.equal(nodeOf(at, 2), undefined)
+    at.apply({ kind: 'kill', batch: batchId(1), by: 'bob' })
+    assert.equal(nodeOf(at, 2), 'own')
+  })
+
+  it('a node that serves its owner only gets nothing of others, and says why', async () => {
+    const at = await world()
+    at.join('own', offer(1, { owner: 'ann', ownerOnly: true }))
+    submit(at, 1, 'bob')
+    assert.equal(nodeOf(at, 1), undefined)
+    assert.equal(at.coordinator.why(batchId(1))?.nodes?.[0]?.reason, 'private')
+    submit(at, 2, 'ann')
+    assert.equal(nodeOf(at, 2), 'own')
+  })
+
+  it("an owner's free node is always chosen before a stranger's, whatever else happens", async () => {
+    const owners = [null, 'ann', 'bob'] as const
+    const node = fc.record({ slots: fc.integer({ min: 1, max: 4 }), owner: fc.constantFrom(...owners) })
+    const step = fc.oneof(
+      fc.record({ kind: fc.constant('submit' as const), by: fc.constantFrom('ann', 'bob'), tasks: fc.integer({ min: 1, max: 6 }) }),
+      fc.record({ kind: fc.constant('work' as const), node: fc.nat(9), times: fc.integer({ min: 1, max: 4 }) })
+    )
+    let own = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(node, { minLength: 2, maxLength: 6 }), fc.array(step, { minLength: 5, maxLength: 30 }), async (nodes, steps) => {
+        const at = await world()
+        for (const [index, { slots, owner }] of nodes.entries()) at.join(`node ${index}`, offer(slots, { owner }))
+        const free = (): Map<string, number> => new Map(at.coordinator.nodes().map(({ id, slots, busy }) => [id, slots - busy]))
+        let batches = 0
+        for (const one of steps) {
+          if (one.kind === 'work') {
+            const scripted = at.nodes.get(`node ${one.node % nodes.length}`)
+            for (const replica of [...(scripted?.leases.keys() ?? [])].slice(0, one.times))
+              if (scripted !== undefined) {
+                at.begin(scripted, replica)
+                at.report(scripted, replica)
+              }
+            continue
+          }
+          submit(at, ++batches, one.by, { tasks: one.tasks })
+          const left = free()
+          // Nothing frees a slot while a batch is placed: whoever is still free was so all the time.
+          const ownFree = nodes.some(({ owner }, index) => owner === one.by && (left.get(`node ${index}`) ?? 0) > 0)
+          for (let task = 0; task < one.tasks; task++) {
+            const id = nodeOf(at, batches, task)
+            if (id === undefined) continue
+            const isOwn = nodes[Number(id.slice(5))]?.owner === one.by
+            if (isOwn) own++
+            assert.ok(isOwn || !ownFree, `task ${task} of ${one.by} went to ${id} while a node of its own was free`)
+          }
+        }
+      }),
+      { numRuns: 200 }
+    )
+    assert.ok(own > 500, `${own}`)
+  })
+})
+
+describe('what can go where', () => {
+  it('is what each node and each task say, whatever kinds there are', async () => {
+    const word = fc.constantFrom('a', 'b', 'c')
+    const node = fc.record({
+      tags: fc.uniqueArray(word, { maxLength: 3 }),
+      exclusive: fc.boolean(),
+      platform: fc.constantFrom('linux/amd64', 'linux/arm64'),
+      owner: fc.constantFrom(null, 'ann', 'bob'),
+      ownerOnly: fc.boolean()
+    })
+    const task = fc.record({
+      tags: fc.uniqueArray(word, { maxLength: 2 }).map((tags) => tags.sort()),
+      platform: fc.constantFrom(undefined, 'linux/amd64', 'linux/arm64'),
+      by: fc.constantFrom('ann', 'bob', 'cid'),
+      nodes: fc.uniqueArray(fc.constantFrom('node 0', 'node 1', 'node 9'), { maxLength: 2 })
+    })
+    const event = fc.oneof(fc.record({ node, number: fc.nat(4) }), fc.record({ task }))
+    let placed = 0
+    let waited = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(event, { minLength: 5, maxLength: 25 }), async (events) => {
+        const at = await world()
+        const offers = new Map<string, NodeOffer>()
+        const groups: { readonly batch: string; readonly needs: Parameters<typeof lackOf>[1]; readonly nodes: readonly string[] }[] = []
+        for (const one of events) {
+          if ('node' in one) {
+            const { tags, exclusive, ...rest } = one.node
+            const offered = offer(2, { ...rest, tags, exclusive: exclusive ? tags.slice(0, 1) : [] })
+            // A node that is back with another offer, too.
+            offers.set(`node ${one.number}`, offered)
+            at.join(`node ${one.number}`, offered)
+          } else {
+            const { tags, platform, by, nodes } = one.task
+            const batch = batchId(groups.length + 1)
+            const accepted = bundle(`${groups.length}`, platform === undefined ? {} : { platform })
+            const { resources } = accepted.manifest
+            groups.push({
+              batch,
+              needs: {
+                needs: { key: '', engine: 'process', ...resources, platform: platform ?? null, gpus: null },
+                tags,
+                client: { ...newClaim(1), id: by, groups: new Set() }
+              },
+              nodes
+            })
+            at.apply({ kind: 'submit', batch, name: '', by, bundles: [accepted], policy: { ...DEFAULT_POLICY, ...ONE, tags, nodes }, more: false, seed: 1 })
+          }
+          const free = new Map(at.coordinator.nodes().map(({ id, slots, busy }) => [id, slots - busy]))
+          for (const { batch, needs, nodes } of groups) {
+            const able = [...offers].filter(([id, offered]) => lackOf(offered, needs) === undefined && (nodes.length === 0 || nodes.includes(id)))
+            const { replicas } = at.record(`${batch}.0`)
+            if (replicas.length > 0) placed++
+            else {
+              waited++
+              assert.ok(
+                able.every(([id]) => (free.get(id) ?? 0) === 0),
+                `${batch} waits although ${able[0]?.[0]} could take it`
+              )
+            }
+          }
+          if ('task' in one) {
+            const { batch, needs, nodes } = groups.at(-1) as (typeof groups)[number]
+            for (const { node: id } of at.record(`${batch}.0`).replicas) {
+              assert.equal(lackOf(offers.get(id) as NodeOffer, needs), undefined)
+              assert.ok(nodes.length === 0 || nodes.includes(id))
+            }
+          }
+        }
+      }),
+      { numRuns: 300 }
+    )
+    assert.ok(placed > 1_000 && waited > 1_000, `${placed} ${waited}`)
+  })
+
+  it('nodes beyond the last kind are found all the same, own ones first', async () => {
+    const at = await world()
+    for (let index = 0; index <= NODE_KINDS_MAX + 1; index++) at.join(`node ${index}`, offer(1, { tags: [`t${index}`] }))
+    at.join('own', offer(1, { tags: ['beyond'], owner: 'ann' }))
+    at.join('stranger', offer(4, { tags: ['beyond'] }))
+    submit(at, 1, 'ann', { tags: [`t${NODE_KINDS_MAX + 1}`] })
+    assert.equal(nodeOf(at, 1), `node ${NODE_KINDS_MAX + 1}`)
+    submit(at, 2, 'ann', { tags: ['beyond'], tasks: 2 })
+    assert.deepEqual([nodeOf(at, 2, 0), nodeOf(at, 2, 1)], ['own', 'stranger'])
+  })
+})

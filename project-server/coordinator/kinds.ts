@@ -1,0 +1,196 @@
+/**
+ * Nodes that are alike in what they can run (engines, platform, tags, GPUs, and whose they are where that matters) are one
+ * kind, so that a group of tasks knows the kinds that can take it, and a node the groups that it can take. A decision looks
+ * at these alone, however many other nodes and groups there are. How much a node has free is not its kind's but its own.
+ */
+import type { PeerIdString } from '#protocol/ids'
+import type { Client } from './clients.ts'
+import type { NodeOffer } from './events.ts'
+import { FreeNodes, inOrderOf } from './free-nodes.ts'
+import type { Group, Node } from './model.ts'
+import { kindLack } from './needs.ts'
+import { NODE_KINDS_MAX } from './policy.ts'
+
+export interface NodeKind {
+  readonly key: string
+  /** Of any node of the kind; null for the one kind of all nodes beyond so many kinds, which are looked at one by one. */
+  readonly offer: NodeOffer | null
+  readonly free: FreeNodes
+  /** Groups that it can take, by their clients; those for named nodes are elsewhere. */
+  readonly groups: Map<Client, Set<Group>>
+  nodes: number
+}
+
+/** Kinds that can take a group: of nodes of its client, and of strangers. */
+export interface GroupKinds {
+  readonly own: NodeKind[]
+  readonly others: NodeKind[]
+}
+
+const MIXED = 'mixed'
+
+export class Kinds {
+  readonly #kinds = new Map<string, NodeKind>()
+  /** Clients with live groups: a node's owner makes a kind of its own only while it asks for something. */
+  readonly #askers = new Map<PeerIdString, Client>()
+  readonly #owned = new Map<PeerIdString, Set<Node>>()
+  /** Groups for named nodes, by node. */
+  readonly #named = new Map<PeerIdString, Set<Group>>()
+  readonly #nodes: ReadonlyMap<PeerIdString, Node>
+  #free = 0
+
+  constructor(nodes: ReadonlyMap<PeerIdString, Node>) {
+    this.#nodes = nodes
+  }
+
+  /** Nodes with a free slot. */
+  get size(): number {
+    return this.#free
+  }
+
+  get count(): number {
+    return this.#kinds.size
+  }
+
+  /** Files the node under its number of free slots; 0 takes it out. It has a kind. */
+  set(node: Node, free: number): void {
+    if (node.kind === null || node.free === free) return
+    this.#free += Number(free > 0) - Number(node.free > 0)
+    node.kind.free.set(node, free)
+  }
+
+  /** The node said what it offers; `before` is whose it was. */
+  file(node: Node, before: PeerIdString | null): void {
+    const { owner } = node.offer
+    if (before !== null && before !== owner) takeOut(this.#owned, before, node)
+    if (owner !== null) putIn(this.#owned, owner, node)
+    this.#move(node)
+  }
+
+  /** A group came into being. */
+  add(group: Group): void {
+    const { client } = group
+    if (client.groups.size === 0) {
+      this.#askers.set(client.id, client)
+      for (const node of this.#owned.get(client.id) ?? []) this.#move(node)
+    }
+    client.groups.add(group)
+    if (group.nodes === null) for (const kind of this.#kinds.values()) join(kind, group)
+    else for (const id of group.nodes) putIn(this.#named, id, group)
+  }
+
+  /** Nobody waits or will wait in the group any more. */
+  remove(group: Group): void {
+    const { client } = group
+    client.groups.delete(group)
+    if (client.groups.size === 0) this.#askers.delete(client.id)
+    for (const id of group.nodes ?? []) takeOut(this.#named, id, group)
+    for (const kind of [...group.kinds.own, ...group.kinds.others]) takeOut(kind.groups, client, group)
+  }
+
+  /** The client's groups that the node may be able to take. */
+  *groupsOf({ id, kind }: Node, client: Client): Generator<Group, void, undefined> {
+    for (const group of kind?.groups.get(client) ?? NO_GROUPS) yield group
+    for (const group of this.#named.get(id) ?? NO_GROUPS) if (group.client === client) yield group
+  }
+
+  /** Every node with a free slot, most free first, equal ones from a place that `draw` (a whole number) decides. */
+  inOrder(draw: number): Generator<Node, void, undefined> {
+    return inOrderOf([...this.#kinds.values()], draw)
+  }
+
+  /** Those that may be able to take the group: its client's own, then strangers'; each in that order. */
+  *inOrderFor(group: Group, draw: number): Generator<Node, void, undefined> {
+    yield* this.ownFor(group, draw)
+    if (group.nodes !== null) {
+      yield* this.#namedOf(group, false)
+      return
+    }
+    for (const node of inOrderOf(group.kinds.others, draw)) if (node.offer.owner !== group.client.id) yield node
+  }
+
+  /** The client's own alone. */
+  *ownFor(group: Group, draw: number): Generator<Node, void, undefined> {
+    if (!this.#owned.has(group.client.id)) return
+    if (group.nodes !== null) {
+      yield* this.#namedOf(group, true)
+      return
+    }
+    yield* inOrderOf(group.kinds.own, draw)
+    // Beyond so many kinds its nodes are among all others.
+    const mixed = this.#kinds.get(MIXED)
+    if (mixed === undefined) return
+    for (const node of inOrderOf([mixed], draw)) if (node.offer.owner === group.client.id) yield node
+  }
+
+  #namedOf({ nodes, client }: Group, own: boolean): Node[] {
+    const found: Node[] = []
+    for (const id of nodes ?? []) {
+      const node = this.#nodes.get(id)
+      if (node !== undefined && node.free > 0 && (node.offer.owner === client.id) === own) found.push(node)
+    }
+    return found.sort((a, b) => b.free - a.free)
+  }
+
+  #move(node: Node): void {
+    const key = this.#keyOf(node.offer)
+    const known = this.#kinds.get(key)
+    const kind = known ?? (this.#kinds.size < NODE_KINDS_MAX ? this.#begin(key, node.offer) : (this.#kinds.get(MIXED) ?? this.#begin(MIXED, null)))
+    const before = node.kind
+    if (before === kind) return
+    const { free } = node
+    before?.free.set(node, 0)
+    node.kind = kind
+    kind.nodes++
+    kind.free.set(node, free)
+    if (before !== null && --before.nodes === 0) this.#end(before)
+  }
+
+  #begin(key: string, offer: NodeOffer | null): NodeKind {
+    const owner = offer !== null && offer.owner !== null && this.#askers.has(offer.owner) ? offer.owner : null
+    const kind: NodeKind = { key, offer: offer === null ? null : { ...offer, owner }, free: new FreeNodes(), groups: new Map(), nodes: 0 }
+    this.#kinds.set(key, kind)
+    for (const { groups } of this.#askers.values()) for (const group of groups) if (group.nodes === null) join(kind, group)
+    return kind
+  }
+
+  #end(kind: NodeKind): void {
+    this.#kinds.delete(kind.key)
+    for (const groups of kind.groups.values()) for (const { kinds } of groups) for (const list of [kinds.own, kinds.others]) drop(list, kind)
+  }
+
+  #keyOf({ engines, platform, tags, exclusive, gpus, ownerOnly, owner }: NodeOffer): string {
+    const whose = owner !== null && this.#askers.has(owner) ? owner : ''
+    if (tags.length + gpus.length === 0) return `${engines.join(' ')} ${platform} ${whose} ${ownerOnly}`
+    const cards = gpus.map(({ model, memoryBytes, driver }) => `${model} ${memoryBytes} ${driver}`).sort()
+    return JSON.stringify([engines, platform, whose, ownerOnly, [...tags].sort(), [...exclusive].sort(), cards])
+  }
+}
+
+const NO_GROUPS: readonly Group[] = []
+
+/** The group and the kind know each other, if it can take it. */
+function join(kind: NodeKind, group: Group): void {
+  const { offer } = kind
+  if (offer !== null && kindLack(offer, group) !== undefined) return
+  putIn(kind.groups, group.client, group)
+  if (offer !== null && offer.owner === group.client.id) group.kinds.own.push(kind)
+  else group.kinds.others.push(kind)
+}
+
+function drop<T>(list: T[], item: T): void {
+  const at = list.indexOf(item)
+  if (at !== -1) list.splice(at, 1)
+}
+
+function putIn<K, V>(sets: Map<K, Set<V>>, key: K, value: V): void {
+  const set = sets.get(key)
+  if (set === undefined) sets.set(key, new Set([value]))
+  else set.add(value)
+}
+
+function takeOut<K, V>(sets: Map<K, Set<V>>, key: K, value: V): void {
+  const set = sets.get(key)
+  set?.delete(value)
+  if (set?.size === 0) sets.delete(key)
+}
