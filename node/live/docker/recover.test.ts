@@ -105,6 +105,17 @@ describe('a node that comes back', { skip: await skipWithoutDocker() }, () => {
     await removeAll(second)
   })
 
+  it('says that the time limit ended a run, also when a life before ended it and could not say so', async () => {
+    const execution = await fixture.execution(['sleep', '600'], { resources: { timeMs: 300 } })
+    const first = await fixture.executor()
+    await (await first.start(execution)).ended
+    await first.stop()
+    const second = await fixture.executor()
+    const run = found(await second.recover([execution]), execution.replica)
+    assert.equal((await run.ended).reason, 'time')
+    await removeAll(second)
+  })
+
   it('forgets a container that was made and never started', async () => {
     const execution = await fixture.execution(['true'])
     const executor = await fixture.executor()

@@ -100,9 +100,11 @@ export class ContainerRun implements Running {
     const usage = parentUsage(name) ?? this.#usage
     const unexplained = exitCode === 137 && this.#stopped === undefined
     const oomKilled = unexplained && ((await engine.inspect(id))?.oomKilled ?? false)
+    // Killed for its time by a life of this node that did not come to say so.
+    const outOfTime = unexplained && !oomKilled && endedAtMs >= startedAtMs + resources.timeMs
     const reason = endReason({
       exitCode,
-      stopped: this.#stopped,
+      stopped: outOfTime ? 'time' : this.#stopped,
       oomKilled,
       memoryPeakBytes: usage.memoryPeakBytes,
       memoryBytesMax: resources.memoryBytes,
