@@ -57,6 +57,17 @@ const VERBS: readonly Entry[] = [
   { name: 'retry', summary: 'submit again what failed or was killed', load: () => import('./commands/retry.ts') },
   { name: 'label', summary: "change batches' labels", load: () => import('./commands/label.ts') },
   { name: 'nodes', summary: 'who lends machines, and how well they answer', load: () => import('./commands/nodes.ts') },
+  { name: 'quota', summary: 'what you used of the project, and may use', load: () => import('./commands/quota.ts') },
+  {
+    name: 'owner',
+    summary: 'who may submit, with what share and quotas',
+    verbs: [
+      { name: 'list', summary: 'clients of the project, with what they use and may use', load: () => import('./commands/quota.ts') },
+      { name: 'add', summary: 'let a client submit', load: () => import('./commands/owner-add.ts') },
+      { name: 'set', summary: 'change what a client may use', load: () => import('./commands/owner-set.ts') },
+      { name: 'remove', summary: 'let a client submit no more', load: () => import('./commands/owner-remove.ts') }
+    ]
+  },
   {
     name: 'receipt',
     summary: 'signed records of what was agreed',

@@ -22,12 +22,13 @@ import { openStore } from './live/store.ts'
 import type { Logger } from './logger.ts'
 import { Changes } from './owner/changes.ts'
 import { DataNames } from './owner/data.ts'
+import { Members } from './owner/grants.ts'
 import { ownerHandler } from './owner/handler.ts'
 import { storeViews } from './owner/store-views.ts'
 import { OwnerService } from './owner-service.ts'
 import { TICK_MS } from './policy.ts'
 import { type Clock, type Store, StoreError } from './ports.ts'
-import { administratorOf, DEFAULT_LISTEN, type DhtSettings } from './project.ts'
+import { DEFAULT_LISTEN, type DhtSettings } from './project.ts'
 import { Pulls } from './pulls.ts'
 import { publishRecord } from './record.ts'
 
@@ -152,7 +153,8 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
   await Comparisons.begin({ content, committer }, store)
   const completions = new Completions({ store, content, clock, logger, done: (event) => committer.apply(event) })
   const projectView = () => ({ id: project, name: file.name, epoch, addresses: host.addresses(), nodes: control.connected, version: VERSION })
-  const views = (client: PeerIdString) => storeViews(store, coordinator, { client, all: client === administratorOf(file) })
+  const members = new Members(file, coordinator)
+  const views = (client: PeerIdString) => storeViews(store, coordinator, { client, all: members.isAdministrator(client) })
   const handler = ownerHandler({
     host,
     content,
@@ -161,17 +163,19 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
     committer,
     views,
     data,
+    members,
     changes,
     clock,
     random: systemRandom,
     signer,
     project: projectView
   })
-  const owners = new OwnerService({ host, logger }, { owners: new Set(file.owners), handler })
+  const owners = new OwnerService({ host, logger }, { owners: members, handler })
 
   await serveContent(host, content)
   await control.start()
   await owners.start()
+  for (const { client, bytes } of data.sizes()) committer.apply({ kind: 'brought', client, bytes })
   // What the last server left to be done is taken up at once.
   committer.apply({ kind: 'tick' })
   const stopTicks = every(clock, TICK_MS, () => committer.apply({ kind: 'tick' }))

@@ -18,7 +18,7 @@ export interface OwnerPorts {
 }
 
 export interface OwnerOptions {
-  readonly owners: ReadonlySet<PeerIdString>
+  readonly owners: Pick<ReadonlySet<PeerIdString>, 'has'>
   readonly handler: Handler
 }
 
@@ -76,7 +76,7 @@ export class OwnerService {
     const client = stream.remotePeer
     try {
       if (!this.#options.owners.has(client)) {
-        const how = `add "${client}" to "owners" in the server's project.json (or talko init --owner ${client}) and restart the server`
+        const how = `its administrator can let you in (talko owner add ${client}), or add "${client}" to "owners" in the server's project.json and restart it`
         throw new OwnerError('not_owner', `${client} is not an owner of this project: ${how}`)
       }
       const body = await this.#options.handler(request, {

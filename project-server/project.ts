@@ -62,7 +62,7 @@ function isAddress(value: unknown): boolean {
   return typeof value === 'string' && value.startsWith('/') && value.length <= 256
 }
 
-function isPeer(value: unknown): boolean {
+export function isPeer(value: unknown): boolean {
   return typeof value === 'string' && /^[1-9A-HJ-NP-Za-km-z]{40,64}$/.test(value)
 }
 

@@ -14,7 +14,12 @@ type Fetch = (root: CID, options: FetchOptions) => Promise<{ bytes: number }>
 function setUp(fetch: Fetch, options: PullsOptions = {}) {
   const clock = new ManualClock()
   const pulled: Extract<Event, { kind: 'pulled' }>[] = []
-  const content: Pick<ContentStore, 'fetch' | 'has' | 'pin'> = { fetch, has: (root) => root.toString() === EMPTY_FILE, async pin() {} }
+  const content: Pick<ContentStore, 'fetch' | 'has' | 'pin' | 'sizeOf'> = {
+    fetch,
+    has: (root) => root.toString() === EMPTY_FILE,
+    sizeOf: (root) => (root.toString() === EMPTY_FILE ? 0 : 7),
+    async pin() {}
+  }
   const host = { isConnected: (node: string) => node !== 'away' } as Host
   const pulls = new Pulls({ content, host, clock, logger: SILENT, done: (event) => pulled.push(event) }, options)
   const pull = (task: string, nodes: readonly string[], bytesMax = 100): void =>
@@ -33,7 +38,7 @@ describe('pulling outputs', () => {
     pull('t', ['away', 'broken', 'good', 'spare'])
     await until('the answer', () => pulled.length > 0)
     assert.deepEqual(asked, ['broken', 'good'])
-    assert.deepEqual(pulled, [{ kind: 'pulled', task: 't', node: 'good', ok: true, message: '' }])
+    assert.deepEqual(pulled, [{ kind: 'pulled', task: 't', node: 'good', ok: true, message: '', bytes: 7 }])
   })
 
   it('names the last node that failed when none gives it', async () => {

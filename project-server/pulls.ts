@@ -12,7 +12,7 @@ import type { Clock } from './ports.ts'
 type Pull = Extract<Effect, { kind: 'pull' }>
 
 export interface PullsPorts {
-  readonly content: Pick<ContentStore, 'fetch' | 'has' | 'pin'>
+  readonly content: Pick<ContentStore, 'fetch' | 'has' | 'pin' | 'sizeOf'>
   readonly host: Host
   readonly clock: Clock
   readonly logger: Logger
@@ -71,7 +71,7 @@ export class Pulls {
       last = node
       try {
         await this.#from(node, effect)
-        if (!this.#stop.signal.aborted) this.#ports.done({ kind: 'pulled', task, node, ok: true, message: '' })
+        if (!this.#stop.signal.aborted) this.#ports.done({ kind: 'pulled', task, node, ok: true, message: '', bytes: this.#sizeOf(effect) })
         return
       } catch (error) {
         if (this.#stop.signal.aborted) return
@@ -80,6 +80,11 @@ export class Pulls {
       }
     }
     this.#ports.done({ kind: 'pulled', task, node: last ?? '', ok: false, message })
+  }
+
+  /** What its nodes say it is, nobody has to believe. */
+  #sizeOf({ output, stdout, stderr }: Pull): number {
+    return [output, stdout, stderr].reduce((sum, text) => sum + (this.#ports.content.sizeOf(CID.parse(text)) ?? 0), 0)
   }
 
   /** Output, stdout and stderr together stay below the bound. What is here already is only pinned. */

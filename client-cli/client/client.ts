@@ -4,6 +4,7 @@
  */
 import type { Sources } from '#protocol/bundle/sources'
 import type { PeerIdString } from '#protocol/ids'
+import type { ClientSettings, ClientView } from '#protocol/owner/clients'
 import type { BatchView, DifferenceView, FailureCode, Made, Managed, NodeView, ProjectView, Resolved, TaskView, WhyView } from '#protocol/owner/messages'
 import type { SignedReceipt } from '#protocol/result/receipt'
 import type { ManageOptions, Selection } from './manage.ts'
@@ -105,6 +106,10 @@ export interface Client {
   batches(limit: number, options?: CallOptions & { readonly of?: Selection }): Promise<BatchView[]>
   nodes(options?: CallOptions): Promise<NodeView[]>
   info(options?: CallOptions): Promise<ProjectView>
+  /** What clients are granted and used: all of them for the administrator, oneself for another. */
+  clients(options?: CallOptions): Promise<ClientView[]>
+  /** Of the administrator: changes what a client may, adds it or removes it. */
+  grant(client: PeerIdString, options: CallOptions & { readonly settings?: Partial<ClientSettings>; readonly member?: boolean }): Promise<ClientView>
   resolve(of: string, options?: CallOptions): Promise<Resolved>
   receipt(of: string, options?: CallOptions): Promise<SignedReceipt>
   /** Ends a task, a batch, or all that are selected; with a state, those of their tasks that wait or that run. */

@@ -1,4 +1,5 @@
 /** The Client over one owner link. Wires the parts; each is explained where it is. */
+import * as dagCbor from '@ipld/dag-cbor'
 import type { CID } from 'multiformats/cid'
 import { DEFAULT_POLICY } from '#protocol/bundle/policy'
 import { acceptCid } from '#protocol/content/cid'
@@ -11,13 +12,24 @@ import { followLog, type LogPorts } from './logs.ts'
 import { labelsOf, manage } from './manage.ts'
 import { listBook, type NameEntry, parseReference } from './names.ts'
 import type { OwnerLink } from './owner-link.ts'
-import { queryBatches, queryDifference, queryNodes, queryProject, queryReceipt, queryResolve, queryTask, queryTasks, queryWhy } from './queries.ts'
+import {
+  queryBatches,
+  queryClients,
+  queryDifference,
+  queryNodes,
+  queryProject,
+  queryReceipt,
+  queryResolve,
+  queryTask,
+  queryTasks,
+  queryWhy
+} from './queries.ts'
 import { findContent } from './resolve.ts'
 import { Results } from './results.ts'
 import { type Input, manifestOf, policyOf, type TaskSpec } from './spec.ts'
 import { submitBatch } from './submission.ts'
 import { download, readFileOf, readText, type TransferPorts, upload, uploadImage } from './transfer.ts'
-import { batchView, made, readBody } from './views.ts'
+import { batchView, clientView, made, readBody } from './views.ts'
 
 export interface ClientPorts extends Omit<TransferPorts, 'link'>, Omit<LogPorts, 'project'> {
   readonly link: OwnerLink
@@ -232,6 +244,11 @@ export function ownerClient(ports: ClientPorts): Client {
     batches: (limit, options) => queryBatches(link, limit, options),
     nodes: (options) => queryNodes(link, options?.signal),
     info: (options) => queryProject(link, options?.signal),
+    clients: (options) => queryClients(link, options?.signal),
+    async grant(client, { settings = {}, member, signal }) {
+      const asked = { client, settings: new Uint8Array(dagCbor.encode(settings)), ...(member === undefined ? {} : { member }) }
+      return readBody(await link.ask({ grant: asked }, signal === undefined ? {} : { signal }), clientView)
+    },
     resolve: (of, options) => queryResolve(link, of, options?.signal),
     receipt: (of, options) => queryReceipt(link, of, options?.signal),
     kill: (of, options) => manage(link, 'kill', of, options),

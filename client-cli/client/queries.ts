@@ -1,11 +1,12 @@
 /** Questions to the coordinator, each with its answer checked. */
+import type { ClientView } from '#protocol/owner/clients'
 import type { BatchView, DifferenceView, NodeView, ProjectView, QueryWhat, Resolved, TaskView, WhyView } from '#protocol/owner/messages'
 import { QUERY_ROWS_MAX } from '#protocol/owner/messages'
 import { decodeSignedReceipt, type SignedReceipt } from '#protocol/result/receipt'
 import { ClientError } from '../errors.ts'
 import { type Selection, selectionOf } from './manage.ts'
 import type { OwnerLink } from './owner-link.ts'
-import { batchView, differenceView, listOf, nodeView, projectView, readBody, resolved, taskView, whyView } from './views.ts'
+import { batchView, clientView, differenceView, listOf, nodeView, projectView, readBody, resolved, taskView, whyView } from './views.ts'
 
 type Link = Pick<OwnerLink, 'ask'>
 
@@ -72,6 +73,11 @@ export async function queryNodes(link: Link, signal?: AbortSignal): Promise<Node
     all.push(...rows)
     if (rows.length < QUERY_ROWS_MAX) return all
   }
+}
+
+/** Clients with what they are granted and used. */
+export async function queryClients(link: Link, signal?: AbortSignal): Promise<ClientView[]> {
+  return readBody(await query(link, 'clients', '', signal), listOf(clientView))
 }
 
 export async function queryProject(link: Link, signal?: AbortSignal): Promise<ProjectView> {

@@ -1,6 +1,7 @@
 /** The bodies of a coordinator's answers, checked before anyone uses them: a project may be hostile to its client, too. */
 import * as dagCbor from '@ipld/dag-cbor'
 import { isBatchId, parseTaskId } from '#protocol/ids'
+import { type ClientView, clientSettingsFault, DEFAULT_CLIENT_SETTINGS } from '#protocol/owner/clients'
 import type {
   BatchView,
   DifferenceView,
@@ -20,7 +21,18 @@ import { ClientError } from '../errors.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-const WAITS: ReadonlySet<string> = new Set<WhyView['waitsFor']>(['submission', 'sources', 'node', 'turn', 'runs', 'comparison', 'release', 'output', 'nothing'])
+const WAITS: ReadonlySet<string> = new Set<WhyView['waitsFor']>([
+  'quota',
+  'submission',
+  'sources',
+  'node',
+  'turn',
+  'runs',
+  'comparison',
+  'release',
+  'output',
+  'nothing'
+])
 const STATUSES: ReadonlySet<string> = new Set<TaskStatus>(['created', 'staged', 'running', 'validating', 'ready', 'failed', 'killed'])
 
 /** Decodes a body and checks it with `check`. Throws ClientError `refused`: the project speaks something we do not. */
@@ -75,6 +87,7 @@ export function whyView(value: unknown): WhyView | undefined {
       'shares',
       (row) => wholes(row, ['others']) && turn(record(row.own) ?? {}) && Array.isArray(row.before) && row.before.every((one) => turn(record(one) ?? {}))
     ) &&
+    part('quota', (row) => texts(row, ['limit']) && wholes(row, ['used', 'max']) && (row.untilMs === undefined || wholes(row, ['untilMs']))) &&
     part('ahead', (row) => wholes(row, ['tasks', 'replicas'])) &&
     part('failure', (row) => texts(row, ['code', 'message'])) &&
     heldView(fields.held) &&
@@ -131,6 +144,19 @@ export function differenceView(value: unknown): DifferenceView | undefined {
   }
   if (fields === undefined || typeof fields.more !== 'boolean' || !Array.isArray(fields.files) || !fields.files.every(file)) return undefined
   return fields.stdout === undefined || file(fields.stdout) ? (fields as unknown as DifferenceView) : undefined
+}
+
+export function clientView(value: unknown): ClientView | undefined {
+  const fields = record(value)
+  const settings = record(fields?.settings)
+  const used = record(fields?.used)
+  if (fields === undefined || settings === undefined || used === undefined || clientSettingsFault(settings) !== undefined) return undefined
+  if (Object.keys(settings).length < Object.keys(DEFAULT_CLIENT_SETTINGS).length || !texts(fields, ['client']) || !wholes(fields, ['periodEndsAtMs']))
+    return undefined
+  if (typeof fields.administrator !== 'boolean' || typeof fields.member !== 'boolean') return undefined
+  return wholes(used, ['inputBytes', 'outputBytes', 'timeMs', 'totalMs', 'runs', 'parallel', 'tasks', 'batches'])
+    ? (fields as unknown as ClientView)
+    : undefined
 }
 
 export function resolved(value: unknown): Resolved | undefined {

@@ -32,6 +32,8 @@ function sentence(view: WhyView): string {
         : status === 'killed'
           ? `it was killed${failure === undefined ? '' : `: ${failure.message}`}`
           : `it failed: ${failure?.message ?? 'for an unknown reason'}`
+    case 'quota':
+      return quotaSentence(view)
     case 'submission':
       return 'the rest of its batch has not been submitted yet; nothing of it runs before'
     case 'sources':
@@ -55,6 +57,13 @@ function sentence(view: WhyView): string {
         ? `it is the next to be run, ${counted(wanted, 'time')}, as soon as there is room`
         : `it waits for its turn: ${counted(ahead.tasks, 'task')} (${counted(ahead.replicas, 'run')}) ${ahead.tasks === 1 ? 'is' : 'are'} before it`
   }
+}
+
+function quotaSentence({ quota }: WhyView): string {
+  if (quota === undefined) return 'its client may have no more now (talko quota)'
+  const { limit, used, max, untilMs = 0 } = quota
+  if (limit === 'parallel') return `its client holds ${counted(used, 'slot')}, and may hold ${max} (talko quota)`
+  return `its client used ${formatDuration(used)} of run time in this period, and may use ${formatDuration(max)}: it goes on in ${formatDuration(untilMs)}, when the next period begins, or when its limit is raised (talko quota)`
 }
 
 function details(view: WhyView): string[] {

@@ -2,7 +2,7 @@
 import * as dagCbor from '@ipld/dag-cbor'
 import type { RunManifest } from '#protocol/bundle/manifest'
 import { taskId } from '#protocol/ids'
-import { clientOf } from './clients.ts'
+import { clientOf, quotaFault } from './clients.ts'
 import { Cursors } from './cursors.ts'
 import type { AcceptedBundle, Aim, Event } from './events.ts'
 import type { Batch, Bundle, Group, Task } from './model.ts'
@@ -18,7 +18,7 @@ import { kill } from './tasks.ts'
 
 /** Why a submission cannot be accepted. */
 export interface SubmitRefusal {
-  readonly code: 'not_owner' | 'too_large' | 'unavailable' | 'not_found' | 'malformed'
+  readonly code: 'not_owner' | 'too_large' | 'quota' | 'unavailable' | 'not_found' | 'malformed'
   readonly message: string
 }
 
@@ -35,6 +35,8 @@ export function submitRefusal(state: State, event: Submit): SubmitRefusal | unde
   if (batch !== undefined && !batch.open) return undefined
   const tasks = (batch?.tasks.length ?? 0) + bundles.length
   if (tasks > BATCH_TASKS_MAX) return { code: 'too_large', message: `a batch has at most ${BATCH_TASKS_MAX} tasks; submit the rest as another one` }
+  const quota = quotaFault(state.clients.get(by), { tasks: bundles.length, isNew: batch === undefined })
+  if (quota !== undefined) return { code: 'quota', message: `${quota}, or have the limit raised (talko quota shows what you may)` }
   if (state.liveTasks + bundles.length > LIVE_TASKS_MAX)
     return {
       code: 'unavailable',
@@ -162,6 +164,7 @@ function open(state: State, { batch: id, name, by, policy, seed }: Submit, nowMs
   }
   state.known.add(id)
   state.batches.set(id, batch)
+  batch.client.batches++
   state.out.put(recentKey(order), TEXT.encode(id))
   state.out.put(ownKey(by, order), TEXT.encode(id))
   if (name !== '') state.out.put(nameKey({ by, name }, order), TEXT.encode(id))
@@ -206,6 +209,7 @@ function create(state: State, batch: Batch, accepted: AcceptedBundle, { sources:
   group.users++
   batch.tasks.push(task)
   state.liveTasks++
+  batch.client.tasks++
   count(batch, 'created', 1)
   state.out.task(task)
   const sources = all?.get(index)
@@ -214,6 +218,7 @@ function create(state: State, batch: Batch, accepted: AcceptedBundle, { sources:
 
 function closeEmpty(state: State, batch: Batch): void {
   if (!state.batches.delete(batch.id)) return
+  batch.client.batches--
   state.queueLimits.delete(batch)
   batchOver(state, batch)
   state.out.delete(openKey(batch.id))

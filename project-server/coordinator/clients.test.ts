@@ -3,8 +3,10 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { DEFAULT_POLICY } from '#protocol/bundle/policy'
 import type { ReplicaId } from '#protocol/ids'
+import type { ClientSettings } from '#protocol/owner/clients'
 import { batchId, CoordinatorWorld, offer, plainBundle, type ScriptedNode } from '#test/support/coordinator'
 import { TICK_MS } from '../policy.ts'
+import type { Event } from './events.ts'
 
 interface Load {
   readonly client: string
@@ -93,7 +95,7 @@ describe('clients of one project', () => {
           assert.ok(Math.abs((got.get('ann') ?? 0) - 0.5) <= 0.05, `ann got ${got.get('ann')}`)
         }
       ),
-      { numRuns: 15 }
+      { numRuns: 8 }
     )
   })
 
@@ -154,5 +156,94 @@ describe('clients of one project', () => {
     const [first = ''] = node.leases.keys()
     world.report(node, first)
     assert.deepEqual([...node.leases.keys()].at(-1), `${batchId(2)}.0.1`)
+  })
+})
+
+describe('quotas', () => {
+  const policy = { ...DEFAULT_POLICY, minQuorum: 1, targetResults: 1 }
+  const submission = (by: string, number: number, tasks: number): Extract<Event, { kind: 'submit' }> => ({
+    kind: 'submit',
+    batch: batchId(number),
+    name: '',
+    by,
+    bundles: Array.from({ length: tasks }, (_, index) => plainBundle(`${number} ${index}`)),
+    policy,
+    more: false,
+    seed: 1
+  })
+  const grant = (world: CoordinatorWorld, settings: Partial<ClientSettings>, client = 'ann'): void => world.apply({ kind: 'client', client, settings })
+
+  it('refuse what is beyond them with the numbers, before anything is stored (D18)', async () => {
+    const world = await new CoordinatorWorld().start()
+    const refusal = (number: number, tasks: number, by = 'ann') => world.coordinator.refusal(submission(by, number, tasks))
+    grant(world, { tasks: 5, batches: 2 })
+    world.apply(submission('ann', 1, 3))
+    assert.match(refusal(2, 3)?.message ?? '', /you have 3 tasks that are not over, these are 3 more, and your limit is 5/)
+    assert.equal(refusal(2, 3)?.code, 'quota')
+    assert.equal(refusal(2, 3, 'bob'), undefined)
+    const before = world.store.keys('')
+    world.apply(submission('ann', 2, 3))
+    assert.deepEqual(world.store.keys(''), before)
+    world.apply(submission('ann', 2, 1))
+    assert.match(refusal(3, 1)?.message ?? '', /you have 2 batches that are not over, and your limit is 2/)
+    // Said again, because its answer was lost: no harm.
+    assert.equal(refusal(2, 1), undefined)
+    world.apply({ kind: 'kill', batch: batchId(1), by: 'ann' })
+    assert.equal(refusal(3, 4), undefined)
+    grant(world, { diskBytes: 1000 })
+    world.apply({ kind: 'brought', client: 'ann', bytes: 600 })
+    assert.deepEqual([world.coordinator.room('ann'), refusal(3, 1)], [400, undefined])
+    const node = world.join('node', offer(1))
+    world.report(node, `${batchId(2)}.0.1`, { output: 'x'.repeat(400) })
+    assert.match(refusal(3, 1)?.message ?? '', /keeps 1000 bytes for you, and your limit is 1000/)
+    grant(world, { diskBytes: null })
+    assert.equal(refusal(3, 1), undefined)
+  })
+
+  it('let what is beyond the runs at once wait, which "why" tells, and no one else', async () => {
+    const world = await new CoordinatorWorld().start()
+    grant(world, { parallel: 2 })
+    const node = world.join('node', offer(4))
+    world.apply(submission('ann', 1, 5))
+    assert.equal(node.leases.size, 2)
+    assert.deepEqual(
+      [world.coordinator.why(`${batchId(1)}.4`)?.waitsFor, world.coordinator.why(`${batchId(1)}.4`)?.quota],
+      ['quota', { limit: 'parallel', used: 2, max: 2 }]
+    )
+    world.apply(submission('bob', 2, 1))
+    assert.equal(node.leases.size, 3)
+    world.report(node, `${batchId(1)}.0.1`)
+    assert.deepEqual([...node.leases.keys()].slice(-1), [`${batchId(1)}.2.1`])
+    grant(world, { parallel: null })
+    assert.equal(node.leases.size, 4)
+  })
+
+  it('hold the batches of a client whose time is used up until the next period, or until it is raised', async () => {
+    const world = await new CoordinatorWorld().start()
+    world.nowMs = 10 * 3_600_000
+    grant(world, { timeMs: 30_000, periodMs: 3_600_000 })
+    const node = world.join('node', offer(1))
+    world.apply(submission('ann', 1, 5))
+    const run = (ms: number): void => {
+      const [replica = ''] = node.leases.keys()
+      world.pass(ms)
+      world.report(node, replica)
+    }
+    run(20_000)
+    run(20_000)
+    assert.equal(node.leases.size, 0)
+    assert.deepEqual(world.coordinator.why(batchId(1))?.quota, { limit: 'time', used: 40_000, max: 30_000, untilMs: 3_560_000 })
+    grant(world, { timeMs: 50_000 })
+    assert.equal(node.leases.size, 1)
+    run(20_000)
+    assert.equal(node.leases.size, 0)
+    // Also over a restart.
+    await world.start()
+    world.join('node', offer(1))
+    assert.equal(node.leases.size, 0)
+    world.pass(3_540_000)
+    assert.equal(node.leases.size, 1)
+    const { used } = world.coordinator.client('ann')
+    assert.deepEqual([used.timeMs < 1_000, used.totalMs, used.runs], [true, 60_000, 3])
   })
 })

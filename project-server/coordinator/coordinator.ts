@@ -9,6 +9,7 @@ import type { BatchId, PeerIdString, TaskId } from '#protocol/ids'
 import type { NodeView, Resolved, WhyView } from '#protocol/owner/messages'
 import type { Store } from '../ports.ts'
 import { killEvent, type SubmitRefusal, submit, submitRefusal } from './batches.ts'
+import { brought, clientOf, clientView, roomOf, setClient } from './clients.ts'
 import { compared, retryComparisons } from './comparisons.ts'
 import { completed, releaseDependents } from './dependents.ts'
 import type { Event } from './events.ts'
@@ -80,6 +81,12 @@ export class Coordinator {
       case 'release':
         releaseEvent(state, event, nowMs)
         break
+      case 'client':
+        setClient(state, event)
+        break
+      case 'brought':
+        brought(state, event)
+        break
       case 'hello':
         hello(state, event, nowMs)
         break
@@ -138,6 +145,27 @@ export class Coordinator {
     return task === undefined ? undefined : why(this.#state, task, this.#nowMs)
   }
 
+  /** Whether it was added to the project or removed; undefined when only the project's file knows. */
+  isMember(client: PeerIdString): boolean | undefined {
+    return this.#state.clients.get(client)?.member ?? undefined
+  }
+
+  /** Those that were ever heard of. */
+  clients(): readonly PeerIdString[] {
+    return [...this.#state.clients.keys()]
+  }
+
+  /** What it is granted and used; of one that was never heard of, what anybody is granted. */
+  client(id: PeerIdString): ReturnType<typeof clientView> {
+    return clientView(this.#state.clients.get(id) ?? clientOf({ clients: new Map() }, id), this.#nowMs)
+  }
+
+  /** Bytes that may still be kept for it; null without a limit. */
+  room(id: PeerIdString): number | null {
+    const client = this.#state.clients.get(id)
+    return client === undefined ? null : roomOf(client)
+  }
+
   /** A manifest that a live task needs; others are read with `decodeBundleRecord` from `bundle/<batch>/<cid>`. */
   bundle(cid: string): Uint8Array | undefined {
     return this.#state.bundles.get(cid)?.bytes
@@ -165,7 +193,7 @@ export class Coordinator {
 
   /** What a node said. Nothing is believed before its hello; numbered messages are applied once each, in order. */
   #fromNode(
-    event: Exclude<Event, { kind: 'submit' | 'kill' | 'hold' | 'release' | 'hello' | 'pulled' | 'compared' | 'completed' | 'tick' }>,
+    event: Exclude<Event, { kind: 'submit' | 'kill' | 'hold' | 'release' | 'client' | 'brought' | 'hello' | 'pulled' | 'compared' | 'completed' | 'tick' }>,
     nowMs: number
   ): void {
     const state = this.#state
@@ -230,11 +258,12 @@ export class Coordinator {
     }
   }
 
-  #pulled({ task: id, ok }: Extract<Event, { kind: 'pulled' }>, nowMs: number): void {
+  #pulled(event: Extract<Event, { kind: 'pulled' }>, nowMs: number): void {
+    const { task: id, ok, bytes } = event
     const task = this.#state.task(id)
-    if (task === undefined) pulledRemains(this.#state, id, ok, nowMs)
+    if (task === undefined) pulledRemains(this.#state, event, nowMs)
     if (task === undefined || task.pull === null || task.decision === null) return
-    if (ok) finish(this.#state, task, true, nowMs)
+    if (ok) finish(this.#state, task, bytes ?? task.decision.bytes, nowMs)
     else pullFailed(this.#state, task, nowMs)
   }
 

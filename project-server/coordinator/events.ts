@@ -7,6 +7,7 @@ import type { RunManifest } from '#protocol/bundle/manifest'
 import type { Comparing, TaskPolicy } from '#protocol/bundle/policy'
 import type { Sources } from '#protocol/bundle/sources'
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
+import type { ClientSettings } from '#protocol/owner/clients'
 import type { FailureCode } from '#protocol/owner/messages'
 import type { Receipt } from '#protocol/result/receipt'
 import type { Result } from '#protocol/result/result'
@@ -128,8 +129,8 @@ export type Event =
       readonly replicas: readonly { readonly replica: ReplicaId; readonly class: string; readonly code: string; readonly message: string }[]
     }
   | { readonly kind: 'bye'; readonly node: PeerIdString; readonly seq: number }
-  /** The output of a decided task, or what a killed one left, is here and pinned (`ok`), or could not be had from `node`. */
-  | { readonly kind: 'pulled'; readonly task: TaskId; readonly node: PeerIdString; readonly ok: boolean; readonly message: string }
+  /** The output of a decided task, or what a killed one left, is here and pinned (`ok`; so many bytes, where that is known better than from what its nodes said), or could not be had from `node`. */
+  | { readonly kind: 'pulled'; readonly task: TaskId; readonly node: PeerIdString; readonly ok: boolean; readonly message: string; readonly bytes?: number }
   /** What came of a `compare`: pairs of votes, and those whose outputs could not be had. */
   | {
       readonly kind: 'compared'
@@ -139,6 +140,10 @@ export type Event =
     }
   /** Answer to `complete`: the bundle with what its sources gave; null when an input cannot be had, and why. */
   | { readonly kind: 'completed'; readonly task: TaskId; readonly bundle: AcceptedBundle | null; readonly message: string }
+  /** The project's administrator grants a client what these settings say, and may add or remove it. */
+  | { readonly kind: 'client'; readonly client: PeerIdString; readonly settings: Partial<ClientSettings>; readonly member?: boolean }
+  /** The data that a client brought is so many bytes now. Counted by the shell from its own records. */
+  | { readonly kind: 'brought'; readonly client: PeerIdString; readonly bytes: number }
   /** The slow sweep: silent nodes, deadlines, queue against free slots. */
   | { readonly kind: 'tick' }
 

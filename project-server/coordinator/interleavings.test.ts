@@ -39,6 +39,15 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     arbitrary: fc.record({ kind: fc.constant('hold' as const), batch, task: fc.option(fc.nat({ max: 5 })), stop: fc.boolean() })
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('release' as const), batch, task: fc.option(fc.nat({ max: 5 })) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('grant' as const),
+      client: fc.nat({ max: 1 }),
+      parallel: fc.constantFrom(null, 1, 3),
+      share: fc.constantFrom(1, 2.5)
+    })
+  },
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('join' as const), node }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('cut' as const), node }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('wipe' as const, 'bye' as const), node }) },
@@ -110,6 +119,7 @@ it('whatever happens in whatever order, nothing is lost, doubled or decided wron
     'waits for sources',
     'completed',
     'waits for node',
+    'waits for quota',
     'waits for turn',
     'waits for runs',
     'waits for output',

@@ -3,8 +3,8 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { DEFAULT_POLICY } from '#protocol/bundle/policy'
 import { batchId, bundle, CoordinatorWorld, offer } from '../../test/support/coordinator.ts'
+import { clientOf } from './clients.ts'
 import type { NodeOffer } from './events.ts'
-import { newClaim } from './fair-share.ts'
 import { lackOf } from './needs.ts'
 import { NODE_KINDS_MAX } from './policy.ts'
 
@@ -145,7 +145,7 @@ describe('what can go where', () => {
               needs: {
                 needs: { key: '', engine: 'process', ...resources, platform: platform ?? null, gpus: null },
                 tags,
-                client: { ...newClaim(1), id: by, groups: new Set() }
+                client: clientOf({ clients: new Map() }, by)
               },
               nodes
             })

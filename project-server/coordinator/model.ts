@@ -157,6 +157,7 @@ export interface Pull {
 /** What the runs of a killed task leave: see remains.ts. */
 export interface Remains {
   readonly task: TaskId
+  readonly client: Client
   readonly batch: BatchId
   readonly bundle: string
   readonly bytesMax: number
@@ -196,6 +197,8 @@ export interface Replica {
   /** UUIDs of its node's GPUs that are its alone. */
   readonly gpus: readonly string[]
   granted: boolean
+  /** How long it ran, without what goes on. */
+  ranMs: number
   verdict: Verdict | null
   fault: { readonly class: string; readonly message: string } | null
   /** Once reported, and until the task is terminal. */

@@ -5,6 +5,8 @@
 import type { ReplicaId } from '#protocol/ids'
 import type { Signer } from '#protocol/signing/keys'
 import type { Change } from '../ports.ts'
+import { clientKey, encodeClientRecord } from './client-records.ts'
+import type { Client } from './clients.ts'
 import type { Effect, Unsigned } from './events.ts'
 import { drain, encodeFrame, rebuildFrame } from './frames.ts'
 import { ACK, LINK, Marked, RECORD, REPLAY, SPEAK, WATCHED } from './marks.ts'
@@ -44,6 +46,7 @@ export class Output {
   readonly #tasks = new Marked<Task>(RECORD)
   readonly #watched = new Marked<Task>(WATCHED)
   readonly #batches = new Marked<Batch>(RECORD)
+  readonly #clients = new Marked<Client>(RECORD)
   readonly #nodes = new Marked<Node>(RECORD)
   readonly #links = new Marked<Node>(LINK)
   readonly #speaking = new Marked<Node>(SPEAK)
@@ -89,6 +92,10 @@ export class Output {
 
   batch(batch: Batch): void {
     this.#batches.add(batch)
+  }
+
+  client(client: Client): void {
+    this.#clients.add(client)
   }
 
   node(node: Node): void {
@@ -150,6 +157,8 @@ export class Output {
     this.#tasks.clear()
     for (const batch of this.#batches.items) changes.push({ key: batchKey(batch.id), value: encodeBatchRecord(batchRecord(batch)) })
     this.#batches.clear()
+    for (const client of this.#clients.items) changes.push({ key: clientKey(client.id), value: encodeClientRecord(client) })
+    this.#clients.clear()
     for (const node of this.#nodes.items) changes.push({ key: nodeKey(node.id), value: encodeNodeRecord(nodeRecord(node)) })
     this.#nodes.clear()
     for (const { id, link } of this.#links.items) if (link !== null) changes.push({ key: linkKey(id), value: encodeLinkRecord(link) })

@@ -25,6 +25,8 @@ export const SOURCE_LINKS_MAX = 1_000_000
 export const RANGES_MAX = 64
 /** Tasks one after the other: a chain takes as long as its tasks together, and a longer one is a loop inside a task. */
 export const SOURCE_DEPTH_MAX = 10_000
+/** Clients known to one project, all held in memory; a project file lists as many. */
+export const CLIENTS_MAX = 1024
 /** Nodes known to one project, all held in memory (about 1 kB each). */
 export const NODES_MAX = 100_000
 /** Slots that one node may lend, whatever it says. */

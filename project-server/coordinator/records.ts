@@ -14,6 +14,7 @@
  * | `bundle/<batch>/<cid>` | a manifest, stored once however many tasks of the batch share it |
  * | `sources/<batch>.<index, 9 digits>` | what a task takes from others: sources-records.ts |
  * | `seal/`, `result/`, `receipt/` | what was signed: receipt-records.ts |
+ * | `client/<peer>` | ClientRecord: client-records.ts |
  * | `node/<peer>` | NodeRecord |
  * | `link/<peer>` | LinkRecord of its control stream: the numbers, and what few short messages said that the node may not have yet |
  * | `out/<peer>/<seq, 16 digits>` | what a long message said, or one of many, until the node has it |
@@ -91,6 +92,8 @@ export interface ReplicaRecord {
   readonly gpus: readonly string[]
   /** The right to run was given. */
   readonly granted: boolean
+  /** How long it ran, until it ended or was lost; more than one such time is added up. */
+  readonly ranMs: number
   /** Once reported. */
   readonly vote: string | null
   readonly exitCode: number | null
@@ -307,9 +310,9 @@ function lengthen(cid: string): string {
 }
 
 function writeReplica(replica: ReplicaRecord, agreed: string | undefined): void {
-  const { attempt, node, state, atMs, epoch, gpus, granted, vote, exitCode, reason, verdict, fault } = replica
+  const { attempt, node, state, atMs, epoch, gpus, granted, ranMs, vote, exitCode, reason, verdict, fault } = replica
   // Most have no GPU, and say nothing of it.
-  WRITER.list(gpus.length === 0 ? 11 : 12)
+  WRITER.list(gpus.length === 0 ? 12 : 13)
     .int(attempt)
     .text(node)
     .text(state)
@@ -318,7 +321,7 @@ function writeReplica(replica: ReplicaRecord, agreed: string | undefined): void 
     .flag(granted)
   if (vote !== null && vote === agreed) WRITER.flag(true)
   else WRITER.text(vote)
-  WRITER.int(exitCode).text(reason).text(verdict)
+  WRITER.int(exitCode).text(reason).text(verdict).int(ranMs)
   if (fault === null) WRITER.nil()
   else WRITER.list(2).text(fault.class).text(fault.message)
   if (gpus.length > 0) writeTexts(gpus)
@@ -336,6 +339,7 @@ type ReplicaRow = [
   number | null,
   string | null,
   Verdict | null,
+  ranMs: number,
   [string, string] | null,
   (readonly string[])?
 ]
@@ -343,7 +347,7 @@ type ReplicaRow = [
 const NO_GPUS: readonly string[] = []
 
 function replicaOf(
-  [attempt, node, state, atMs, epoch, granted, vote, exitCode, reason, verdict, fault, gpus = NO_GPUS]: ReplicaRow,
+  [attempt, node, state, atMs, epoch, granted, vote, exitCode, reason, verdict, ranMs, fault, gpus = NO_GPUS]: ReplicaRow,
   agreed: string | undefined
 ): ReplicaRecord {
   return {
@@ -354,6 +358,7 @@ function replicaOf(
     epoch,
     gpus,
     granted,
+    ranMs,
     vote: vote === true ? (agreed ?? null) : vote,
     exitCode,
     reason,

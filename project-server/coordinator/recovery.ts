@@ -4,6 +4,7 @@ import { type BatchId, isBatchId, type ReplicaId, type TaskId } from '#protocol/
 import { decodeResult, voteOf } from '#protocol/result/result'
 import type { Store } from '../ports.ts'
 import { bundleOf, groupOf, orderOf, storedManifest } from './batches.ts'
+import { CLIENT_PREFIX, decodeClientRecord } from './client-records.ts'
 import { clientOf } from './clients.ts'
 import type { Batch, Node, Replica, Report, Task } from './model.ts'
 import { newNode, overruns, watch } from './nodes.ts'
@@ -27,7 +28,7 @@ import {
 } from './records.ts'
 import { resumeRemains } from './remains.ts'
 import { decodeOwedRecord } from './remains-records.ts'
-import { refile, take } from './replicas.ts'
+import { began, refile, take } from './replicas.ts'
 import { link } from './sources.ts'
 import { decodeSourcesRecord, type SourcesRecord, sourcesKey } from './sources-records.ts'
 import type { State } from './state.ts'
@@ -44,6 +45,11 @@ export async function load(state: State, store: Records, nowMs: number): Promise
   for await (const [key, value] of under(store, 'recent/')) {
     state.known.add(TEXT.decode(value))
     state.nextOrder = Number(key.slice('recent/'.length)) + 1
+  }
+  for await (const [, value] of under(store, CLIENT_PREFIX)) {
+    const record = decodeClientRecord(value)
+    const client = clientOf(state, record.id)
+    Object.assign(client, record, { share: record.settings.share })
   }
   const assigned = await loadNodes(state, store)
   if (state.nodes.size > 0) state.graceUntilMs = nowMs + state.policy.restartGraceMs
@@ -118,6 +124,7 @@ async function loadBatch(state: State, store: Records, { id, assigned }: { id: s
     counts
   }
   state.batches.set(id, batch)
+  batch.client.batches++
   state.queueLimits.add(batch)
   const records: TaskRecord[] = []
   const waiting = new Map<TaskId, SourcesRecord>()
@@ -198,6 +205,7 @@ function loadTask(state: State, batch: Batch, record: TaskRecord, { results, ass
   group.users++
   batch.tasks[index] = task
   state.liveTasks++
+  batch.client.tasks++
   for (const replica of record.replicas) loadReplica(state, task, replica, { signed: results.get(resultKey(task.key, replica.attempt)), assigned })
 }
 
@@ -209,7 +217,7 @@ function loadReplica(
 ): void {
   const node: Node | undefined = state.nodes.get(record.node)
   if (node === undefined) throw new Error(`the record of node ${record.node} is missing`)
-  const { attempt, atMs, epoch, gpus, granted, verdict, fault } = record
+  const { attempt, atMs, epoch, gpus, granted, ranMs, verdict, fault } = record
   const id = `${task.id}.${attempt}`
   const report = signed === undefined ? null : loadReport(task, signed)
   const replica: Replica = {
@@ -222,6 +230,7 @@ function loadReplica(
     epoch,
     gpus,
     granted,
+    ranMs,
     verdict,
     fault,
     report,
@@ -233,7 +242,7 @@ function loadReplica(
   task.replicas.push(replica)
   if (!isLive(replica.state)) return
   take(state, replica)
-  if (replica.state === 'running') task.batch.runs.began(replica)
+  if (replica.state === 'running') began(replica)
 }
 
 function loadReport(task: Task, stored: Uint8Array): Report {

@@ -17,6 +17,8 @@ export interface LeftRecord {
 
 export interface OwedRecord {
   readonly task: TaskId
+  /** What comes is kept for this one. */
+  readonly client: PeerIdString
   readonly bundle: string
   readonly bytesMax: number
   readonly awaited: readonly (readonly [ReplicaId, PeerIdString])[]

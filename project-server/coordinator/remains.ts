@@ -9,8 +9,10 @@
  * ```
  */
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
-import type { ReplicaId, TaskId } from '#protocol/ids'
+import type { ReplicaId } from '#protocol/ids'
 import type { Result } from '#protocol/result/result'
+import { clientOf, keptOutput } from './clients.ts'
+import type { Event } from './events.ts'
 import { type Leftover, type Node, outgoingOf, owedOf, type Remains, type Replica, type Task } from './model.ts'
 import { PULL_LOG_BYTES_MAX, PULL_RETRY_MS, PULL_ROUNDS_MAX, REMAINS_MAX, REMAINS_MS_MAX } from './policy.ts'
 import { encodeLeftRecord, encodeOwedRecord, type LeftRecord, leftKey, type OwedRecord, owedKey } from './remains-records.ts'
@@ -24,7 +26,16 @@ export function keepRemains(state: State, task: Task, nowMs: number): void {
   if (running.length === 0 && reported === undefined) return
   const { id, bundle } = task
   const bytesMax = bundle.needs.diskBytes + PULL_LOG_BYTES_MAX
-  const remains: Remains = { task: id, batch: task.batch.id, bundle: bundle.cid, bytesMax, sinceMs: nowMs, awaited: new Map(), ...NOT_TAKEN }
+  const remains: Remains = {
+    task: id,
+    client: task.batch.client,
+    batch: task.batch.id,
+    bundle: bundle.cid,
+    bytesMax,
+    sinceMs: nowMs,
+    awaited: new Map(),
+    ...NOT_TAKEN
+  }
   for (const replica of running) awaitFrom(remains, replica.id, replica.node)
   state.remains.set(id, remains)
   if (reported !== undefined) {
@@ -74,7 +85,7 @@ export function forgetRemains(state: State, node: Node): void {
 }
 
 /** Answer to a `pull` of a task that is over. */
-export function pulledRemains(state: State, task: TaskId, ok: boolean, nowMs: number): void {
+export function pulledRemains(state: State, { task, ok, bytes }: Extract<Event, { kind: 'pulled' }>, nowMs: number): void {
   const remains = state.remains.get(task)
   if (remains === undefined) return
   const { asking, taken } = remains
@@ -84,7 +95,7 @@ export function pulledRemains(state: State, task: TaskId, ok: boolean, nowMs: nu
     return
   }
   if (ok) {
-    keep(state, remains, taken)
+    keep(state, remains, taken, bytes)
     return
   }
   remains.retryAtMs = nowMs + PULL_RETRY_MS
@@ -106,8 +117,17 @@ export function askAgain(state: State, node: Node, nowMs: number): void {
 }
 
 /** After a restart: everybody is asked, connected or not, since the content may be here already. */
-export function resumeRemains(state: State, { task, bundle, bytesMax, awaited, taken }: OwedRecord, nowMs: number): void {
-  const remains: Remains = { task, batch: task.slice(0, task.indexOf('.')), bundle, bytesMax, sinceMs: nowMs, awaited: new Map(), ...NOT_TAKEN }
+export function resumeRemains(state: State, { task, client, bundle, bytesMax, awaited, taken }: OwedRecord, nowMs: number): void {
+  const remains: Remains = {
+    task,
+    client: clientOf(state, client),
+    batch: task.slice(0, task.indexOf('.')),
+    bundle,
+    bytesMax,
+    sinceMs: nowMs,
+    awaited: new Map(),
+    ...NOT_TAKEN
+  }
   state.remains.set(task, remains)
   for (const [id, peer] of awaited) {
     const node = state.nodes.get(peer)
@@ -153,7 +173,7 @@ function take(state: State, remains: Remains, taken: Leftover): void {
   remains.retryAtMs = 0
   owedOf(taken.node).set(taken.replica, remains)
   if (taken.output === EMPTY_DIRECTORY && taken.stdout === EMPTY_FILE && taken.stderr === EMPTY_FILE) {
-    keep(state, remains, taken)
+    keep(state, remains, taken, 0)
     return
   }
   save(state, remains)
@@ -173,8 +193,9 @@ function emit(state: State, remains: Remains, taken: Leftover): void {
 }
 
 /** It is here: the owner is shown it from now on, and the other runs need not be waited for. */
-function keep(state: State, remains: Remains, taken: Leftover): void {
-  const { task, batch } = remains
+function keep(state: State, remains: Remains, taken: Leftover, bytes = taken.bytes): void {
+  const { task, client, batch } = remains
+  keptOutput(state, client, bytes)
   state.out.put(leftKey(task), encodeLeftRecord(recordOf(taken)))
   discard(state, remains)
   state.out.effect({ kind: 'changed', batch, task })
@@ -196,9 +217,10 @@ function discard(state: State, { task, awaited, taken }: Remains): void {
   state.out.delete(owedKey(task))
 }
 
-function save(state: State, { task, bundle, bytesMax, awaited, taken }: Remains): void {
+function save(state: State, { task, client, bundle, bytesMax, awaited, taken }: Remains): void {
   const record: OwedRecord = {
     task,
+    client: client.id,
     bundle,
     bytesMax,
     awaited: Array.from(awaited, ([id, node]) => [id, node.id] as const),

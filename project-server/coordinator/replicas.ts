@@ -1,6 +1,7 @@
 /** One replica's life: leased, moved, cancelled, lost and found. Each change marks its task to be settled. */
 import { type ReplicaId, replicaId } from '#protocol/ids'
 import { failed, worked } from './aside.ts'
+import { leftSlot, runBegan, runEnded } from './clients.ts'
 import type { NodeOffer } from './events.ts'
 import { closingOf, type Node, outgoingOf, type Replica, type Task } from './model.ts'
 import { occupy, pickGpus, vacate } from './needs.ts'
@@ -23,6 +24,7 @@ export function lease(state: State, task: Task, node: Node, nowMs: number): Repl
     epoch: state.epoch,
     gpus: pickGpus(node, task.bundle.needs),
     granted: atOnce,
+    ranMs: 0,
     verdict: null,
     fault: null,
     report: null,
@@ -34,7 +36,7 @@ export function lease(state: State, task: Task, node: Node, nowMs: number): Repl
   task.replicas.push(replica)
   task.startedAtMs ??= nowMs
   hold(state, replica)
-  if (atOnce) task.batch.runs.began(replica)
+  if (atOnce) began(replica)
   state.watch.at(node, deadlineMs(replica))
   outgoingOf(node).assign.push(replica)
   state.out.speak(node)
@@ -51,7 +53,7 @@ export function moveReplica(state: State, replica: Replica, to: ReplicaState, no
   replica.atMs = nowMs
   if (to === 'running') {
     replica.straggles = false
-    replica.task.batch.runs.began(replica)
+    began(replica)
   }
   if (to === 'reported') worked(replica.node)
   if (was && !isLive(to)) release(state, replica)
@@ -62,11 +64,19 @@ export function moveReplica(state: State, replica: Replica, to: ReplicaState, no
   state.touched.add(replica.task)
 }
 
+/** A run goes on from `atMs`. */
+export function began(replica: Replica): void {
+  replica.task.batch.runs.began(replica)
+  runBegan(replica, replica.atMs)
+}
+
 /** What a run took that ended with a result is what others are measured by. */
-function ended({ pace }: State, { task, atMs }: Replica, to: ReplicaState, nowMs: number): void {
+function ended(state: State, replica: Replica, to: ReplicaState, nowMs: number): void {
+  const { task, atMs } = replica
   const ms = to === 'reported' ? Math.max(0, nowMs - atMs) : undefined
-  if (ms !== undefined) pace.ran(ms)
+  if (ms !== undefined) state.pace.ran(ms)
   task.batch.runs.ended(ms)
+  runEnded(state, replica, nowMs)
 }
 
 /** live -> cancelled: the node is told, and a run that has to be ended keeps its slot until it is. */
@@ -190,7 +200,7 @@ function release(state: State, replica: Replica): void {
     node.held[replica.place] = last
     last.place = replica.place
   }
-  state.fair.hold(task.batch.client, -1)
+  leftSlot(state, task.batch.client)
   vacate(node, replica)
   state.nodesChanged.add(node)
   refile(state, node)

@@ -3,6 +3,7 @@
  * room looks for tasks; nothing else is looked at. The client comes first whose turn it is by its share (fair-share.ts); of
  * its tasks those of the highest priority, and of these the first that came. A task that no node can take now holds up nobody.
  */
+import { blockOf } from './clients.ts'
 import { mustWait } from './independence.ts'
 import { type Group, isHeld, type Node, type Task } from './model.ts'
 import { kindLack, roomLack } from './needs.ts'
@@ -99,6 +100,7 @@ function ownNodeFor(state: State, task: Task, stranger: Node, nowMs: number): No
 
 function firstTaskFor(state: State, node: Node, nowMs: number): Task | undefined {
   for (const client of state.fair.line) {
+    if (blockOf(client, nowMs) !== undefined) continue
     let first: Task | undefined
     for (const group of state.free.groupsOf(node, client)) {
       const head = headOf(group)
@@ -142,7 +144,7 @@ function placeGroups(state: State, nowMs: number): void {
     let first: Task | undefined
     for (const candidate of groupsChanged) {
       const head = headOf(candidate)
-      if (head === undefined) groupsChanged.delete(candidate)
+      if (head === undefined || blockOf(candidate.client, nowMs) !== undefined) groupsChanged.delete(candidate)
       else if (first === undefined || isBefore(state, head, first)) {
         group = candidate
         first = head

@@ -19,7 +19,7 @@ export function taskRecord(task: Task): TaskRecord {
   }
 }
 
-function replicaRecord({ attempt, node, state, atMs, epoch, gpus, granted, report, verdict, fault }: Replica): ReplicaRecord {
+function replicaRecord({ attempt, node, state, atMs, epoch, gpus, granted, ranMs, report, verdict, fault }: Replica): ReplicaRecord {
   return {
     attempt,
     node: node.id,
@@ -28,6 +28,7 @@ function replicaRecord({ attempt, node, state, atMs, epoch, gpus, granted, repor
     epoch,
     gpus,
     granted,
+    ranMs,
     vote: report?.vote ?? null,
     exitCode: report?.exitCode ?? null,
     reason: report?.reason ?? null,

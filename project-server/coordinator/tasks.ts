@@ -2,6 +2,7 @@
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { FailureCode } from '#protocol/owner/messages'
 import type { Receipt } from '#protocol/result/receipt'
+import { keptOutput } from './clients.ts'
 import { agreesIn, compareOutputs, endComparison } from './comparisons.ts'
 import type { TaskFailure } from './events.ts'
 import { tiesOf } from './independence.ts'
@@ -48,11 +49,12 @@ export function kill(state: State, task: Task, nowMs: number, failure: TaskFailu
   end(state, task, nowMs)
 }
 
-/** validating -> ready | failed by its own exit: the output is held, or nobody has what a failed run left. */
-export function finish(state: State, task: Task, held: boolean, nowMs: number): void {
+/** validating -> ready | failed by its own exit: so many bytes of output are kept, or (null) nobody has what a failed run left. */
+export function finish(state: State, task: Task, keptBytes: number | null, nowMs: number): void {
   const { decision } = task
   if (decision === null) throw new Error(`task ${task.id} is not decided`)
-  task.decision = { ...decision, held }
+  task.decision = { ...decision, held: keptBytes !== null }
+  keptOutput(state, task.batch.client, keptBytes ?? 0)
   task.failure = failureOf(decision.vote)
   for (const replica of task.replicas) {
     if (isLive(replica.state)) cancel(state, replica, 'decided', nowMs)
@@ -106,7 +108,7 @@ function decide(state: State, task: Task, vote: string, nowMs: number): void {
 function pull(state: State, task: Task, nowMs: number): void {
   const { decision } = task
   if (decision === null) return
-  if (decision.output === EMPTY_DIRECTORY && decision.stdout === EMPTY_FILE && decision.stderr === EMPTY_FILE) finish(state, task, true, nowMs)
+  if (decision.output === EMPTY_DIRECTORY && decision.stdout === EMPTY_FILE && decision.stderr === EMPTY_FILE) finish(state, task, 0, nowMs)
   else startPull(state, task, nowMs)
 }
 
@@ -123,7 +125,7 @@ function settleDecided(state: State, task: Task, nowMs: number): void {
   if (task.replicas.some((replica) => isLive(replica.state))) return
   if (vote !== undefined && failureOf(vote) !== null) {
     // Nothing is missing but what a failed run left behind.
-    finish(state, task, false, nowMs)
+    finish(state, task, null, nowMs)
     return
   }
   const { maxErrorResults, maxTotalResults } = task.batch.policy
@@ -163,6 +165,7 @@ function end(state: State, task: Task, nowMs: number): void {
     if (report.stored) state.out.delete(resultKey(task.key, attempt))
   }
   state.liveTasks--
+  batch.client.tasks--
   batch.tasks[task.index] = undefined
   if (--bundle.users === 0) state.bundles.delete(bundle.cid)
   if (--group.users === 0) {
@@ -177,6 +180,7 @@ function endBatch(state: State, { batch }: Task): void {
   const { created, running, validating } = batch.counts
   if (batch.open || created + running + validating > 0) return
   state.batches.delete(batch.id)
+  batch.client.batches--
   state.queueLimits.delete(batch)
   batchOver(state, batch)
   state.out.delete(openKey(batch.id))

@@ -3,7 +3,7 @@
  * when it should come to an end. Reads the state and changes nothing; every rule of placing (scheduler.ts) has its reason here.
  */
 import type { ClientTurn, NearestMiss, NodesWhy, QueuePlace, RunWhy, WhyReason, WhyView } from '#protocol/owner/messages'
-import type { Client } from './clients.ts'
+import { blockOf, type Client } from './clients.ts'
 import { isDependent } from './independence.ts'
 import { type Batch, type Group, isHeld, type Needs, type Node, type Task } from './model.ts'
 import { kindLack, lackOf, roomLack } from './needs.ts'
@@ -57,6 +57,8 @@ export function why(state: State, task: Task, nowMs: number): WhyView {
   if (task.wanted === 0 && runs.length === 0 && task.comparison !== null) return { ...view, waitsFor: 'comparison' }
   if (task.wanted === 0) return { ...view, waitsFor: 'runs', ...estimateOfRuns(state, runs) }
   if (isHeld(task)) return { ...view, waitsFor: 'release' }
+  const quota = blockOf(group.client, nowMs)
+  if (quota !== undefined) return { ...view, waitsFor: 'quota', quota }
   const nodes = nodesWhy(state, task)
   const prefers = batch.policy.independence === 'prefer'
   if (!nodes.some(({ reason }) => PASSING.has(reason) || (prefers && reason === 'not_independent'))) {

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import * as dagCbor from '@ipld/dag-cbor'
 import fc from 'fast-check'
 import { DEFAULT_POLICY } from '#protocol/bundle/policy'
 import { encodeSources, type Source } from '#protocol/bundle/sources'
 import type { ContentStore } from '#protocol/content/content'
 import { EMPTY_DIRECTORY } from '#protocol/content/content'
+import type { ClientView } from '#protocol/owner/clients'
 import type { QueryWhat, Request } from '#protocol/owner/messages'
 import type { Host } from '#protocol/peer/host'
+import { generateIdentity } from '#protocol/signing/keys'
 import { batchId, bundle, CoordinatorWorld, offer, outputOf, SIGNER } from '#test/support/coordinator'
 import type { Event } from '../coordinator/events.ts'
 import { batchKey } from '../coordinator/records.ts'
@@ -14,6 +17,7 @@ import type { Change } from '../ports.ts'
 import { ManualClock } from '../testing/manual-clock.ts'
 import { Changes } from './changes.ts'
 import { DataNames } from './data.ts'
+import { Members } from './grants.ts'
 import { ownerHandler } from './handler.ts'
 import { OwnerError } from './request.ts'
 import { storeViews } from './store-views.ts'
@@ -31,7 +35,9 @@ const KINDS: Readonly<Record<Kind, ((of: string) => Question) | null>> = {
   watch: (of) => ({ watch: { of } }),
   // Content is named by its id alone, and whoever knows that may have it; the names are the client's own (third test).
   pull: null,
-  make: null
+  make: null,
+  // The administrator's: see below.
+  grant: null
 }
 
 const QUERIES: Readonly<Record<QueryWhat, boolean>> = {
@@ -42,7 +48,8 @@ const QUERIES: Readonly<Record<QueryWhat, boolean>> = {
   resolve: true,
   why: true,
   difference: true,
-  // Of the whole project.
+  // Of oneself, or of the whole project.
+  clients: false,
   nodes: false,
   project: false
 }
@@ -61,6 +68,9 @@ async function setUp() {
   const world = await new CoordinatorWorld().start()
   const data = new DataNames()
   const committer = {
+    apply(event: Event) {
+      world.apply(event)
+    },
     assertOpen() {},
     async commit(event: Event) {
       world.apply(event)
@@ -78,6 +88,7 @@ async function setUp() {
     committer,
     views: (client) => storeViews(world.store, world.coordinator, { client, all: client === ADMINISTRATOR }),
     data,
+    members: new Members({ owners: CLIENTS }, world.coordinator),
     changes: new Changes(),
     clock: new ManualClock(),
     random: { bytes: (count) => new Uint8Array(count) },
@@ -211,7 +222,39 @@ describe('what one client has', () => {
     assert.deepEqual(await ask('bob', { query: { what: 'resolve', of: 'rain', limit: 0, after: '' } }), found)
     assert.equal(((await ask('cid', { query: { what: 'resolve', of: 'rain', limit: 0, after: '' } })) as { id: string }).id, EMPTY_DIRECTORY)
     for (const [index, client] of CLIENTS.entries()) submit(client, batchId(20 + index), 'sweep')
+    const selection = { labels: [], name: 'sweep', state: '' }
+    const manage = { verb: 'hold', of: '', reason: '', stop: false, dryRun: false, set: [], id: new Uint8Array(0), selection }
+    const held = (await ask('cid', { manage })) as { readonly targets: readonly { id: string }[] }
+    assert.deepEqual(
+      held.targets.map(({ id }) => id),
+      [batchId(22)]
+    )
     for (const [index, client] of CLIENTS.entries())
       assert.deepEqual(((await ask(client, { query: { what: 'resolve', of: 'sweep', limit: 0, after: '' } })) as { id: string }).id, batchId(20 + index))
+  })
+
+  it('is granted by the administrator alone, and shown to itself and to the administrator', async () => {
+    const { world, ask } = await setUp()
+    const peer = (await generateIdentity()).peerId
+    const grant = { client: peer, settings: new Uint8Array(dagCbor.encode({ share: 2, parallel: 3 })), member: true }
+    const before = dump(world)
+    for (const client of ['bob', 'cid', peer]) await assert.rejects(ask(client, { grant }), { code: 'not_owner' })
+    assert.equal(dump(world), before)
+    await assert.rejects(ask(ADMINISTRATOR, { grant: { client: peer, settings: grant.settings } }), { code: 'not_found' })
+    const view = (await ask(ADMINISTRATOR, { grant })) as ClientView
+    assert.deepEqual([view.client, view.member, view.settings.share, view.settings.parallel, view.settings.tasks], [peer, true, 2, 3, null])
+    for (const settings of [{ share: 0 }, { parallel: -1 }, { periodMs: 5 }, { other: 1 }, { tasks: 'many' }])
+      await assert.rejects(ask(ADMINISTRATOR, { grant: { ...grant, settings: new Uint8Array(dagCbor.encode(settings)) } }), { code: 'malformed' })
+    const clients = { query: { what: 'clients', of: '', limit: 0, after: '' } }
+    assert.deepEqual(
+      ((await ask('bob', clients)) as ClientView[]).map(({ client }) => client),
+      ['bob']
+    )
+    assert.deepEqual(
+      ((await ask(ADMINISTRATOR, clients)) as ClientView[]).map(({ client }) => client),
+      [...CLIENTS, peer]
+    )
+    const gone = (await ask(ADMINISTRATOR, { grant: { client: peer, settings: new Uint8Array(0), member: false } })) as ClientView
+    assert.deepEqual([gone.member, gone.settings.share], [false, 2])
   })
 })

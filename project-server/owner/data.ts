@@ -35,6 +35,11 @@ export class DataNames {
     return names
   }
 
+  /** What each client brought. */
+  sizes(): readonly { readonly client: PeerIdString; readonly bytes: number }[] {
+    return Array.from(this.#clients, ([client, { bytes }]) => ({ client, bytes }))
+  }
+
   of(client: PeerIdString): ClientData {
     let data = this.#clients.get(client)
     if (data === undefined) {

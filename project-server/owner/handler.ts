@@ -10,6 +10,7 @@ import type { Handler } from '../owner-service.ts'
 import type { Clock, Random, Store } from '../ports.ts'
 import type { Changes } from './changes.ts'
 import type { DataNames } from './data.ts'
+import { grant, type Members } from './grants.ts'
 import { kill } from './kill.ts'
 import { logs } from './logs.ts'
 import { makeTree } from './make.ts'
@@ -25,10 +26,11 @@ export interface HandlerPorts {
   readonly host: Host
   readonly content: ContentStore
   readonly store: Pick<Store, 'get' | 'range'>
-  readonly coordinator: Pick<Coordinator, 'refusal' | 'batch' | 'expects'>
-  readonly committer: Pick<Committer, 'assertOpen' | 'commit' | 'write' | 'flush'>
+  readonly coordinator: Pick<Coordinator, 'room' | 'refusal' | 'batch' | 'expects'>
+  readonly committer: Pick<Committer, 'apply' | 'assertOpen' | 'commit' | 'write' | 'flush'>
   readonly views: (client: PeerIdString) => Views
   readonly data: DataNames
+  readonly members: Members
   readonly changes: Changes
   readonly clock: Clock
   readonly random: Random
@@ -41,15 +43,17 @@ export function ownerHandler(ports: HandlerPorts): Handler {
   return async (request, open) => {
     const own = { ...ports, views: ports.views(open.client), data: ports.data.of(open.client) }
     if (request.submit !== undefined) return submissions.submit(request.submit, open.client)
-    if (request.query !== undefined) return query(request.query, own)
+    if (request.query !== undefined) return query(request.query, open.client, own)
     if (request.watch !== undefined) return watch(request.watch.of, open, own)
     if (request.kill !== undefined) return kill(request.kill.of, open, own)
     if (request.manage !== undefined) return manage(request.manage, open, { ...own, submissions })
     if (request.logs !== undefined) return logs(request.logs, open, own)
     if (request.pull !== undefined) return pull(request.pull, open, own)
+    if (request.grant !== undefined) return grant(request.grant, open.client, ports)
     if (request.make !== undefined) {
       const { cid, root, bytes } = await makeTree(request.make, ports.content)
-      await remember(cid, request.make.name, bytes, own)
+      // Only its directories are new.
+      await remember({ root: cid, name: request.make.name, bytes: 0 }, open.client, own)
       return { root, bytes }
     }
     throw new OwnerError('malformed', 'the request asks for nothing this server knows; the client may be newer than the server')

@@ -2,10 +2,12 @@
 import type { CID } from 'multiformats/cid'
 import { acceptCid } from '#protocol/content/cid'
 import { ContentError, type ContentStore } from '#protocol/content/content'
+import type { PeerIdString } from '#protocol/ids'
 import type { Pull, PullProgress } from '#protocol/owner/messages'
 import type { Host } from '#protocol/peer/host'
 import type { Committer } from '../commit.ts'
 import { clip } from '../control/inbound.ts'
+import type { Coordinator } from '../coordinator/coordinator.ts'
 import { DATA_NAME_CHARS_MAX, PULL_BYTES_MAX, WATCH_MS } from '../policy.ts'
 import type { Clock } from '../ports.ts'
 import { pause } from './changes.ts'
@@ -16,7 +18,8 @@ export interface PullPorts {
   readonly content: Pick<ContentStore, 'fetch' | 'has' | 'pin' | 'sizeOf'>
   readonly host: Host
   readonly data: ClientData
-  readonly committer: Pick<Committer, 'write' | 'assertOpen'>
+  readonly coordinator: Pick<Coordinator, 'room'>
+  readonly committer: Pick<Committer, 'apply' | 'write' | 'assertOpen'>
   readonly clock: Clock
 }
 
@@ -25,18 +28,28 @@ export async function pull(request: Pull, open: OpenRequest, ports: PullPorts): 
   const root = acceptCid(request.root)
   if (root === undefined) throw new OwnerError('malformed', 'the root to pull is not a CID of a kind that talko knows')
   ports.committer.assertOpen()
+  const known = ports.data.has(root)
+  const room = known ? null : ports.coordinator.room(open.client)
   let bytes = ports.content.sizeOf(root)
-  if (bytes === undefined || !ports.content.has(root)) bytes = await fetched(root, open, ports)
-  else await ports.content.pin(root)
-  await remember(root, request.name, bytes, ports)
+  if (bytes === undefined || !ports.content.has(root)) bytes = await fetched(root, room, open, ports)
+  else {
+    if (room !== null && bytes > room) throw overQuota(room)
+    await ports.content.pin(root)
+  }
+  await remember({ root, name: request.name, bytes }, open.client, ports)
   return { bytes, totalBytes: bytes }
 }
 
 /** Makes the name of a pinned tree durable. */
-export async function remember(root: CID, name: string, bytes: number, ports: Pick<PullPorts, 'data' | 'committer' | 'clock'>): Promise<void> {
+export async function remember(
+  { root, name, bytes }: { readonly root: CID; readonly name: string; readonly bytes: number },
+  client: PeerIdString,
+  ports: Pick<PullPorts, 'data' | 'committer' | 'clock'>
+): Promise<void> {
   const { change, record } = ports.data.change(root, clip(name, DATA_NAME_CHARS_MAX), bytes, ports.clock.nowMs())
   await ports.committer.write([change])
   ports.data.set(record)
+  ports.committer.apply({ kind: 'brought', client, bytes: ports.data.bytes })
 }
 
 /** The host, but a stream to the client is opened over the connection that the request came on: another program of the same owner has other content. */
@@ -45,7 +58,15 @@ function hostOf({ client, beside }: OpenRequest, host: Host): Host {
   return { ...host, open: (peer, ...how) => (peer === client ? beside(...how) : host.open(peer, ...how)) }
 }
 
-async function fetched(root: CID, open: OpenRequest, ports: PullPorts): Promise<number> {
+function overQuota(room: number): OwnerError {
+  return new OwnerError(
+    'quota',
+    `the project may keep ${Math.max(0, room)} bytes more for you, and this is more: have the limit raised (talko quota shows what you may)`
+  )
+}
+
+async function fetched(root: CID, room: number | null, open: OpenRequest, ports: PullPorts): Promise<number> {
+  if (room !== null && room <= 0) throw overQuota(room)
   const done = new AbortController()
   let progress: PullProgress = { bytes: 0, totalBytes: 0 }
   const fetching = ports.content
@@ -53,7 +74,7 @@ async function fetched(root: CID, open: OpenRequest, ports: PullPorts): Promise<
       host: hostOf(open, ports.host),
       from: [open.client],
       pin: true,
-      bytesMax: PULL_BYTES_MAX,
+      bytesMax: Math.min(PULL_BYTES_MAX, room ?? PULL_BYTES_MAX),
       signal: open.signal,
       onProgress: ({ bytes, totalBytes }) => {
         progress = { bytes, totalBytes }
@@ -64,7 +85,7 @@ async function fetched(root: CID, open: OpenRequest, ports: PullPorts): Promise<
     const [{ bytes }] = await Promise.all([fetching, report(() => progress, open, AbortSignal.any([done.signal, open.signal]), ports.clock)])
     return ports.content.sizeOf(root) ?? bytes
   } catch (error) {
-    throw refusal(error)
+    throw room !== null && error instanceof ContentError && error.code === 'too_large' ? overQuota(room) : refusal(error)
   }
 }
 

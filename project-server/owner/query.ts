@@ -1,8 +1,9 @@
-import { parseTaskId, taskId } from '#protocol/ids'
+import { type PeerIdString, parseTaskId, taskId } from '#protocol/ids'
 import type { BatchView, ProjectView, Query, QueryWhat, WhyView } from '#protocol/owner/messages'
 import { QUERY_ROWS_MAX } from '#protocol/owner/messages'
 import { clip } from '../control/inbound.ts'
 import { type DifferencePorts, difference } from './difference.ts'
+import type { Members } from './grants.ts'
 import { OwnerError } from './request.ts'
 import { resolve, resolveBatch, resolveTask } from './resolve.ts'
 import { selectionOf } from './select.ts'
@@ -10,10 +11,11 @@ import type { Page } from './views.ts'
 
 export interface QueryPorts extends DifferencePorts {
   readonly project: () => ProjectView
+  readonly members: Pick<Members, 'viewsFor'>
 }
 
 /** The body that answers a Query. */
-export async function query(request: Query, ports: QueryPorts): Promise<unknown> {
+export async function query(request: Query, client: PeerIdString, ports: QueryPorts): Promise<unknown> {
   const { of, after } = request
   const what = request.what as QueryWhat
   const page = { limit: request.limit === 0 ? QUERY_ROWS_MAX : Math.min(request.limit, QUERY_ROWS_MAX), after }
@@ -36,6 +38,8 @@ export async function query(request: Query, ports: QueryPorts): Promise<unknown>
     }
     case 'difference':
       return difference({ a: of, b: after }, ports)
+    case 'clients':
+      return ports.members.viewsFor(client)
     case 'project':
       return ports.project()
     case 'resolve':

@@ -50,7 +50,7 @@ export function decodeAnswer(bytes: Uint8Array): Answer | undefined {
 }
 
 /** What a Query may ask. */
-export type QueryWhat = 'tasks' | 'task' | 'batches' | 'nodes' | 'receipt' | 'project' | 'resolve' | 'why' | 'difference'
+export type QueryWhat = 'tasks' | 'task' | 'batches' | 'nodes' | 'receipt' | 'project' | 'resolve' | 'why' | 'difference' | 'clients'
 
 /** DESIGN 5. `created`: its batch is not complete, or it waits for other tasks. */
 export type TaskStatus = 'created' | 'staged' | 'running' | 'validating' | 'ready' | 'failed' | 'killed'
@@ -287,6 +287,15 @@ export interface QueuePlace {
   readonly replicas: number
 }
 
+/** The limit that its client is at; of time, when the next period begins. */
+export interface QuotaWhy {
+  readonly limit: 'parallel' | 'time'
+  /** Slots, or milliseconds. */
+  readonly used: number
+  readonly max: number
+  readonly untilMs?: number
+}
+
 /** A client among those whose tasks wait. */
 export interface ClientTurn {
   readonly client: PeerIdString
@@ -303,10 +312,10 @@ export interface WhyView {
   readonly name: string
   readonly status: TaskStatus
   /**
-   * submission: the rest of its batch. sources: tasks that it takes something from, or that come before it. node: there is none that could take it. turn: those that could are busy. runs: what is
+   * quota: its client may have no more now. submission: the rest of its batch. sources: tasks that it takes something from, or that come before it. node: there is none that could take it. turn: those that could are busy. runs: what is
    * being run. comparison: results differ, and the project compares their outputs. release: it is held. output: it is agreed, and the project fetches what was agreed on. nothing: it is over.
    */
-  readonly waitsFor: 'submission' | 'sources' | 'node' | 'turn' | 'runs' | 'comparison' | 'release' | 'output' | 'nothing'
+  readonly waitsFor: 'quota' | 'submission' | 'sources' | 'node' | 'turn' | 'runs' | 'comparison' | 'release' | 'output' | 'nothing'
   readonly waitedMs: number
   readonly quorum: number
   /** Executions that it still wants started. */
@@ -333,6 +342,8 @@ export interface WhyView {
   readonly nearest?: NearestMiss
   /** With `turn`. */
   readonly ahead?: QueuePlace
+  /** With `quota`. */
+  readonly quota?: QuotaWhy
   /** With `turn`, when other clients wait too: the first of those whose turn it is before this one's, by slots held for each share, and how many they are. */
   readonly shares?: { readonly own: ClientTurn; readonly before: readonly ClientTurn[]; readonly others: number }
   /** With `output`. */
@@ -376,4 +387,5 @@ export type OwnerErrorCode =
   | 'no_output'
   | 'not_running'
   | 'disk_full'
+  | 'quota'
   | 'unavailable'

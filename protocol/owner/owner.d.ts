@@ -12,6 +12,7 @@ export interface Request {
     watch?: Watch;
     make?: Make;
     manage?: Manage;
+    grant?: Grant;
 }
 export declare namespace Request {
     const codec: () => Codec<Request>;
@@ -174,9 +175,21 @@ export declare namespace Request {
         field: '$.manage.id';
         value: Uint8Array<ArrayBuffer>;
     }
+    interface RequestGrantClientFieldEvent {
+        field: '$.grant.client';
+        value: string;
+    }
+    interface RequestGrantSettingsFieldEvent {
+        field: '$.grant.settings';
+        value: Uint8Array<ArrayBuffer>;
+    }
+    interface RequestGrantMemberFieldEvent {
+        field: '$.grant.member';
+        value: boolean;
+    }
     function encode(obj: Partial<Request>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Request>): Request;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Request>): Generator<RequestIdFieldEvent | RequestCancelFieldEvent | RequestSubmitBatchFieldEvent | RequestSubmitNameFieldEvent | RequestSubmitManifestsFieldEvent | RequestSubmitPolicyFieldEvent | RequestSubmitMoreFieldEvent | RequestSubmitFirstFieldEvent | RequestSubmitLabelsLabelsFieldEvent | RequestSubmitSourcesFieldEvent | RequestQueryWhatFieldEvent | RequestQueryOfFieldEvent | RequestQueryLimitFieldEvent | RequestQueryAfterFieldEvent | RequestQuerySelectionLabelsFieldEvent | RequestQuerySelectionNameFieldEvent | RequestQuerySelectionStateFieldEvent | RequestKillOfFieldEvent | RequestLogsOfFieldEvent | RequestLogsFileFieldEvent | RequestLogsOffsetFieldEvent | RequestLogsFollowFieldEvent | RequestPullRootFieldEvent | RequestPullNameFieldEvent | RequestWatchOfFieldEvent | RequestMakeEntriesPathFieldEvent | RequestMakeEntriesRootFieldEvent | RequestMakeNameFieldEvent | RequestManageVerbFieldEvent | RequestManageOfFieldEvent | RequestManageReasonFieldEvent | RequestManageStopFieldEvent | RequestManageDryRunFieldEvent | RequestManageSelectionLabelsFieldEvent | RequestManageSelectionNameFieldEvent | RequestManageSelectionStateFieldEvent | RequestManageSetFieldEvent | RequestManageIdFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Request>): Generator<RequestIdFieldEvent | RequestCancelFieldEvent | RequestSubmitBatchFieldEvent | RequestSubmitNameFieldEvent | RequestSubmitManifestsFieldEvent | RequestSubmitPolicyFieldEvent | RequestSubmitMoreFieldEvent | RequestSubmitFirstFieldEvent | RequestSubmitLabelsLabelsFieldEvent | RequestSubmitSourcesFieldEvent | RequestQueryWhatFieldEvent | RequestQueryOfFieldEvent | RequestQueryLimitFieldEvent | RequestQueryAfterFieldEvent | RequestQuerySelectionLabelsFieldEvent | RequestQuerySelectionNameFieldEvent | RequestQuerySelectionStateFieldEvent | RequestKillOfFieldEvent | RequestLogsOfFieldEvent | RequestLogsFileFieldEvent | RequestLogsOffsetFieldEvent | RequestLogsFollowFieldEvent | RequestPullRootFieldEvent | RequestPullNameFieldEvent | RequestWatchOfFieldEvent | RequestMakeEntriesPathFieldEvent | RequestMakeEntriesRootFieldEvent | RequestMakeNameFieldEvent | RequestManageVerbFieldEvent | RequestManageOfFieldEvent | RequestManageReasonFieldEvent | RequestManageStopFieldEvent | RequestManageDryRunFieldEvent | RequestManageSelectionLabelsFieldEvent | RequestManageSelectionNameFieldEvent | RequestManageSelectionStateFieldEvent | RequestManageSetFieldEvent | RequestManageIdFieldEvent | RequestGrantClientFieldEvent | RequestGrantSettingsFieldEvent | RequestGrantMemberFieldEvent>;
 }
 export interface Answer {
     id: number;
@@ -517,4 +530,27 @@ export declare namespace MakeEntry {
     function encode(obj: Partial<MakeEntry>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<MakeEntry>): MakeEntry;
     function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<MakeEntry>): Generator<MakeEntryPathFieldEvent | MakeEntryRootFieldEvent>;
+}
+export interface Grant {
+    client: string;
+    settings: Uint8Array<ArrayBuffer>;
+    member?: boolean;
+}
+export declare namespace Grant {
+    const codec: () => Codec<Grant>;
+    interface GrantClientFieldEvent {
+        field: '$.client';
+        value: string;
+    }
+    interface GrantSettingsFieldEvent {
+        field: '$.settings';
+        value: Uint8Array<ArrayBuffer>;
+    }
+    interface GrantMemberFieldEvent {
+        field: '$.member';
+        value: boolean;
+    }
+    function encode(obj: Partial<Grant>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Grant>): Grant;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Grant>): Generator<GrantClientFieldEvent | GrantSettingsFieldEvent | GrantMemberFieldEvent>;
 }

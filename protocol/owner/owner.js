@@ -50,6 +50,10 @@ export var Request;
                     w.uint32(138);
                     Manage.codec().encode(obj.manage, w);
                 }
+                if (obj.grant != null) {
+                    w.uint32(162);
+                    Grant.codec().encode(obj.grant, w);
+                }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
                 }
@@ -115,6 +119,12 @@ export var Request;
                         case 17: {
                             obj.manage = Manage.codec().decode(reader, reader.uint32(), {
                                 limits: opts.limits?.manage
+                            });
+                            break;
+                        }
+                        case 20: {
+                            obj.grant = Grant.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.grant
                             });
                             break;
                         }
@@ -189,6 +199,12 @@ export var Request;
                         case 17: {
                             yield* Manage.codec().stream(reader, reader.uint32(), `${prefix}.manage`, {
                                 limits: opts.limits?.manage
+                            });
+                            break;
+                        }
+                        case 20: {
+                            yield* Grant.codec().stream(reader, reader.uint32(), `${prefix}.grant`, {
+                                limits: opts.limits?.grant
                             });
                             break;
                         }
@@ -1616,3 +1632,104 @@ export var MakeEntry;
     }
     MakeEntry.stream = stream;
 })(MakeEntry || (MakeEntry = {}));
+export var Grant;
+(function (Grant) {
+    let _codec;
+    Grant.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if ((obj.client != null && obj.client !== '')) {
+                    w.uint32(10);
+                    w.string(obj.client);
+                }
+                if ((obj.settings != null && obj.settings.byteLength > 0)) {
+                    w.uint32(18);
+                    w.bytes(obj.settings);
+                }
+                if (obj.member != null) {
+                    w.uint32(24);
+                    w.bool(obj.member);
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    client: '',
+                    settings: uint8ArrayAlloc(0)
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            obj.client = reader.string();
+                            break;
+                        }
+                        case 2: {
+                            obj.settings = reader.bytes();
+                            break;
+                        }
+                        case 3: {
+                            obj.member = reader.bool();
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            yield {
+                                field: `${prefix}.client`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        case 2: {
+                            yield {
+                                field: `${prefix}.settings`,
+                                value: reader.bytes()
+                            };
+                            break;
+                        }
+                        case 3: {
+                            yield {
+                                field: `${prefix}.member`,
+                                value: reader.bool()
+                            };
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, Grant.codec());
+    }
+    Grant.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, Grant.codec(), opts);
+    }
+    Grant.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, Grant.codec(), opts);
+    }
+    Grant.stream = stream;
+})(Grant || (Grant = {}));

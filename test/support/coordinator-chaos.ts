@@ -33,6 +33,7 @@ export type Action =
   | { readonly kind: 'kill'; readonly batch: number; readonly task: number | null }
   | { readonly kind: 'hold'; readonly batch: number; readonly task: number | null; readonly stop: boolean }
   | { readonly kind: 'release'; readonly batch: number; readonly task: number | null }
+  | { readonly kind: 'grant'; readonly client: number; readonly parallel: number | null; readonly share: number }
   | { readonly kind: 'join'; readonly node: number }
   | { readonly kind: 'cut'; readonly node: number }
   | { readonly kind: 'wipe'; readonly node: number }
@@ -95,7 +96,8 @@ class ChaosNode {
 const SLOTS = 3
 /** Of the first nodes; nobody knows it of the others. */
 const NETWORKS = ['n1', 'n1', 'n2', 'n2'] as const
-const OWNER = 'owner'
+/** Batches are theirs in turn. */
+const CLIENTS = ['ann', 'bob'] as const
 
 export class Chaos {
   readonly store = new MemoryStore()
@@ -153,6 +155,9 @@ export class Chaos {
       case 'release':
         this.#manage(action)
         break
+      case 'grant':
+        this.#grant(CLIENTS[action.client % 2] ?? '', action)
+        break
       case 'pulled':
         this.#pulled(action.ok)
         break
@@ -184,6 +189,7 @@ export class Chaos {
 
   /** Faults stop: fresh honest nodes come, every stream works, and time passes until everything is decided or `ms` are over. */
   calm(ms: number): void {
+    for (const client of CLIENTS) this.#grant(client, { parallel: null, share: 1 })
     for (let index = 0; index < 20; index++) this.nodes.push(new ChaosNode(`fresh ${index}`, false))
     for (const batch of this.batches) {
       // A kill of an open batch that a crash undid leaves it open: nobody was told that it was killed.
@@ -260,7 +266,7 @@ export class Chaos {
     const batch = this.batches[action.batch % Math.max(1, this.batches.length)]
     if (batch === undefined) return
     const task = action.task === null ? undefined : `${batch.id}.${action.task % batch.bundles.length}`
-    const target = { batch: batch.id, by: OWNER, ...(task === undefined ? {} : { task }) }
+    const target = { batch: batch.id, by: CLIENTS[0], ...(task === undefined ? {} : { task }) }
     const tasks = task === undefined ? batch.bundles.map((_, index) => `${batch.id}.${index}`) : [task]
     if (action.kind === 'hold') {
       this.#apply({ kind: 'hold', ...target, reason: 'chaos', stop: action.stop })
@@ -315,7 +321,22 @@ export class Chaos {
 
   #submission(batch: Chaos['batches'][number], from: number, bundles: readonly AcceptedBundle[], more: boolean): Event {
     const sources = new Map([...batch.sources].filter(([index]) => index >= from))
-    return { kind: 'submit', batch: batch.id, name: 'chaos', by: OWNER, bundles, policy: batch.policy, more, from, seed: batch.bundles.length, sources }
+    return {
+      kind: 'submit',
+      batch: batch.id,
+      name: 'chaos',
+      by: CLIENTS[this.batches.indexOf(batch) % 2] ?? '',
+      bundles,
+      policy: batch.policy,
+      more,
+      from,
+      seed: batch.bundles.length,
+      sources
+    }
+  }
+
+  #grant(client: string, { parallel, share }: { readonly parallel: number | null; readonly share: number }): void {
+    this.#apply({ kind: 'client', client, settings: { parallel, share } })
   }
 
   #join(node: ChaosNode): void {

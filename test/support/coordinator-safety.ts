@@ -1,6 +1,7 @@
 /** What must hold at every commit of the coordinator, whatever happens: one list for all that generates events. Numbers in brackets are those of the invariants they stand for. */
 import assert from 'node:assert/strict'
 import { isOutput } from '#project-server/coordinator/agreement'
+import { clientKey, decodeClientRecord } from '#project-server/coordinator/client-records'
 import type { Coordinator } from '#project-server/coordinator/coordinator'
 import type { Effect, Unsigned } from '#project-server/coordinator/events'
 import { batchKey, decodeBatchRecord, decodeNodeRecord, decodeTaskRecord, nodeKey, type TaskRecord, taskKey } from '#project-server/coordinator/records'
@@ -31,6 +32,8 @@ export class Safety {
   readonly #left = new Set<TaskId>()
   readonly #sources = new Map<TaskId, { readonly allowFailed: boolean; readonly of: readonly TaskId[] }>()
   readonly #fetched = new Map<TaskId, Set<string>>()
+  /** Run time of each client, from the records of its tasks. */
+  readonly #ranMs = new Map<string, number>()
 
   constructor(store: MemoryStore) {
     this.#store = store
@@ -123,6 +126,7 @@ export class Safety {
     for (const { key, receipt } of unsigned) this.#checkReceipt(key, receipt)
     for (const { key, value } of changes) if (key.startsWith('task/') && value !== null) this.#checkTask(decodeTaskRecord(value))
     for (const { key, value } of changes) if (key.startsWith('left/')) this.#checkLeft(key, value)
+    this.#checkUsage()
     for (const task of this.#killed) if (this.#last.get(task)?.state === 'killed') this.#killedDurably.add(task)
     for (const task of this.#holding) if (!this.#held.has(task)) this.#held.set(task, this.#last.get(task)?.replicas.length ?? 0)
     this.#holding.clear()
@@ -138,7 +142,8 @@ export class Safety {
 
   #checkTask(task: TaskRecord): void {
     const before = this.#last.get(task.id)
-    const { policy } = this.#batchOf(task.id)
+    const { policy, by } = this.#batchOf(task.id)
+    this.#ranMs.set(by, (this.#ranMs.get(by) ?? 0) + ranMsOf(task) - (before === undefined ? 0 : ranMsOf(before)))
     if (before !== undefined) this.#checkMoves(before, task)
     this.#last.set(task.id, task)
     if (isTerminal(task.state)) this.open.delete(task.id)
@@ -169,6 +174,16 @@ export class Safety {
       assert.ok(granted, `${task.id}.${attempt} voted and was never granted`)
       const said = this.#votes.get(`${task.id}.${attempt}`)
       assert.ok(said?.node === node && said.votes.has(vote), `${task.id}.${attempt} has a vote that ${node} never gave`)
+    }
+  }
+
+  /** What a client is said to have used is what its runs took, at every commit. */
+  #checkUsage(): void {
+    for (const [client, ms] of this.#ranMs) {
+      const bytes = this.#store.peek(clientKey(client))
+      const { ranMs, periodRanMs } = bytes === undefined ? { ranMs: 0, periodRanMs: 0 } : decodeClientRecord(bytes)
+      assert.equal(ranMs, ms, `${client} is said to have used ${ranMs} ms, and its runs took ${ms} ms`)
+      assert.ok(periodRanMs <= ranMs)
     }
   }
 
@@ -255,6 +270,10 @@ export function close(a: string, b: string): boolean {
   let sum = 0
   for (const char of a < b ? a + b : b + a) sum = (sum * 31 + char.charCodeAt(0)) % 1009
   return sum % 3 !== 0
+}
+
+function ranMsOf({ replicas }: TaskRecord): number {
+  return replicas.reduce((sum, { ranMs }) => sum + ranMs, 0)
 }
 
 function addTo<K>(sets: Map<K, Set<string>>, key: K, value: string): void {

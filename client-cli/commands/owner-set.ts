@@ -1,0 +1,15 @@
+import type { Command } from 'commander'
+import { type Context, examples, type Verb } from '../command.ts'
+import { ClientError } from '../errors.ts'
+import { grantOptions, readGrant, readPeer, showClients } from '../tasks/grants.ts'
+
+export function define(command: Command, run: (verb: Verb) => void): void {
+  grantOptions(command)
+  command.addHelpText('after', examples('talko owner set 12D3KooW… --share 2', 'talko owner set 12D3KooW… --disk 10GiB --time 100h --parallel 50'))
+  run(async (context: Context, [peer = ''], options) => {
+    const settings = readGrant(options)
+    if (Object.keys(settings).length === 0) throw new ClientError('usage', 'what is to be set? see: talko owner set --help')
+    showClients(context, [await (await context.client()).grant(readPeer(peer), { settings, signal: context.signal })])
+    return undefined
+  })
+}

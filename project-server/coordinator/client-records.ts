@@ -1,0 +1,39 @@
+/** The durable form of a client: `client/<peer>`. What it has now is found again from its batches, what it brought from its data. */
+import type { PeerIdString } from '#protocol/ids'
+import type { ClientSettings } from '#protocol/owner/clients'
+import type { Client } from './clients.ts'
+import { decodeRecord, encodeRecord } from './record-version.ts'
+
+export type ClientRecord = Pick<Client, 'id' | 'member' | 'settings' | 'ranMs' | 'runs' | 'periodMs' | 'periodRanMs' | 'outputBytes'>
+
+type Limit = number | null
+type Row = [
+  id: PeerIdString,
+  member: boolean | null,
+  settings: [share: number, diskBytes: Limit, timeMs: Limit, periodMs: number, parallel: Limit, tasks: Limit, batches: Limit],
+  ranMs: number,
+  runs: number,
+  periodMs: number,
+  periodRanMs: number,
+  outputBytes: number
+]
+
+export const CLIENT_PREFIX = 'client/'
+
+export function clientKey(id: PeerIdString): string {
+  return `${CLIENT_PREFIX}${id}`
+}
+
+export function encodeClientRecord({ id, member, settings, ranMs, runs, periodMs, periodRanMs, outputBytes }: ClientRecord): Uint8Array {
+  const { share, diskBytes, timeMs, periodMs: lengthMs, parallel, tasks, batches } = settings
+  const row: Row = [id, member, [share, diskBytes, timeMs, lengthMs, parallel, tasks, batches], ranMs, runs, periodMs, periodRanMs, outputBytes]
+  return encodeRecord(row)
+}
+
+/** Throws when the bytes are no such record. */
+export function decodeClientRecord(bytes: Uint8Array): ClientRecord {
+  const [id, member, row, ranMs, runs, periodMs, periodRanMs, outputBytes] = decodeRecord<Row>('client', bytes)
+  const [share, diskBytes, timeMs, lengthMs, parallel, tasks, batches] = row
+  const settings: ClientSettings = { share, diskBytes, timeMs, periodMs: lengthMs, parallel, tasks, batches }
+  return { id, member, settings, ranMs, runs, periodMs, periodRanMs, outputBytes }
+}
