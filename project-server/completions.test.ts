@@ -66,7 +66,20 @@ function setUp() {
             held: true
           }
     const id = `${BATCH}.${index}`
-    const record = { id, bundle: 'x', createdAtMs: 0, startedAtMs: 0, endedAtMs: 1, state, failure: null, decision, outputLosses: 0, replicas: [], held: null }
+    const record = {
+      id,
+      bundle: 'x',
+      createdAtMs: 0,
+      startedAtMs: 0,
+      endedAtMs: 1,
+      state,
+      failure: null,
+      decision,
+      outputLosses: 0,
+      replicas: [],
+      held: null,
+      repeats: null
+    }
     store.write(0, [{ key: taskKey(id), value: encodeTaskRecord(record) }])
   }
   const complete = async (list: readonly Source[], allowFailed = false): Promise<RunManifest | string> => {

@@ -107,6 +107,7 @@ export function policyOf(asked: Partial<TaskPolicy> = {}): TaskPolicy {
     priority: asked.priority ?? DEFAULT_POLICY.priority,
     nodes: [...(asked.nodes ?? DEFAULT_POLICY.nodes)],
     queueLimitMs: asked.queueLimitMs ?? DEFAULT_POLICY.queueLimitMs,
+    force: asked.force ?? DEFAULT_POLICY.force,
     independence: asked.independence ?? DEFAULT_POLICY.independence,
     tags: [...new Set(asked.tags ?? DEFAULT_POLICY.tags)].sort(),
     deadlineMs: asked.deadlineMs ?? DEFAULT_POLICY.deadlineMs,

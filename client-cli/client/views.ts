@@ -53,7 +53,7 @@ export function taskView(value: unknown): TaskView | undefined {
   if (fields === undefined || typeof fields.id !== 'string' || parseTaskId(fields.id) === undefined) return undefined
   if (!texts(fields, ['name', 'batch', 'status', 'bundle']) || !STATUSES.has(fields.status as string)) return undefined
   if (!wholes(fields, ['index', 'createdAtMs', 'quorum', 'agreeing', 'replicasIssued', 'numFailures'])) return undefined
-  if (!optionalTexts(fields, ['output', 'stdout', 'stderr'])) return undefined
+  if (!optionalTexts(fields, ['output', 'stdout', 'stderr', 'repeats'])) return undefined
   if (!Array.isArray(fields.command) || !fields.command.every((part) => typeof part === 'string')) return undefined
   if (fields.replicas !== undefined && !(Array.isArray(fields.replicas) && fields.replicas.every((item) => texts(record(item) ?? {}, ['node', 'state']))))
     return undefined

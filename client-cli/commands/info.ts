@@ -103,6 +103,7 @@ export function taskLines(task: TaskView, nowMs: number): string[] {
     ['state', outcome(task)],
     ['held', held === undefined ? undefined : heldText(held)],
     ['why', failure?.message],
+    ['repeats', task.repeats === undefined ? undefined : `${task.repeats}, which decided the same before (--force runs it again)`],
     ['bundle', task.bundle],
     ['command', formatCommand(task.command)],
     ...(task.sources?.list ?? []).map((source, at) => [at === 0 ? 'takes' : '', sourceText(source, task.batch)] as const),

@@ -35,7 +35,7 @@ export function twoSets(nodes: readonly NodeView[], engine: string, not: Readonl
 /** One run of the bundle by one of these nodes, as a task of its own. */
 export async function runOn(context: Context, client: Client, manifest: Uint8Array, { nodes, policy, name }: Apart): Promise<TaskView> {
   const { signal } = context
-  const { id } = await client.submit([manifest], { name, policy: { ...policy, minQuorum: 1, targetResults: 1, nodes, compare: null }, signal })
+  const { id } = await client.submit([manifest], { name, policy: { ...policy, minQuorum: 1, targetResults: 1, nodes, compare: null, force: true }, signal })
   await waitFor(context, client, id)
   return client.task(`${id}.0`, { signal })
 }

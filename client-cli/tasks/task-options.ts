@@ -35,6 +35,7 @@ export function taskOptions(command: Command): void {
     .option('--attempts <n>', 'executions that may fail or be lost before the task fails (default 3)')
     .option('--priority <n>', 'higher first (default 0)')
     .option('--queue-limit <time>', 'end a task that no node was given in this time, like 100h (default: it waits)')
+    .option('--force', 'run it although the same was decided before; without it such a task is ready at once, with the receipt that there is')
     .option('--node <node>', 'only on this node (id, unique prefix, or name); may repeat', collect)
     .option('--name <name>', 'name of the batch')
     .option('-l, --label <key=value>', 'a label of the batch, by which talko ps, kill, hold, release and retry find it; may repeat', collect)
@@ -61,6 +62,7 @@ export function readTaskOptions(options: Options): { readonly spec: Omit<TaskSpe
     minQuorum: amount('quorum', whole(1, 64)),
     maxErrorResults: amount('attempts', whole(1, 64)),
     priority: amount('priority', whole(-1_000_000, 1_000_000)),
+    force: flag(options, 'force') ? true : undefined,
     queueLimitMs: queueLimit === undefined ? undefined : parseDuration(queueLimit, '--queue-limit'),
     compare: comparing(texts(options, 'compare')),
     independence: flag(options, 'independent') ? ('require' as const) : undefined

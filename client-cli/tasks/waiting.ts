@@ -85,6 +85,8 @@ export interface Summary {
   /** The failed ones first, since they are what is looked for. */
   readonly shown: readonly TaskView[]
   readonly left: number
+  /** Those that were decided before, and not run. */
+  readonly repeats: number
   /** 0 when all are ready; 5 when only agreement was missing; 1 otherwise. */
   readonly exit: number
 }
@@ -94,16 +96,18 @@ export async function summarize(tasks: AsyncIterable<TaskView> | Iterable<TaskVi
   const ready: TaskView[] = []
   const bad: TaskView[] = []
   let count = 0
+  let repeats = 0
   let exit: number = EXIT.ok
   for await (const task of tasks) {
     count++
+    if (task.repeats !== undefined) repeats++
     const list = task.status === 'ready' ? ready : bad
     if (list.length < ROWS_MAX) list.push(task)
     if (task.status === 'ready') continue
     if (exit === EXIT.ok || exit === EXIT.noAgreement) exit = task.failure?.code === 'no_agreement' ? EXIT.noAgreement : EXIT.taskFailed
   }
   const shown = [...bad, ...ready].slice(0, ROWS_MAX)
-  return { shown, left: count - shown.length, exit }
+  return { shown, left: count - shown.length, repeats, exit }
 }
 
 function resultRows(tasks: readonly TaskView[]): string[][] {
@@ -115,12 +119,13 @@ function resultRows(tasks: readonly TaskView[]): string[][] {
   ])
 }
 
-export function showResults(io: Io, { shown, left }: Pick<Summary, 'shown' | 'left'>): void {
+export function showResults(io: Io, { shown, left, repeats }: Pick<Summary, 'shown' | 'left' | 'repeats'>): void {
   const rows = resultRows(shown)
   const [head, ...lines] = formatTable(['TASK', 'RESULT', 'BYTES', 'OUTPUT'], rows)
   io.say(head ?? '')
   for (const [index, line] of lines.entries()) io.say(rows[index]?.[1] === 'ready' ? line : io.bad(line))
   if (left > 0) io.say(`and ${left} more`)
+  if (repeats > 0) io.say(`${repeats} of them ${repeats === 1 ? 'was' : 'were'} decided before and not run again (--force runs what was)`)
   const [bad] = shown.filter(({ status }) => status === 'failed')
   if (bad === undefined) return
   const id = shortId(bad.id)

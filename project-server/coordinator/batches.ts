@@ -100,7 +100,7 @@ export function bundleOf(state: State, { cid, bytes, manifest, platform }: Accep
   const found = needsOf(manifest, platform)
   const needs = state.needs.get(found.key) ?? found
   state.needs.set(needs.key, needs)
-  bundle = { cid, bytes, needs, compareStdout, timeMs, atOnce: image === null && dependencies.length === 0, users: 0 }
+  bundle = { cid, bytes, needs, compareStdout, timeMs, atOnce: image === null && dependencies.length === 0, users: 0, decidedFor: null }
   state.bundles.set(cid, bundle)
   return bundle
 }
@@ -173,8 +173,11 @@ function open(state: State, { batch: id, name, by, policy, seed }: Submit, nowMs
   return batch
 }
 
-function create(state: State, batch: Batch, accepted: AcceptedBundle, { sources: all, ended }: Submit, nowMs: number): void {
+function create(state: State, batch: Batch, accepted: AcceptedBundle, { sources: all, ended, repeats }: Submit, nowMs: number): void {
   const index = batch.tasks.length
+  const sources = all?.get(index)
+  // What takes something from others has its bundle only when they are ready.
+  const repeat = sources === undefined ? repeats?.get(accepted.cid) : undefined
   if (!batch.stored.has(accepted.cid)) {
     batch.stored.add(accepted.cid)
     state.out.put(bundleKey(batch.id, accepted.cid), encodeBundleRecord(accepted))
@@ -194,7 +197,8 @@ function create(state: State, batch: Batch, accepted: AcceptedBundle, { sources:
     endedAtMs: null,
     state: 'created',
     failure: null,
-    decision: null,
+    decision: repeat?.decision ?? null,
+    repeats: repeat?.task ?? null,
     outputLosses: 0,
     held: null,
     replicas: [],
@@ -212,7 +216,6 @@ function create(state: State, batch: Batch, accepted: AcceptedBundle, { sources:
   batch.client.tasks++
   count(batch, 'created', 1)
   state.out.task(task)
-  const sources = all?.get(index)
   if (sources !== undefined) waitFor(state, task, sources, ended)
 }
 

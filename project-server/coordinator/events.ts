@@ -13,6 +13,7 @@ import type { Receipt } from '#protocol/result/receipt'
 import type { Result } from '#protocol/result/result'
 import type { Seal } from '#protocol/signing/batch'
 import type { SealRef } from './receipt-records.ts'
+import type { Decision } from './records.ts'
 
 /** A manifest as accepted. */
 export interface AcceptedBundle {
@@ -55,6 +56,13 @@ export interface NodeOffer {
   readonly network: string
 }
 
+/** What was decided of a bundle before, and is here. */
+export interface Repeat {
+  /** It has the receipt. */
+  readonly task: TaskId
+  readonly decision: Decision
+}
+
 /** What a client's request is about: a batch, one task of it, or those of its tasks that wait or that run. */
 export interface Aim {
   readonly batch: BatchId
@@ -79,6 +87,8 @@ export type Event =
       /** Of the sources that are over: null for ready, else how they failed. */
       readonly ended?: ReadonlyMap<string, string | null>
       readonly seed: number
+      /** By bundle: its tasks are ready at once, without any replica. */
+      readonly repeats?: ReadonlyMap<string, Repeat>
     }
   /** One task, or of the whole batch those that wait or run, or all. */
   | ({ readonly kind: 'kill'; readonly by: PeerIdString } & Aim)

@@ -29,7 +29,8 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       policy,
       more: fc.boolean(),
       takes: fc.constantFrom(0, 0, 1, 2, 3),
-      allowFailed: fc.boolean()
+      allowFailed: fc.boolean(),
+      repeats: fc.nat({ max: 3 }).map((draw) => draw === 0)
     })
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('repeat' as const), batch }) },
@@ -126,6 +127,7 @@ it('whatever happens in whatever order, nothing is lost, doubled or decided wron
     'waits for comparison',
     'compared',
     'waits for release',
+    'answered at once',
     'hold',
     'release',
     'left'

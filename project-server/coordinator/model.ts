@@ -25,6 +25,8 @@ export interface Bundle {
   readonly timeMs: number
   /** Nothing has to be fetched before it runs: to be given it is to be granted it. */
   readonly atOnce: boolean
+  /** The client for which it was written last that this is decided. */
+  decidedFor: PeerIdString | null
   /** Live tasks that name it. */
   users: number
 }
@@ -127,6 +129,8 @@ export interface Task {
   state: TaskState
   failure: TaskFailure | null
   decision: Decision | null
+  /** The task that decided the same bundle before. */
+  readonly repeats: TaskId | null
   outputLosses: number
   /** By itself, not with its batch. */
   held: Held | null

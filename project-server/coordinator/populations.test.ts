@@ -186,6 +186,7 @@ it('100,000 tasks in one batch, in parts of 2,048, are accepted, recovered and k
     priority: 0,
     nodes: [],
     queueLimitMs: 0,
+    force: false,
     independence: 'prefer' as const,
     tags: [],
     deadlineMs: 0,

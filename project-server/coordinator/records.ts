@@ -13,6 +13,7 @@
  * | `task/<batch>.<index, 9 digits>` | TaskRecord |
  * | `bundle/<batch>/<cid>` | a manifest, stored once however many tasks of the batch share it |
  * | `sources/<batch>.<index, 9 digits>` | what a task takes from others: sources-records.ts |
+ * | `done/<client>/<cid>` | the newest task of the client's that decided this bundle and is ready |
  * | `seal/`, `result/`, `receipt/` | what was signed: receipt-records.ts |
  * | `client/<peer>` | ClientRecord: client-records.ts |
  * | `node/<peer>` | NodeRecord |
@@ -119,6 +120,8 @@ export interface TaskRecord {
   readonly replicas: readonly ReplicaRecord[]
   /** By itself, not with its batch. */
   readonly held: Held | null
+  /** The task that decided the same bundle before, whose decision and receipt it has. */
+  readonly repeats: TaskId | null
 }
 
 export interface NodeRecord {
@@ -219,6 +222,11 @@ export function outKey(id: PeerIdString, seq: number): string {
   return `out/${id}/${padded(seq, 16)}`
 }
 
+/** The newest task of a client's that decided the bundle and is ready. */
+export function doneKey(by: PeerIdString, cid: string): string {
+  return `done/${by}/${cid}`
+}
+
 export function lateKey(id: ReplicaId): string {
   return `late/${id}`
 }
@@ -229,7 +237,7 @@ function padded(number: number, digits: number): string {
 
 /** Throws when the bytes are not a record that this version wrote: the store is corrupt. */
 export function decodeTaskRecord(bytes: Uint8Array): TaskRecord {
-  const [id, bundle, createdAtMs, startedAtMs, endedAtMs, state, failure, decision, outputLosses, replicas, held = null] = decode<
+  const [id, bundle, createdAtMs, startedAtMs, endedAtMs, state, failure, decision, outputLosses, replicas, held = null, repeats = null] = decode<
     [
       TaskId,
       string,
@@ -241,7 +249,8 @@ export function decodeTaskRecord(bytes: Uint8Array): TaskRecord {
       [string, number, number, string, string, string, number, boolean] | null,
       number,
       ReplicaRow[],
-      HeldRow?
+      HeldRow?,
+      (TaskId | null)?
     ]
   >('task', bytes)
   return {
@@ -255,14 +264,16 @@ export function decodeTaskRecord(bytes: Uint8Array): TaskRecord {
     decision: decision === null ? null : decisionOf(decision),
     outputLosses,
     replicas: replicas.map((row) => replicaOf(row, decision?.[0])),
-    held: heldOf(held)
+    held: heldOf(held),
+    repeats
   }
 }
 
 export function encodeTaskRecord(task: TaskRecord): Uint8Array {
-  const { id, bundle, createdAtMs, startedAtMs, endedAtMs, state, failure, decision, outputLosses, replicas, held } = task
-  // Few are held, and this is written four times for each.
-  WRITER.list(held === null ? 11 : 12)
+  const { id, bundle, createdAtMs, startedAtMs, endedAtMs, state, failure, decision, outputLosses, replicas, held, repeats } = task
+  // Few are held or answered at once, and this is written four times for each.
+  const plain = held === null && repeats === null
+  WRITER.list(plain ? 11 : 13)
     .int(RECORD_VERSION)
     .text(id)
     .text(bundle)
@@ -279,7 +290,10 @@ export function encodeTaskRecord(task: TaskRecord): Uint8Array {
   }
   WRITER.int(outputLosses).list(replicas.length)
   for (const replica of replicas) writeReplica(replica, decision?.vote)
-  if (held !== null) writeHeld(held)
+  if (!plain) {
+    writeHeld(held)
+    WRITER.text(repeats)
+  }
   return WRITER.done()
 }
 
@@ -385,9 +399,10 @@ export function encodeBatchRecord(batch: BatchRecord): Uint8Array {
     independence,
     tags,
     deadlineMs,
-    compare
+    compare,
+    force
   } = policy
-  WRITER.list(18).int(RECORD_VERSION).text(id).text(name).text(by).int(createdAtMs).int(order).int(seed).list(12)
+  WRITER.list(18).int(RECORD_VERSION).text(id).text(name).text(by).int(createdAtMs).int(order).int(seed).list(13)
   WRITER.int(minQuorum).int(targetResults).int(maxErrorResults).int(maxTotalResults).int(maxSuccessResults).int(priority)
   writeTexts(nodes)
   WRITER.int(queueLimitMs).text(independence)
@@ -395,6 +410,7 @@ export function encodeBatchRecord(batch: BatchRecord): Uint8Array {
   // Tolerances are fractions, which the writer does not know.
   WRITER.int(deadlineMs)
     .text(compare === null ? null : JSON.stringify(compare))
+    .flag(force)
     .flag(open)
     .int(tasks)
     .int(created)
@@ -417,7 +433,7 @@ export function decodeBatchRecord(bytes: Uint8Array): BatchRecord {
         number,
         number,
         number,
-        [number, number, number, number, number, number, string[], number?, TaskPolicy['independence']?, string[]?, number?, (string | null)?],
+        [number, number, number, number, number, number, string[], number?, TaskPolicy['independence']?, string[]?, number?, (string | null)?, boolean?],
         boolean,
         number,
         number,
@@ -442,7 +458,8 @@ export function decodeBatchRecord(bytes: Uint8Array): BatchRecord {
     independence = 'prefer',
     tags = [],
     deadlineMs = 0,
-    comparing = null
+    comparing = null,
+    force = false
   ] = row
   const compare = comparing === null ? null : (JSON.parse(comparing) as TaskPolicy['compare'])
   const policy = {
@@ -457,7 +474,8 @@ export function decodeBatchRecord(bytes: Uint8Array): BatchRecord {
     independence,
     tags,
     deadlineMs,
-    compare
+    compare,
+    force
   }
   const counts = { created, running, validating, ready, failed, killed }
   return { id, name, by, createdAtMs, order, seed, policy, open, tasks, ...counts, held: heldOf(held), queuedAtMs }
@@ -498,6 +516,14 @@ type OfferRow = [
   gpus: GpuRow[],
   ownerOnly: boolean
 ]
+
+export function encodeDoneRecord(task: TaskId): Uint8Array {
+  return WRITER.list(2).int(RECORD_VERSION).text(task).done()
+}
+
+export function decodeDoneRecord(record: Uint8Array): TaskId {
+  return decode<[TaskId]>('done', record)[0]
+}
 
 export function encodeNodeRecord(node: NodeRecord): Uint8Array {
   const { id, offer, state, lastSeenMs, valid, invalid, errors, lost } = node

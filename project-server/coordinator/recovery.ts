@@ -174,7 +174,7 @@ function loadTask(state: State, batch: Batch, record: TaskRecord, { results, ass
   if (bundle === undefined) throw new Error(`the record of bundle ${record.bundle} is missing`)
   const index = Number(record.id.slice(record.id.lastIndexOf('.') + 1))
   const group = groupOf(state, batch, bundle)
-  const { id, createdAtMs, startedAtMs, endedAtMs, failure, decision, outputLosses, held } = record
+  const { id, createdAtMs, startedAtMs, endedAtMs, failure, decision, repeats, outputLosses, held } = record
   const task: Task = {
     id,
     key: taskKeyOf(batch.id, index),
@@ -190,6 +190,7 @@ function loadTask(state: State, batch: Batch, record: TaskRecord, { results, ass
     state: record.state === 'created' && !batch.open && waits === undefined ? 'staged' : record.state,
     failure,
     decision,
+    repeats,
     outputLosses,
     held,
     replicas: [],

@@ -3,7 +3,7 @@ import type { Batch, Node, Replica, Task } from './model.ts'
 import type { BatchRecord, NodeRecord, ReplicaRecord, TaskRecord } from './records.ts'
 
 export function taskRecord(task: Task): TaskRecord {
-  const { id, bundle, waits, createdAtMs, startedAtMs, endedAtMs, state, failure, decision, outputLosses, replicas, held } = task
+  const { id, bundle, waits, createdAtMs, startedAtMs, endedAtMs, state, failure, decision, outputLosses, replicas, held, repeats } = task
   return {
     id,
     bundle: waits === null ? bundle.cid : '',
@@ -15,7 +15,8 @@ export function taskRecord(task: Task): TaskRecord {
     decision,
     outputLosses,
     replicas: replicas.map(replicaRecord),
-    held
+    held,
+    repeats
   }
 }
 

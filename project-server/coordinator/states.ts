@@ -11,7 +11,8 @@ export type Verdict = 'valid' | 'invalid' | 'inconclusive'
 
 export const TASK_MOVES: Readonly<Record<TaskState, readonly TaskState[]>> = {
   created: ['staged', 'failed', 'killed'],
-  staged: ['running', 'validating', 'failed', 'killed'],
+  // Ready at once: what was decided before is not run again.
+  staged: ['running', 'validating', 'ready', 'failed', 'killed'],
   running: ['staged', 'validating', 'failed', 'killed'],
   validating: ['running', 'ready', 'failed', 'killed'],
   ready: [],

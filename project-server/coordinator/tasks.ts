@@ -10,7 +10,7 @@ import { outgoingOf, type Replica, type Report, type Task } from './model.ts'
 import { LATE_KEPT_MAX, OUTPUT_LOSSES_MAX } from './policy.ts'
 import { startPull } from './pulls.ts'
 import { receiptKey, resultKey } from './receipt-records.ts'
-import { encodeLateRecord, lateKey, openKey } from './records.ts'
+import { doneKey, encodeDoneRecord, encodeLateRecord, lateKey, openKey } from './records.ts'
 import { keepRemains } from './remains.ts'
 import { cancel } from './replicas.ts'
 import { want } from './scheduler.ts'
@@ -23,6 +23,10 @@ import { type Ballot, judge } from './validator.ts'
 /** Called once for each task whose replicas changed in an event. */
 export function settle(state: State, task: Task, nowMs: number): void {
   if (isTerminal(task.state) || task.state === 'created') return
+  if (task.repeats !== null) {
+    repeat(state, task, nowMs)
+    return
+  }
   if (task.decision !== null) {
     settleDecided(state, task, nowMs)
     return
@@ -46,6 +50,12 @@ export function kill(state: State, task: Task, nowMs: number, failure: TaskFailu
   keepRemains(state, task, nowMs)
   for (const replica of task.replicas) if (isLive(replica.state)) cancel(state, replica, 'killed', nowMs)
   moveTask(state, task, 'killed')
+  end(state, task, nowMs)
+}
+
+/** staged -> ready: the same bundle was decided before, with a receipt that stands for this task, too. */
+function repeat(state: State, task: Task, nowMs: number): void {
+  moveTask(state, task, 'ready')
   end(state, task, nowMs)
 }
 
@@ -82,8 +92,18 @@ export function finish(state: State, task: Task, keptBytes: number | null, nowMs
     ...(agreeing.some(({ report }) => report?.vote !== decision.vote) ? { compare: JSON.stringify(task.batch.policy.compare) } : {})
   }
   state.out.receipt({ key: receiptKey(task.id), receipt, seals: signed })
+  if (task.failure === null && keptBytes !== null) remember(state, task)
   moveTask(state, task, task.failure === null ? 'ready' : 'failed')
   end(state, task, nowMs)
+}
+
+/** Once for all live tasks that share the bundle, as long as they are one client's. */
+function remember(state: State, { id, bundle, batch }: Task): void {
+  const by = batch.client.id
+  // What was run again on named nodes was to look at those nodes.
+  if (bundle.decidedFor === by || (batch.policy.force && batch.policy.nodes.length > 0)) return
+  bundle.decidedFor = by
+  state.out.put(doneKey(by, bundle.cid), encodeDoneRecord(id))
 }
 
 /** running -> validating with a canonical vote, which never changes again. */

@@ -16,11 +16,13 @@ export interface TaskFacts {
 
 /** `withReplicas` only where one task is asked for. A record `created` of a complete batch is staged, unless it has no bundle yet: then it waits for others. */
 export function taskView(record: TaskRecord, { batch, command, left }: TaskFacts, withReplicas: boolean): TaskView {
-  const { id, bundle, createdAtMs, startedAtMs, endedAtMs, failure, decision, replicas } = record
+  const { id, bundle, createdAtMs, startedAtMs, endedAtMs, failure, decision, replicas, repeats } = record
   const held = record.held ?? batch.held
   const index = Number(id.slice(id.lastIndexOf('.') + 1))
   const votes = replicas.map(({ vote }) => vote).filter((vote) => vote !== null)
-  const agreeing = decision === null ? mostFrequent(votes).count : replicas.filter(({ verdict }) => verdict === 'valid').length
+  // The task that it repeats has the votes; its quorum was this one's at least.
+  const valid = repeats === null ? replicas.filter(({ verdict }) => verdict === 'valid').length : batch.policy.minQuorum
+  const agreeing = decision === null ? mostFrequent(votes).count : valid
   return {
     id,
     name: batch.name,
@@ -31,7 +33,7 @@ export function taskView(record: TaskRecord, { batch, command, left }: TaskFacts
     command,
     createdAtMs,
     ...(startedAtMs === null ? {} : { startedAtMs }),
-    ...(endedAtMs === null ? {} : { decidedAtMs: decision?.atMs ?? endedAtMs }),
+    ...(endedAtMs === null ? {} : { decidedAtMs: repeats === null ? (decision?.atMs ?? endedAtMs) : endedAtMs }),
     ...(failure === null ? {} : { failure }),
     ...(decision === null ? {} : { exitCode: decision.exitCode }),
     ...(decision === null || !decision.held ? {} : { output: decision.output, stdout: decision.stdout, stderr: decision.stderr, outputBytes: decision.bytes }),
@@ -40,6 +42,7 @@ export function taskView(record: TaskRecord, { batch, command, left }: TaskFacts
     agreeing,
     replicasIssued: replicas.length,
     ...(held === null || isTerminal(record.state) ? {} : { held }),
+    ...(repeats === null ? {} : { repeats }),
     numFailures: replicas.filter(({ state, fault }) => state === 'lost' || (state === 'returned' && fault?.class !== 'owner')).length,
     ...(withReplicas ? { replicas: replicas.map(replicaView) } : {})
   }

@@ -177,9 +177,12 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
 
     async receipt(task: TaskId) {
       if (!(await isOwn(task))) return undefined
-      const stored = await store.get(receiptKey(task))
+      // What was answered at once has the receipt of the task that it repeats, which is the same client's.
+      const record = await store.get(taskKey(task))
+      const decided = (record === undefined ? null : decodeTaskRecord(record).repeats) ?? task
+      const stored = await store.get(receiptKey(decided))
       if (stored === undefined) return undefined
-      return encodeSignedReceipt(await signedReceipt(stored, { get: (key) => store.get(key), manifest: (bundle) => manifestOf(task, bundle) }))
+      return encodeSignedReceipt(await signedReceipt(stored, { get: (key) => store.get(key), manifest: (bundle) => manifestOf(decided, bundle) }))
     }
   }
 }

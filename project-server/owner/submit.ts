@@ -20,6 +20,7 @@ import { isTerminal } from '../coordinator/states.ts'
 import { DATA_NAME_CHARS_MAX } from '../policy.ts'
 import type { Random, Store } from '../ports.ts'
 import { type BatchNotes, noteChanges } from './notes.ts'
+import { findRepeats, stillHere } from './repeats.ts'
 import { OwnerError } from './request.ts'
 
 export interface SubmitPorts {
@@ -88,8 +89,11 @@ export class Submissions {
     const have = coordinator.batch(batch)?.tasks ?? 0
     if (first > have) throw new OwnerError('malformed', `the batch has ${have} tasks so far, these are said to begin at ${first}`)
     const bundles = await withPlatforms(event.bundles.slice(have - first), this.#ports.content)
+    const found = await findRepeats({ ...event, bundles }, store)
     const ended = await this.#endedSources(event)
-    const fresh = { ...event, ...(ended.size === 0 ? {} : { ended }), bundles }
+    // Nothing is waited for from here on: what is here now is here when it is applied.
+    const repeats = stillHere(found, this.#ports.content)
+    const fresh = { ...event, ...(ended.size === 0 ? {} : { ended }), ...(repeats.size === 0 ? {} : { repeats }), bundles }
     if (have + fresh.bundles.length === 0) throw new OwnerError('malformed', 'the batch has no task')
     const refusal = coordinator.refusal(fresh)
     if (refusal !== undefined) throw new OwnerError(refusal.code, refusal.message)
@@ -276,6 +280,7 @@ function decodePolicy(bytes: Uint8Array): TaskPolicy {
   if (wrong !== undefined) throw new OwnerError('malformed', `the policy lacks ${wrong}`)
   if (!Array.isArray(nodes) || !nodes.every((node) => typeof node === 'string' && node.length <= 128))
     throw new OwnerError('malformed', 'the policy names its nodes by peer id')
+  if (value.force !== undefined && typeof value.force !== 'boolean') throw new OwnerError('malformed', "the policy's force is true or false")
   if (!Array.isArray(tags) || !tags.every((tag) => typeof tag === 'string')) throw new OwnerError('malformed', "the policy's tags are a list of words")
   const unknown = Object.keys(value).find((name) => !(name in DEFAULT_POLICY))
   if (unknown !== undefined) throw new OwnerError('malformed', `the policy has an unknown field ${JSON.stringify(clip(unknown, 64))}`)

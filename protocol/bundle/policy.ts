@@ -18,6 +18,8 @@ export interface TaskPolicy {
   readonly nodes: readonly string[]
   /** A task that no node was given in this time is killed, in milliseconds from its submission or last release; 0: it waits for ever. */
   readonly queueLimitMs: number
+  /** Run it although the same bundle was decided before. */
+  readonly force: boolean
   /** Nodes of one owner, or that call from one network, are one voice (BOINC one_result_per_user_per_wu). `prefer`: other nodes are waited for a while; `require`: their votes count as one. */
   readonly independence: Independence
   /** How outputs are compared whose ids differ; null: they do not agree. */
@@ -60,11 +62,41 @@ export const DEFAULT_POLICY: TaskPolicy = {
   priority: 0,
   nodes: [],
   queueLimitMs: 0,
+  force: false,
   independence: 'prefer',
   tags: [],
   deadlineMs: 0,
   compare: null
 }
+
+/** How a task gets there, not what its result is worth. */
+const BY_THE_WAY: ReadonlySet<string> = new Set<keyof TaskPolicy>([
+  'targetResults',
+  'maxErrorResults',
+  'maxTotalResults',
+  'maxSuccessResults',
+  'priority',
+  'queueLimitMs',
+  'deadlineMs',
+  'force'
+])
+
+/** Whether what was decided under one policy is as good as what another asks for: at least its quorum, of voices as independent, of nodes that it would have taken. Whatever else tells what a result is worth must be equal. */
+export function covers(had: TaskPolicy, asked: TaskPolicy): boolean {
+  if (had.minQuorum < asked.minQuorum) return false
+  if (asked.independence === 'require' && had.independence !== 'require') return false
+  if (!asked.tags.every((tag) => had.tags.includes(tag))) return false
+  if (asked.nodes.length > 0 && (had.nodes.length === 0 || !had.nodes.every((node) => asked.nodes.includes(node)))) return false
+  const rest = (policy: TaskPolicy): string =>
+    JSON.stringify(
+      Object.entries(policy)
+        .filter(([name]) => !BY_THE_WAY.has(name) && !COMPARED.has(name))
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+    )
+  return rest(had) === rest(asked)
+}
+
+const COMPARED: ReadonlySet<string> = new Set<keyof TaskPolicy>(['minQuorum', 'independence', 'tags', 'nodes'])
 
 /** Ten years: whoever waits longer means for ever. */
 const QUEUE_LIMIT_MS_MAX = 10 * 366 * 86_400_000

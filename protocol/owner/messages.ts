@@ -119,6 +119,8 @@ export interface TaskView {
   readonly numFailures: number
   /** By itself or with its batch. */
   readonly held?: HeldView
+  /** The same bundle was decided before, by this task: its receipt is this one's, and nothing was run. */
+  readonly repeats?: TaskId
   readonly replicas?: readonly ReplicaView[]
   /** With `task`: what it takes from others. */
   readonly sources?: Sources

@@ -145,11 +145,13 @@ export class Tasks {
     if (before?.state !== task.state) this.#count(task)
     this.#bounds(task, before)
     // What is decided stays, whoever computes a lost output again and says what.
-    if (before === undefined || before.decision === null) this.#quorum(task)
+    if (task.repeats !== null) this.#repeat(task)
+    else if (before === undefined || before.decision === null) this.#quorum(task)
     for (const replica of task.replicas) this.#vote(task, replica)
     // [1] Ready, or failed by agreement: with a receipt; anything else: without.
     if (task.state === 'ready') this.#held(task)
-    const agreed = task.state === 'ready' || (task.state === 'failed' && task.decision !== null && task.failure?.code !== 'output_lost')
+    const agreed =
+      (task.state === 'ready' && task.repeats === null) || (task.state === 'failed' && task.decision !== null && task.failure?.code !== 'output_lost')
     this.#ports.complaints.expect(this.#receipts.has(task.id) === agreed, () => `${task.id} is ${task.state} ${agreed ? 'without' : 'with'} a receipt`)
   }
 
@@ -249,6 +251,19 @@ export class Tasks {
       decision !== null ? { kind: 'decided', vote: decision.vote } : state === 'failed' ? { kind: 'failed', code: failure?.code ?? '' } : { kind: 'open' }
     complaints.expect(allows(seen, policy, near, is), () => `${id} is ${JSON.stringify(is)}, which its results do not allow: ${JSON.stringify(replicas)}`)
     if (decision !== null && replicas.some(({ vote, verdict }) => verdict === 'valid' && vote !== decision.vote)) sometimes.see('outputs that differ agreed')
+  }
+
+  /** [1] What is answered at once is what another task of the same bundle decided, with a receipt and under a policy that was as strict. */
+  #repeat({ id, bundle, decision, replicas, repeats }: TaskRecord): void {
+    const { complaints, sometimes } = this.#ports
+    const other = this.last.get(repeats ?? '')
+    const same =
+      other !== undefined && other.state === 'ready' && other.repeats === null && other.bundle === bundle && isDeepStrictEqual(other.decision, decision)
+    complaints.expect(same && replicas.length === 0, () => `${id} repeats ${repeats}, which did not decide the same: ${JSON.stringify(other)}`)
+    complaints.expect(this.#receipts.has(repeats ?? ''), () => `${id} repeats ${repeats}, which has no receipt`)
+    const [had, asked] = [this.#policyOf(repeats ?? ''), this.#policyOf(id)]
+    complaints.expect(had.minQuorum >= asked.minQuorum && !asked.force, () => `${id} asks for a quorum of ${asked.minQuorum}, ${repeats} had ${had.minQuorum}`)
+    sometimes.see('a task was answered at once')
   }
 
   /** [7] Every vote is what the node said of a run that it was granted. */

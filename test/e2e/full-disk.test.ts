@@ -66,7 +66,7 @@ it('a full disk of a node: it stops, says why and what to do, and after its next
   await until('the node to stop', async () => {
     node.fill()
     if (node.lines.includes('ended 4')) return true
-    id = (await task(...LARGE, '--', 'true')).out.trim()
+    id = (await task(...LARGE, '--force', '--', 'true')).out.trim()
     return false
   })
   const state = async (): Promise<string> => JSON.parse((await own('info', id, '-o', 'json')).out).status

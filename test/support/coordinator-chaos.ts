@@ -7,8 +7,9 @@
 import type { CID } from 'multiformats/cid'
 import { CID as Cid } from 'multiformats/cid'
 import { Coordinator } from '#project-server/coordinator/coordinator'
-import type { AcceptedBundle, Effect, Event } from '#project-server/coordinator/events'
+import type { AcceptedBundle, Effect, Event, Repeat } from '#project-server/coordinator/events'
 import { DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
+import { decodeDoneRecord, decodeTaskRecord, doneKey, taskKey } from '#project-server/coordinator/records'
 import { manifestCid } from '#protocol/bundle/manifest'
 import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
 import type { Source, Sources } from '#protocol/bundle/sources'
@@ -28,6 +29,7 @@ export type Action =
       readonly more: boolean
       readonly takes?: number
       readonly allowFailed?: boolean
+      readonly repeats?: boolean
     }
   | { readonly kind: 'repeat'; readonly batch: number }
   | { readonly kind: 'kill'; readonly batch: number; readonly task: number | null }
@@ -282,7 +284,7 @@ export class Chaos {
     this.safety.killed(tasks)
   }
 
-  #submit({ tasks, policy, more, takes = 0, allowFailed = false }: Extract<Action, { kind: 'submit' }>): void {
+  #submit({ tasks, policy, more, takes = 0, allowFailed = false, repeats = false }: Extract<Action, { kind: 'submit' }>): void {
     const unfinished = this.batches.find(({ complete }) => !complete)
     const sizes = (index: number) => ({ memoryBytes: 1024 ** 3 * (1 + (index % 2)) })
     const bundles = Array.from({ length: tasks }, (_, index) =>
@@ -313,19 +315,38 @@ export class Chaos {
       )
     }
     batch.complete = !more
-    this.#apply(this.#submission(batch, from, bundles, more))
+    this.#apply({ ...this.#submission(batch, from, bundles, more), ...(repeats ? { repeats: this.#repeats(batch, bundles) } : {}) })
     // What an owner does until it has an answer: say it again.
     this.commit()
     this.safety.accepted(batch.id, batch.bundles.length)
   }
 
-  #submission(batch: Chaos['batches'][number], from: number, bundles: readonly AcceptedBundle[], more: boolean): Event {
+  #clientOf(batch: Chaos['batches'][number]): string {
+    return CLIENTS[this.batches.indexOf(batch) % 2] ?? ''
+  }
+
+  /** What the shell would find that was decided already. */
+  #repeats(batch: Chaos['batches'][number], bundles: readonly AcceptedBundle[]): Map<string, Repeat> {
+    const by = this.#clientOf(batch)
+    const found = new Map<string, Repeat>()
+    for (const { cid } of bundles) {
+      const done = this.store.peek(doneKey(by, cid))
+      const task = done === undefined ? '' : decodeDoneRecord(done)
+      const record = this.store.peek(task === '' ? '' : taskKey(task))
+      const decision = record === undefined ? null : decodeTaskRecord(record).decision
+      if (decision !== null) found.set(cid, { task, decision })
+    }
+    if (found.size > 0) this.#count('answered at once')
+    return found
+  }
+
+  #submission(batch: Chaos['batches'][number], from: number, bundles: readonly AcceptedBundle[], more: boolean): Extract<Event, { kind: 'submit' }> {
     const sources = new Map([...batch.sources].filter(([index]) => index >= from))
     return {
       kind: 'submit',
       batch: batch.id,
       name: 'chaos',
-      by: CLIENTS[this.batches.indexOf(batch) % 2] ?? '',
+      by: this.#clientOf(batch),
       bundles,
       policy: batch.policy,
       more,

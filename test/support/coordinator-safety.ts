@@ -166,7 +166,8 @@ export class Safety {
     assert.ok(errors < policy.maxErrorResults || isTerminal(task.state) || task.decision !== null, `${task.id} has ${errors} errors and goes on`)
     if (isTerminal(task.state)) assert.equal(live, 0, `${task.id} is over and has live replicas`)
     // [1] Ready, or failed by agreement, exactly with a receipt.
-    const agreed = task.state === 'ready' || (task.state === 'failed' && task.failure?.code === 'exit')
+    if (task.repeats !== null) this.#checkRepeat(task)
+    const agreed = (task.state === 'ready' && task.repeats === null) || (task.state === 'failed' && task.failure?.code === 'exit')
     assert.equal(this.#receipts.has(task.id), agreed, `${task.id} is ${task.state}, its receipt says otherwise`)
     for (const { attempt, node, granted, vote } of task.replicas) {
       if (vote === null) continue
@@ -185,6 +186,13 @@ export class Safety {
       assert.equal(ranMs, ms, `${client} is said to have used ${ranMs} ms, and its runs took ${ms} ms`)
       assert.ok(periodRanMs <= ranMs)
     }
+  }
+
+  /** [1] What is answered at once is what another task of the same bundle decided, with a receipt. */
+  #checkRepeat({ id, bundle, decision, replicas, repeats }: TaskRecord): void {
+    const other = this.#last.get(repeats ?? '')
+    assert.ok(other?.state === 'ready' && other.repeats === null && this.#receipts.has(other.id), `${id} repeats ${repeats}, which is not decided`)
+    assert.deepEqual([bundle, decision, replicas.length], [other.bundle, other.decision, 0])
   }
 
   /** [16] Only a killed task leaves something, once: what a granted run of it reported, and what is here. */

@@ -1,0 +1,50 @@
+/**
+ * What was decided already is not run again: for a bundle that a client submits, the newest task of that client's with the
+ * same bundle which is ready, if its policy covers what is asked for now and its output is still here. Another client's
+ * results are not looked at: they do not exist for this one. A look for each distinct bundle, not for each task.
+ */
+import { CID } from 'multiformats/cid'
+import { covers, type TaskPolicy } from '#protocol/bundle/policy'
+import { type ContentStore, EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
+import { type PeerIdString, parseTaskId } from '#protocol/ids'
+import type { AcceptedBundle, Repeat } from '../coordinator/events.ts'
+import { batchKey, decodeBatchRecord, decodeDoneRecord, decodeTaskRecord, doneKey, taskKey } from '../coordinator/records.ts'
+import type { Store } from '../ports.ts'
+
+interface Wanted {
+  readonly by: PeerIdString
+  readonly policy: TaskPolicy
+  readonly bundles: readonly AcceptedBundle[]
+}
+
+/** By bundle; what came of them may be gone: see stillHere. */
+export async function findRepeats({ by, policy, bundles }: Wanted, store: Pick<Store, 'get'>): Promise<ReadonlyMap<string, Repeat>> {
+  const found = new Map<string, Repeat>()
+  if (policy.force) return found
+  const look = async (cid: string): Promise<void> => {
+    const repeat = await findRepeat(cid, by, policy, store)
+    if (repeat !== undefined) found.set(cid, repeat)
+  }
+  await Promise.all([...new Set(bundles.map(({ cid }) => cid))].map(look))
+  return found
+}
+
+/** Those whose output and logs the project holds. */
+export function stillHere(found: ReadonlyMap<string, Repeat>, content: Pick<ContentStore, 'has'>): ReadonlyMap<string, Repeat> {
+  return new Map([...found].filter(([, { decision }]) => [decision.output, decision.stdout, decision.stderr].every((root) => isHere(root, content))))
+}
+
+async function findRepeat(cid: string, by: PeerIdString, policy: TaskPolicy, store: Pick<Store, 'get'>): Promise<Repeat | undefined> {
+  const done = await store.get(doneKey(by, cid))
+  const task = done === undefined ? undefined : decodeDoneRecord(done)
+  const batch = task === undefined ? undefined : parseTaskId(task)?.batch
+  if (task === undefined || batch === undefined) return undefined
+  const [record, parent] = await Promise.all([store.get(taskKey(task)), store.get(batchKey(batch))])
+  if (record === undefined || parent === undefined || !covers(decodeBatchRecord(parent).policy, policy)) return undefined
+  const { state, decision } = decodeTaskRecord(record)
+  return state === 'ready' && decision?.held === true ? { task, decision } : undefined
+}
+
+function isHere(root: string, content: Pick<ContentStore, 'has'>): boolean {
+  return root === EMPTY_DIRECTORY || root === EMPTY_FILE || content.has(CID.parse(root))
+}
