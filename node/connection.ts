@@ -100,7 +100,7 @@ export class Connection implements FrameListener {
   }
 
   /** The first frame of a stream. */
-  hello({ link, received, replicas, slots }: Hello): void {
+  hello({ link, received, replicas, slots, holdings }: Hello): void {
     const { project, agent, name, capabilities } = this.#options
     const hello = {
       versions: [CONTROL_VERSION],
@@ -111,7 +111,8 @@ export class Connection implements FrameListener {
       replicas: [...replicas],
       agent,
       name,
-      demand: { slots }
+      demand: { slots },
+      holdings: [...holdings]
     }
     this.#write(Frame.encode({ hello }))
   }

@@ -18,7 +18,11 @@ export interface InputsPorts {
   readonly clock: Pick<Clock, 'after'>
   /** Resolves when there is a connection to the coordinator; an outage only makes a download wait. */
   readonly online: (signal: AbortSignal) => Promise<void>
+  /** A tree that is needed is here, with whether it had to be fetched. Called before anything else can happen to it. */
+  readonly using: Using
 }
+
+export type Using = (tree: { readonly root: CID; readonly bytes: number; readonly fetched: boolean }) => void
 
 interface Need {
   readonly root: CID
@@ -44,6 +48,21 @@ export async function fetchInputs(ports: InputsPorts, manifest: RunManifest, sig
   )
 }
 
+/** Calls back for everything that the manifest names and that is here. */
+export function useInputs(store: InputStore, { image, dependencies }: RunManifest, using: Using): void {
+  for (const { root, path } of dependencies) use(store, { root: ownCid(root), path }, false, using)
+  if (image !== null) use(store, { root: ownCid(image), path: '' }, false, using)
+}
+
+type InputStore = Pick<ContentStore, 'locate' | 'resolve' | 'sizeOf'>
+
+/** A part of a tree that is here whole is used with all of it. */
+function use(store: InputStore, { root, path }: Pick<Need, 'root' | 'path'>, fetched: boolean, using: Using): void {
+  const tree = path === '' || store.locate(root) !== undefined ? root : store.resolve(root, path)
+  const bytes = tree === undefined ? undefined : store.sizeOf(tree)
+  if (tree !== undefined && bytes !== undefined) using({ root: tree, bytes, fetched })
+}
+
 /** Where each dependency lies. Throws ContentError `not_found` when one has gone. */
 export function locateInputs(store: Pick<ContentStore, 'locate'>, manifest: RunManifest): Execution['inputs'] {
   return manifest.dependencies.map(({ name, root, path }) => {
@@ -53,14 +72,15 @@ export function locateInputs(store: Pick<ContentStore, 'locate'>, manifest: RunM
   })
 }
 
-async function fetchOne({ store, host, from, clock, online }: InputsPorts, { root, path, executables }: Need, signal: AbortSignal): Promise<void> {
+async function fetchOne({ store, host, from, clock, online, using }: InputsPorts, { root, path, executables }: Need, signal: AbortSignal): Promise<void> {
   // Executable bits are not part of a tree's id: a tree that is here may still lack them.
   const here = root.code === DAG_CBOR ? store.has(root) : store.locate(root, path) !== undefined
+  if (here) use(store, { root, path }, false, using)
   if (here && executables.length === 0) return
   for (let tries = 1; ; tries++) {
     await online(signal)
     try {
-      await store.fetch(root, {
+      const { bytes } = await store.fetch(root, {
         host,
         from,
         signal,
@@ -68,6 +88,7 @@ async function fetchOne({ store, host, from, clock, online }: InputsPorts, { roo
         ...(path === '' ? {} : { path }),
         ...(executables.length === 0 ? {} : { executables })
       })
+      if (!here) use(store, { root, path }, bytes > 0, using)
       return
     } catch (error) {
       signal.throwIfAborted()

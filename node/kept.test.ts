@@ -46,7 +46,7 @@ async function release(kept: KeptContent, replica: string): Promise<void> {
 
 describe('what a node keeps for the coordinator', () => {
   it('names nothing by the well-known ids of nothing', async () => {
-    const kept = new KeptContent(store, workspace)
+    const kept = new KeptContent(store, workspace, () => false)
     const published = await kept.publish(await left({}), { diskBytes: 1000, signal })
     assert.deepEqual(published, { output: EMPTY_DIRECTORY, stdout: EMPTY_FILE, stderr: EMPTY_FILE, bytes: 0, overDisk: false })
     const never = await kept.publish(replicaOf(count++), { diskBytes: 1000, signal })
@@ -54,7 +54,7 @@ describe('what a node keeps for the coordinator', () => {
   })
 
   it('serves equal outputs for as long as one replica is not released, in any order of releases', async () => {
-    const kept = new KeptContent(store, workspace)
+    const kept = new KeptContent(store, workspace, () => false)
     const replicas = await Promise.all(Array.from({ length: 7 }, () => left({ answer: 'equal' }, 'said\n')))
     const all = []
     for (const replica of replicas) all.push(await kept.publish(replica, { diskBytes: 1000, signal }))
@@ -72,11 +72,11 @@ describe('what a node keeps for the coordinator', () => {
   })
 
   it('knows after a restart what is still needed', async () => {
-    const before = new KeptContent(store, workspace)
+    const before = new KeptContent(store, workspace, () => false)
     const [first, second] = [await left({ answer: 'again' }), await left({ answer: 'again' })]
     for (const replica of [first, second]) await before.publish(replica, { diskBytes: 1000, signal })
     const { output, stdout, stderr } = await before.publish(second, { diskBytes: 1000, signal })
-    const later = new KeptContent(store, workspace)
+    const later = new KeptContent(store, workspace, () => false)
     for (const replica of [first, second]) later.remember(replica, [output, stdout, stderr])
     await release(later, second)
     assert.equal(await read(store, output, 'answer'), 'again')
@@ -85,7 +85,7 @@ describe('what a node keeps for the coordinator', () => {
   })
 
   it('leaves out links, and keeps no tree that is too large', async () => {
-    const kept = new KeptContent(store, workspace)
+    const kept = new KeptContent(store, workspace, () => false)
     const replica = await left({ fine: 'yes' })
     symlinkSync('/etc/passwd', join(workspace.pathOf(replica), 'out', 'link'))
     const { output } = await kept.publish(replica, { diskBytes: 1000, signal })

@@ -30,11 +30,14 @@ interface Need {
 export class KeptContent {
   readonly #store: ContentStore
   readonly #workspace: Workspace
+  readonly #isStocked: (root: string) => boolean
   /** By CID as text. */
   #needed: Map<string, Need> | undefined
   #left: Map<ReplicaId, Set<string>> | undefined
 
-  constructor(store: ContentStore, workspace: Workspace) {
+  /** `isStocked`: the tree is kept as data for later runs too. */
+  constructor(store: ContentStore, workspace: Workspace, isStocked: (root: string) => boolean) {
+    this.#isStocked = isStocked
     this.#store = store
     this.#workspace = workspace
   }
@@ -78,13 +81,18 @@ export class KeptContent {
       const [next] = need.holders
       if (next === undefined) {
         this.#needed?.delete(text)
-        await this.#store.remove(cid)
+        if (!this.#isStocked(text)) await this.#store.remove(cid)
       } else if (need.places.length === 0) {
         const [holder, path] = next
         need.places = [holder]
         if (!(await this.#isBlock(cid, path))) await this.#store.addTree(path, { special: 'skip', entriesMax: OUTPUT_ENTRIES_MAX })
       }
     }
+  }
+
+  /** A fetched tree is not kept any longer; it stays while a replica that was not released left the same. */
+  async removeFetched(cid: CID): Promise<void> {
+    if (this.#needed?.has(cid.toString()) !== true) await this.#store.remove(cid)
   }
 
   /** Kept in the store itself: no file is needed to serve it. */

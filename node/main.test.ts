@@ -171,6 +171,46 @@ describe('a node', () => {
     await store.close()
   })
 
+  it('keeps what a run left when it is released: a run that needs it moves nothing', async () => {
+    const node = await start()
+    coordinator.assign(A, shell('head -c 2000000 /dev/zero > data', { resources: { diskBytes: 4 * 1024 ** 2 } }))
+    const { output } = await coordinator.resultOf(A)
+    coordinator.release(A)
+    await until('the output to be told of', () => coordinator.holdings.length === 1)
+    assert.deepEqual(coordinator.holdings, [{ root: output.toString(), bytes: 2_000_000 }])
+    // The coordinator serves no content: there is nobody to fetch it from.
+    coordinator.assign(B, shell('wc -c < "$TALKO_IN/parent/data"', { dependencies: [{ name: 'parent', root: output, path: '', executables: [] }] }))
+    assert.equal((await coordinator.resultOf(B)).exitCode, 0)
+    assert.equal(node.status().stock.fetchedBytes, 0)
+  })
+
+  it('keeps inputs between runs within its bound, and removes from the disk what was used longest ago', async () => {
+    const settings = JSON.parse(readFileSync(join(dir, 'node.json'), 'utf8'))
+    writeFileSync(join(dir, 'node.json'), JSON.stringify({ ...settings, cacheBytes: 5_000_000 }))
+    const store = await storeOf('sets')
+    await serveContent(coordinator.host, store)
+    const node = await start()
+    const roots: string[] = []
+    for (const index of [0, 1, 2]) {
+      const file = join(root, `set-${number}-${index}`)
+      writeFileSync(file, Buffer.alloc(2_000_000, index))
+      const { root: set } = await store.addTree(file)
+      roots.push(set.toString())
+      const dependencies = [{ name: 'set', root: set, path: '', executables: [] }]
+      coordinator.assign(replicaOf(2 * index), shell('true', { dependencies }))
+      assert.equal((await coordinator.resultOf(replicaOf(2 * index))).exitCode, 0)
+      coordinator.assign(replicaOf(2 * index + 1), shell('true', { dependencies }))
+      assert.equal((await coordinator.resultOf(replicaOf(2 * index + 1))).exitCode, 0)
+    }
+    const [first = '', second = '', third = ''] = roots
+    await until('the first to go', () => !existsSync(join(dir, 'content', 'trees', first)))
+    assert.ok(existsSync(join(dir, 'content', 'trees', second)) && existsSync(join(dir, 'content', 'trees', third)))
+    const { stock } = node.status()
+    assert.deepEqual([stock.trees, stock.bytes, stock.fetchedTrees, stock.fetchedBytes], [2, 4_000_000, 3, 6_000_000])
+    await until('what has gone to be told', () => coordinator.holdings.map(({ root }) => root).join() === `${second},${third}`)
+    await store.close()
+  })
+
   it('gives back a replica whose input nobody has', async () => {
     const store = await storeOf('nothing')
     await serveContent(coordinator.host, store)
@@ -468,6 +508,29 @@ describe('a node that is killed with -9', () => {
         return true
       }
     })
+  })
+
+  it('has its inputs still: a run on them moves nothing', async () => {
+    const store = await storeOf('warm')
+    await serveContent(coordinator.host, store)
+    const file = join(root, `warm-${number}`)
+    writeFileSync(file, Buffer.alloc(2_000_000, 7))
+    const { root: set } = await store.addTree(file)
+    const manifest = shell('wc -c < "$TALKO_IN/set"', { dependencies: [{ name: 'set', root: set, path: '', executables: [] }] })
+    const child = await startChild()
+    await coordinator.node()
+    coordinator.assign(A, manifest)
+    assert.equal((await coordinator.resultOf(A)).exitCode, 0)
+    await killHard(child)
+    await store.remove(set)
+    const after = await startNode({ dir })
+    nodes.push(after)
+    await until('the node to come back', () => coordinator.hellos.length === 2 && coordinator.connected)
+    assert.deepEqual(coordinator.hellos[1]?.holdings, [{ root: set.toString(), bytes: 2_000_000 }])
+    coordinator.assign(B, manifest)
+    assert.equal((await coordinator.resultOf(B)).exitCode, 0)
+    assert.equal(after.status().stock.fetchedTrees, 0)
+    await store.close()
   })
 
   it('keeps a lease it had not begun, and a result that was not taken', async () => {

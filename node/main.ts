@@ -16,6 +16,7 @@ import { type LogSource, serveLogs } from './live/logs.ts'
 import { capabilitiesOf } from './live/machine.ts'
 import { createProcessExecutor } from './live/process-executor.ts'
 import { openWorkspace } from './live/workspace.ts'
+import { STOCK_BYTES } from './policy.ts'
 import type { Executor, Logger } from './ports.ts'
 import { NodeService } from './service.ts'
 import type { NodeSettings } from './settings.ts'
@@ -112,6 +113,7 @@ export async function startNode({ dir: given, executors, logger = SILENT }: Star
       name: settings.name,
       agent: AGENT,
       slots: settings.slots,
+      stockBytesMax: settings.cacheBytes ?? Math.min(STOCK_BYTES, capabilities.diskBytes / 2),
       capabilities
     }
   )

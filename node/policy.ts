@@ -37,3 +37,5 @@ export const EVENTS_WAITING_MAX = 4_096
 export const LIVE_STREAMS_MAX = 64
 /** Longest wait for a drained or quitting node to be done before it closes anyway: the agent's own limits, and then some. */
 export const STOP_MS_MAX = 20_000
+/** Inputs and outputs kept on disk for later runs, in bytes, when the node's settings say nothing. */
+export const STOCK_BYTES = 32 * 1024 ** 3

@@ -1,12 +1,14 @@
 /** Carries out what the agent decided about replicas: prepare, start, kill, publish, clean, remove. Answers with events. */
 import { ManifestError } from '#protocol/bundle/errors'
 import type { Engine, RunManifest } from '#protocol/bundle/manifest'
-import { ContentError, type ContentStore } from '#protocol/content/content'
+import { acceptCid } from '#protocol/content/cid'
+import { ContentError, type ContentStore, EMPTY_DIRECTORY } from '#protocol/content/content'
+import { HOLDING_BYTES_MIN } from '#protocol/control/messages'
 import type { PeerIdString, ReplicaId } from '#protocol/ids'
 import { ImageError } from '#protocol/image/errors'
 import { type Host, HostError, StreamError } from '#protocol/peer/host'
 import type { AgentEvent, CheckedLease, Fault } from './agent/events.ts'
-import { fetchInputs, locateInputs } from './inputs.ts'
+import { fetchInputs, locateInputs, type Using, useInputs } from './inputs.ts'
 import { KeptContent, NOTHING_LEFT } from './kept.ts'
 import { pause } from './pause.ts'
 import { FULL_RETRY_MS } from './policy.ts'
@@ -27,6 +29,8 @@ export interface RunnerOwner {
   readonly project: PeerIdString
   apply(event: AgentEvent): void
   engineDown(error: ExecutorError): void
+  /** The tree is kept as data for later runs. */
+  isStocked(root: string): boolean
   /** Resolves when there is a connection to the coordinator. */
   online(signal: AbortSignal): Promise<void>
 }
@@ -52,7 +56,7 @@ export class Runner {
   }
 
   get #kept(): KeptContent {
-    this.#content ??= new KeptContent(this.#ports.content, this.#ports.workspace)
+    this.#content ??= new KeptContent(this.#ports.content, this.#ports.workspace, (root) => this.#owner.isStocked(root))
     return this.#content
   }
 
@@ -76,7 +80,8 @@ export class Runner {
       const executor = this.#executor(manifest)
       const from = [this.#owner.project]
       const online = (until: AbortSignal): Promise<void> => this.#owner.online(until)
-      if (manifest.image !== null || manifest.dependencies.length > 0) await fetchInputs({ store, host, from, clock, online }, manifest, signal)
+      const using = this.#usingOf(replica)
+      if (manifest.image !== null || manifest.dependencies.length > 0) await fetchInputs({ store, host, from, clock, online, using }, manifest, signal)
       await executor.prepare(manifest, signal)
       signal.throwIfAborted()
       this.#owner.apply({ kind: 'prepared', replica })
@@ -144,6 +149,55 @@ export class Runner {
       return
     }
     this.#track(replica, this.#remove(replica, began))
+  }
+
+  /** What a released replica left stays as data when it is large enough to be told of, or is being used. */
+  release(replica: ReplicaId, content: readonly string[]): void {
+    const { content: store } = this.#ports
+    const [output = EMPTY_DIRECTORY] = content
+    const root = output === EMPTY_DIRECTORY ? undefined : acceptCid(output)
+    const bytes = root === undefined ? 0 : (store.sizeOf(root) ?? 0)
+    const isHere = root !== undefined && store.locate(root)?.endsWith(`/${replica}/out`) === true
+    const leftNothing = this.#runs?.get(replica)?.leftNothing === true
+    this.#runs?.delete(replica)
+    if (!isHere || (bytes < HOLDING_BYTES_MIN && !this.#owner.isStocked(output))) {
+      if (!leftNothing) this.#track(replica, this.#drop(replica))
+      return
+    }
+    const logs = content.slice(1).map((text) => acceptCid(text))
+    const logBytes = logs.reduce((sum, cid) => sum + (cid === undefined ? 0 : (store.sizeOf(cid) ?? 0)), 0)
+    this.#owner.apply({ kind: 'kept', replica, root: output, bytes: bytes + logBytes })
+  }
+
+  /** Whether a tree that was kept for later runs still lies here; what a replica left is served from there again. */
+  findStocked(root: string, replica: ReplicaId | null): boolean {
+    const cid = acceptCid(root)
+    if (cid === undefined || !this.#ports.content.has(cid)) return false
+    if (replica !== null) this.#kept.remember(replica, [root])
+    return true
+  }
+
+  /** At a start: what a replica that runs on may read. */
+  using(replica: ReplicaId, manifest: RunManifest): void {
+    useInputs(this.#ports.content, manifest, this.#usingOf(replica))
+  }
+
+  /** Removes data that no replica uses. Nothing sees it from now on, its files go by and by. */
+  evict(root: string, replica: ReplicaId | null): void {
+    const cid = acceptCid(root)
+    if (cid === undefined) return
+    const evicted = replica === null ? this.#kept.removeFetched(cid) : this.#drop(replica)
+    this.#track(replica ?? '', evicted)
+  }
+
+  /** Its content first, of which nothing is seen from now on: what is prepared later does not count on it. */
+  async #drop(replica: ReplicaId): Promise<void> {
+    await this.#kept.forget(replica)
+    await this.#ports.workspace.remove(replica)
+  }
+
+  #usingOf(replica: ReplicaId): Using {
+    return ({ root, bytes, fetched }) => this.#owner.apply({ kind: 'using', replica, root: root.toString(), bytes, fetched })
   }
 
   #track(replica: ReplicaId, work: Promise<void>): void {

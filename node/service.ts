@@ -36,6 +36,8 @@ export interface ServiceOptions {
   readonly name: string
   readonly agent: string
   readonly slots: number
+  /** Of data kept for later runs. */
+  readonly stockBytesMax: number
   readonly capabilities: Capabilities
 }
 
@@ -58,10 +60,10 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
   #cancelLast = NOTHING
 
   constructor(ports: ServicePorts, options: ServiceOptions) {
-    const { project, slots } = options
+    const { project, slots, stockBytesMax } = options
     this.project = project
     this.#ports = ports
-    this.#agent = new Agent({ project, slots, signer: ports.signer, link: ports.random.bytes(16) })
+    this.#agent = new Agent({ project, slots, stockBytesMax, signer: ports.signer, link: ports.random.bytes(16) })
     this.#committer = new Committer(this.#agent, ports, this)
     this.#connection = new Connection(ports, options, this)
     this.#runner = new Runner(ports, this)
@@ -80,7 +82,9 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
     }
     for (const [replica, content] of this.#agent.reported()) this.#runner.remember(replica, content)
     const held = this.#held()
-    this.#runner.clear((await workspace.all()).filter((replica) => !held.has(replica)))
+    this.#takeStock()
+    const kept = new Set([...this.#agent.stocked()].map(({ replica }) => replica))
+    this.#runner.clear((await workspace.all()).filter((replica) => !held.has(replica) && !kept.has(replica)))
     this.#tick()
     await this.#engines.start()
     this.#connection.start()
@@ -134,6 +138,12 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
     await this.#connection.stop()
   }
 
+  /** What lies here for later runs, as far as it is still there; what runs on may read its part of it. */
+  #takeStock(): void {
+    for (const { root, replica } of [...this.#agent.stocked()]) if (!this.#runner.findStocked(root, replica)) this.apply({ kind: 'missing', root })
+    for (const { replica, manifest } of this.#agent.unrecovered()) this.#runner.using(replica, manifest)
+  }
+
   // What its parts tell it.
 
   apply(event: AgentEvent): void {
@@ -146,6 +156,10 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
 
   online(signal: AbortSignal): Promise<void> {
     return this.#connection.online(signal)
+  }
+
+  isStocked(root: string): boolean {
+    return this.#agent.isStocked(root)
   }
 
   refused(error: NodeError): void {
@@ -193,6 +207,9 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
         case 'kill':
           this.#runner.kill(prompt.replica, prompt.graceMs)
           break
+        case 'evict':
+          if (!this.#agent.isStocked(prompt.root)) this.#runner.evict(prompt.root, prompt.replica)
+          break
         case 'disconnect':
           this.#connection.drop(prompt.message)
           break
@@ -222,6 +239,9 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
           break
         case 'remove':
           this.#runner.remove(effect.replica, effect.began)
+          break
+        case 'release':
+          this.#runner.release(effect.replica, effect.content)
           break
         case 'done':
           this.#end()

@@ -15,6 +15,8 @@ export interface NodeSettings {
   /** What is lent; default all of the machine. */
   readonly cpuMillis?: number
   readonly memoryBytes?: number
+  /** Data kept between runs; default 32 GiB, and no more than half of what is free on the disk. */
+  readonly cacheBytes?: number
 }
 
 const SLOTS_MAX = 1024
@@ -50,6 +52,7 @@ export function settingsFault(value: unknown, { isPeer, isAddress }: SettingsChe
     return 'neither `addresses` nor `bootstrap` says how to reach the project'
   if (settings.cpuMillis !== undefined && !isWhole(settings.cpuMillis, 1, 10_000_000)) return '`cpuMillis` is a whole number of thousandths of a core'
   if (settings.memoryBytes !== undefined && !isWhole(settings.memoryBytes, 1, 2 ** 50)) return '`memoryBytes` is a whole number of bytes'
+  if (settings.cacheBytes !== undefined && !isWhole(settings.cacheBytes, 0, 2 ** 50)) return '`cacheBytes` is a whole number of bytes'
   return undefined
 }
 

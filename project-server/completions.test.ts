@@ -29,6 +29,8 @@ function setUp() {
   const content = {
     has: (root: CID) => blocks.has(root.toString()) || [EMPTY_DIRECTORY, EMPTY_FILE].includes(root.toString()),
     locate: (root: CID, path?: string) => (blocks.has(root.toString()) && path !== 'no/such' ? '/x' : undefined),
+    resolve: (root: CID) => root,
+    sizeOf: (root: CID) => blocks.get(root.toString())?.length,
     getBlock: async (cid: CID) => blocks.get(cid.toString()) ?? (cid.toString() === EMPTY_FILE ? new Uint8Array() : undefined),
     putBlock: async (codec: number, bytes: Uint8Array) => {
       if (full) throw new Error('no space left')

@@ -11,20 +11,12 @@ import type { ContentStore } from '#protocol/content/content'
 import { type BatchId, isBatchId, parseTaskId, type TaskId, taskId } from '#protocol/ids'
 import { storedManifest } from './coordinator/batches.ts'
 import type { Effect, Event } from './coordinator/events.ts'
-import {
-  batchKey,
-  bundleKey,
-  decodeBatchRecord,
-  decodeBundleRecord,
-  decodeTaskRecord,
-  platformOfBundle,
-  type TaskRecord,
-  taskKey
-} from './coordinator/records.ts'
+import { batchKey, bundleKey, decodeBatchRecord, decodeBundleRecord, decodeTaskRecord, factsOfBundle, type TaskRecord, taskKey } from './coordinator/records.ts'
 import { decodeSourcesRecord, sourcesKey } from './coordinator/sources-records.ts'
 import type { Logger } from './logger.ts'
 import { makeFolder } from './owner/make.ts'
 import { OwnerError } from './owner/request.ts'
+import { dataOf } from './owner/sizes.ts'
 import { COMPLETION_RETRY_MS, COMPLETIONS_MAX } from './policy.ts'
 import type { Clock, Store } from './ports.ts'
 
@@ -32,7 +24,7 @@ type Completed = Extract<Event, { kind: 'completed' }>
 
 export interface CompletionsPorts {
   readonly store: Pick<Store, 'get' | 'range'>
-  readonly content: Pick<ContentStore, 'has' | 'locate' | 'getBlock' | 'putBlock' | 'pin'>
+  readonly content: Pick<ContentStore, 'has' | 'locate' | 'resolve' | 'sizeOf' | 'getBlock' | 'putBlock' | 'pin'>
   readonly clock: Clock
   readonly logger: Logger
   readonly done: (event: Completed) => void
@@ -114,8 +106,7 @@ export class Completions {
     }
     const complete: RunManifest = { ...manifest, dependencies }
     const bytes = encodeManifest(complete)
-    const platform = platformOfBundle(stored)
-    const bundle = { cid: manifestCidText(bytes), bytes, manifest: complete, ...(platform === undefined ? {} : { platform }) }
+    const bundle = { cid: manifestCidText(bytes), bytes, manifest: complete, ...factsOfBundle(stored), data: dataOf(complete, this.#ports.content) }
     return { kind: 'completed', task, bundle, message: '' }
   }
 

@@ -122,7 +122,9 @@ export function nodeView(value: unknown): NodeView | undefined {
   if (fields === undefined || !texts(fields, ['id', 'name', 'state', 'platform'])) return undefined
   if (!isTexts(fields.engines) || !isTexts(fields.tags) || !optionalTexts(fields, ['owner']) || typeof fields.ownerOnly !== 'boolean') return undefined
   if (!Array.isArray(fields.gpus) || !fields.gpus.every((gpu) => isGpu(record(gpu) ?? {}))) return undefined
-  return wholes(fields, ['slots', 'busy', 'lastSeenMs', 'valid', 'invalid', 'errors', 'lost']) ? (fields as unknown as NodeView) : undefined
+  return wholes(fields, ['slots', 'busy', 'lastSeenMs', 'valid', 'invalid', 'errors', 'lost', 'dataTrees', 'dataBytes'])
+    ? (fields as unknown as NodeView)
+    : undefined
 }
 
 function isGpu(gpu: Fields): boolean {

@@ -125,6 +125,7 @@ const REASONS: Readonly<Record<WhyReason, (view: WhyView, one: boolean) => strin
   memory: ({ needs }, one) => `${one ? 'lends' : 'lend'} less than ${formatBytes(needs?.memoryBytes ?? 0)} of memory`,
   disk: ({ needs }, one) => `${one ? 'lends' : 'lend'} less than ${formatBytes(needs?.diskBytes ?? 0)} of disk`,
   not_independent: (_, one) => `${one ? 'shares' : 'share'} an owner or a network with a node that has or had a run of it (others are waited for)`,
+  data_elsewhere: (_, one) => `${one ? 'has' : 'have'} room and not its data: it waits a while for one that has`,
   had_it: (_, one) => `${one ? 'has' : 'have'} or had a run of it (results count only from different nodes)`,
   set_aside: (_, one) => `${one ? 'is' : 'are'} set aside for a while, having failed at several tasks in a row`,
   takes_none: (_, one) => `${one ? 'takes' : 'take'} no tasks now (paused, or ending)`,

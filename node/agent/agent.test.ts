@@ -31,7 +31,7 @@ function grant(seq: number, granted: string[], refused: string[] = []): AgentEve
 }
 
 function agentWith(slots = 1): Agent {
-  return new Agent({ project: PROJECT, slots, signer: { peerId: PROJECT, sign: () => new Uint8Array(64) }, link: new Uint8Array(16) })
+  return new Agent({ project: PROJECT, slots, stockBytesMax: 2 ** 40, signer: { peerId: PROJECT, sign: () => new Uint8Array(64) }, link: new Uint8Array(16) })
 }
 
 /** A connected agent with an engine that works; what that said is taken away. */
@@ -75,7 +75,7 @@ describe('the agent', () => {
     const reported = play(agent, { kind: 'published', replica: A, published: PUBLISHED })
     assert.equal(decodeResult(sent(reported)[0]?.reports?.results[0] ?? new Uint8Array())?.replica, A)
     assert.equal(agent.phaseOf(A), 'reported')
-    assert.deepEqual(kinds(play(agent, { kind: 'release', seq: 3, replicas: [A] })), ['remove', 'ack'])
+    assert.deepEqual(kinds(play(agent, { kind: 'release', seq: 3, replicas: [A] })), ['release', 'ack'])
     assert.equal(agent.phaseOf(A), undefined)
   })
 
@@ -175,7 +175,7 @@ describe('the agent', () => {
     assert.equal(agent.phaseOf(A), 'publishing')
     play(agent, { kind: 'published', replica: A, published: PUBLISHED }, { kind: 'cancel', seq: 4, replicas: [A], reason: 'killed' })
     assert.equal(agent.phaseOf(A), 'reported')
-    assert.deepEqual(kinds(play(agent, { kind: 'release', seq: 5, replicas: [A] })), ['remove', 'ack'])
+    assert.deepEqual(kinds(play(agent, { kind: 'release', seq: 5, replicas: [A] })), ['release', 'ack'])
   })
 
   it('stops a download at once when its replica is cancelled', () => {
@@ -188,7 +188,7 @@ describe('the agent', () => {
 
   it('signs results that end together as one batch in one frame', async () => {
     const signer = await generateIdentity()
-    const agent = new Agent({ project: PROJECT, slots: 3, signer, link: new Uint8Array(16) })
+    const agent = new Agent({ project: PROJECT, slots: 3, stockBytesMax: 2 ** 40, signer, link: new Uint8Array(16) })
     play(agent, { kind: 'engine', up: true }, { kind: 'connected' }, WELCOME, assign(1, A, B, C))
     for (const replica of [A, B, C]) agent.apply({ kind: 'prepared', replica }, 0)
     play(agent, grant(2, [A, B, C]))

@@ -15,11 +15,14 @@ import { Outgoing } from './outgoing.ts'
 import { Pause } from './pause.ts'
 import { BYE_MS, DRAIN_RELEASE_MS, KILL_GRACE_MS, PROGRESS_AFTER_MS, QUIT_GRACE_MS, REPLICAS_HELD_MAX } from './policy.ts'
 import { resultOf } from './report.ts'
+import { type Evicted, Stock } from './stock.ts'
 
 export interface AgentOptions {
   readonly project: PeerIdString
   /** Replicas run at once. */
   readonly slots: number
+  /** Of data kept for later runs. */
+  readonly stockBytesMax: number
   readonly signer: Pick<Signer, 'sign' | 'peerId'>
   /** 16 random bytes: the link's id if the store has none yet. */
   readonly link: Uint8Array
@@ -33,6 +36,7 @@ export class Agent {
   /** What is to be said with the next step. */
   #outgoing: Outgoing | undefined
   readonly #held = new Holdings()
+  readonly #stock: Stock
   #prompts: Prompt[] | undefined
   #effects: Effect[] | undefined
   #mode: AgentView['mode'] = 'active'
@@ -49,11 +53,12 @@ export class Agent {
   #byeSeq = 0
   #done = false
 
-  constructor({ project, slots, signer, link }: AgentOptions) {
+  constructor({ project, slots, stockBytesMax, signer, link }: AgentOptions) {
     this.#project = project
     this.#slots = slots
     this.#signer = signer
     this.#outbox = new Outbox(link)
+    this.#stock = new Stock(stockBytesMax)
   }
 
   get #say(): Outgoing {
@@ -63,6 +68,7 @@ export class Agent {
 
   /** Takes back one durable record, before the first event; followed by `restored()`. Throws when the record is damaged. */
   restore(key: string, value: Uint8Array, nowMs: number): void {
+    if (this.#stock.restore(key, value)) return
     if (this.#pause.restore(key)) this.#mode = 'paused'
     const restored = this.#held.restore(key, value, nowMs)
     if (restored === undefined) {
@@ -77,6 +83,7 @@ export class Agent {
   /** All records were given. */
   restored(): void {
     this.#outbox.restored()
+    this.#stock.restored()
   }
 
   /** Leases that were running (or being killed) when the node went down: the executors look for them. */
@@ -84,6 +91,15 @@ export class Agent {
     const leases: CheckedLease[] = []
     for (const [, { replica }] of this.#held.entries()) if (replica.phase === 'running' || replica.phase === 'killing') leases.push(replica.lease)
     return leases
+  }
+
+  /** Data that lies here for later runs. */
+  stocked(): Generator<Evicted & { readonly bytes: number }, void, undefined> {
+    return this.#stock.all()
+  }
+
+  isStocked(root: string): boolean {
+    return this.#stock.has(root)
   }
 
   /** What is kept until it is released: CIDs as text. */
@@ -102,6 +118,7 @@ export class Agent {
       engineUp: this.#engineUp,
       slots: this.#slots,
       unacknowledged: this.#outbox.unacknowledged,
+      stock: this.#stock.view(),
       replicas: [...this.#held.entries()].map(([id, { replica, sinceMs }]) => ({ replica: id, phase: replica.phase, sinceMs }))
     }
   }
@@ -117,8 +134,10 @@ export class Agent {
           link: this.#outbox.link,
           received: this.#outbox.received,
           replicas: this.#held.ids().filter((id) => !isUnwanted(this.#held.get(id))),
-          slots: this.#demandTold
+          slots: this.#demandTold,
+          holdings: this.#stock.holdings()
         })
+        this.#stock.forgetNews()
         break
       case 'disconnected':
         this.#connected = false
@@ -142,10 +161,20 @@ export class Agent {
         if (this.#isNext(event.seq)) for (const id of event.replicas) this.#cancel(id, event.reason, nowMs)
         break
       case 'release':
-        if (this.#isNext(event.seq)) for (const id of event.replicas) if (this.phaseOf(id) === 'reported') this.#drop(id, null)
+        if (this.#isNext(event.seq)) for (const id of event.replicas) this.#release(id)
         break
       case 'skipped':
         this.#isNext(event.seq)
+        break
+      case 'using':
+        this.#stock.use(event.replica, event, event.fetched, nowMs)
+        if (!this.#mayRead(event.replica)) this.#stock.unused(event.replica)
+        break
+      case 'kept':
+        this.#stock.keep(event.replica, event, nowMs)
+        break
+      case 'missing':
+        this.#stock.forget(event.root)
         break
       case 'prepared':
         this.#prepared(event.replica, nowMs)
@@ -189,6 +218,7 @@ export class Agent {
         this.#tellProgress(nowMs)
         break
     }
+    for (const { root, replica } of this.#stock.evict()) this.#prompt({ kind: 'evict', root, replica })
     this.#askNext(nowMs)
     this.#leave(nowMs)
   }
@@ -209,6 +239,8 @@ export class Agent {
       if (this.#welcomed) sends.push(bytes)
     }
     this.#outgoing = undefined
+    const news = this.#welcomed ? this.#stock.takeNews() : undefined
+    if (news !== undefined) sends.push(Frame.encode({ holdings: news }))
     const demand = this.#demand()
     if (this.#welcomed && demand !== this.#demandTold) {
       this.#demandTold = demand
@@ -216,6 +248,7 @@ export class Agent {
     }
     const changes = this.#held.takeChanges()
     changes.push(...this.#pause.take())
+    changes.push(...this.#stock.takeChanges())
     changes.push(...this.#outbox.take(changes.length > 0))
     const effects = this.#effects ?? []
     for (const frame of sends) effects.push({ kind: 'send', frame })
@@ -332,7 +365,22 @@ export class Agent {
     const { ended, lease } = replica
     this.#say.result(resultOf({ project: this.#project, node: this.#signer.peerId, lease, ended, published }))
     this.#held.set(id, { phase: 'reported', content: [published.output, published.stdout, published.stderr] }, nowMs)
+    this.#stock.unused(id)
     this.#effect({ kind: 'clean', lease })
+  }
+
+  /** The coordinator has what it left: from now on that is data like any other. */
+  #release(id: ReplicaId): void {
+    const replica = this.#held.get(id)
+    if (replica?.phase !== 'reported') return
+    this.#effect({ kind: 'release', replica: id, content: replica.content })
+    this.#held.delete(id)
+  }
+
+  /** It is held and has not ended. */
+  #mayRead(id: ReplicaId): boolean {
+    const phase = this.phaseOf(id)
+    return phase !== undefined && phase !== 'reported'
   }
 
   #failed(id: ReplicaId, fault: Fault): void {
@@ -399,6 +447,7 @@ export class Agent {
     if (replica.phase === 'preparing' || replica.phase === 'publishing') this.#prompt({ kind: 'abandon', replica: id })
     if (fault !== null) this.#say.returned(id, fault)
     const began = replica.phase === 'running' || replica.phase === 'killing' || replica.phase === 'publishing' ? replica.lease : null
+    this.#stock.unused(id)
     this.#effect({ kind: 'remove', replica: id, began })
     this.#held.delete(id)
   }

@@ -6,6 +6,7 @@
 import type { RunManifest } from '#protocol/bundle/manifest'
 import type { ReplicaId } from '#protocol/ids'
 import type { Ended } from '../ports.ts'
+import type { Holding, StockView } from './stock.ts'
 
 /** Whose fault it is that a replica was not run to an end. */
 type FaultClass = 'node' | 'input' | 'owner' | 'cancelled'
@@ -65,6 +66,12 @@ export type AgentEvent =
   | { readonly kind: 'release'; readonly seq: number; readonly replicas: readonly ReplicaId[] }
   /** A numbered frame that says nothing we know; it is counted all the same. */
   | { readonly kind: 'skipped'; readonly seq: number }
+  /** A tree that the replica needs is here, complete: it stays while the replica may read it. `fetched`: it was brought here for it. */
+  | { readonly kind: 'using'; readonly replica: ReplicaId; readonly root: string; readonly bytes: number; readonly fetched: boolean }
+  /** What a released replica left lies here on, in its folder. */
+  | { readonly kind: 'kept'; readonly replica: ReplicaId; readonly root: string; readonly bytes: number }
+  /** A tree of the stock is not here any more. */
+  | { readonly kind: 'missing'; readonly root: string }
   | { readonly kind: 'prepared'; readonly replica: ReplicaId }
   | { readonly kind: 'ended'; readonly replica: ReplicaId; readonly ended: Ended }
   | { readonly kind: 'published'; readonly replica: ReplicaId; readonly published: Published }
@@ -89,11 +96,20 @@ export type Prompt =
   | { readonly kind: 'kill'; readonly replica: ReplicaId; readonly graceMs: number }
   /** Add what the run left to the content store. */
   | { readonly kind: 'publish'; readonly replica: ReplicaId; readonly manifest: RunManifest }
+  /** There is no room for this tree any more, unless it is used again by now. `replica`: whose folder it lies in; null when it was fetched. */
+  | { readonly kind: 'evict'; readonly root: string; readonly replica: ReplicaId | null }
   /** The stream breaks the rules: drop it and connect again. */
   | { readonly kind: 'disconnect'; readonly message: string }
 
 export type Effect =
-  | { readonly kind: 'hello'; readonly link: Uint8Array; readonly received: number; readonly replicas: readonly ReplicaId[]; readonly slots: number }
+  | {
+      readonly kind: 'hello'
+      readonly link: Uint8Array
+      readonly received: number
+      readonly replicas: readonly ReplicaId[]
+      readonly slots: number
+      readonly holdings: readonly Holding[]
+    }
   /** One encoded Frame without its `ack`; numbered ones are in the outbox already. */
   | { readonly kind: 'send'; readonly frame: Uint8Array }
   /** Everything from the coordinator up to `seq` is durable here. */
@@ -103,6 +119,8 @@ export type Effect =
   | { readonly kind: 'clean'; readonly lease: CheckedLease }
   /** The replica is over: forget its container, its folder and its content. `began` is null when nothing of it was ever started. */
   | { readonly kind: 'remove'; readonly replica: ReplicaId; readonly began: CheckedLease | null }
+  /** The coordinator has what it left: it is removed, or stays as data for later runs. `content` are CIDs as text, the output first. */
+  | { readonly kind: 'release'; readonly replica: ReplicaId; readonly content: readonly string[] }
   /** Draining or quitting is complete and the coordinator knows. */
   | { readonly kind: 'done' }
 
@@ -137,5 +155,7 @@ export interface AgentView {
   readonly engineUp: boolean
   readonly slots: number
   readonly unacknowledged: number
+  /** Data that lies here for the next runs, and how many trees were brought here since the start. */
+  readonly stock: StockView
   readonly replicas: readonly { readonly replica: ReplicaId; readonly phase: Replica['phase']; readonly sinceMs: number }[]
 }

@@ -25,3 +25,8 @@ export const BYE_MS = 2_000
 /** Characters of a fault's message on the wire. */
 export const FAULT_MESSAGE_MAX = 400
 export const FAULT_CODE_MAX = 64
+
+/** Trees kept for later runs; as many as a hello may name. */
+export const STOCK_TREES_MAX = 1024
+/** How old the record of a tree's last use may be: the order of eviction after a crash may be wrong by that much, and runs on data that is here write nothing about it. */
+export const STOCK_TOUCH_MS = 60_000

@@ -2,7 +2,7 @@
 import { encodeManifest, type RunManifest } from '#protocol/bundle/manifest'
 import { signBundles } from '#protocol/bundle/sign'
 import { Link } from '#protocol/control/link'
-import { CONTROL_PROTOCOL, decodeFrame, FRAME_BYTES_MAX, Frame, type Hello, type ReturnedOne } from '#protocol/control/messages'
+import { CONTROL_PROTOCOL, decodeFrame, FRAME_BYTES_MAX, Frame, type Hello, type Holding, type ReturnedOne } from '#protocol/control/messages'
 import type { ReplicaId } from '#protocol/ids'
 import type { FrameStream, Host } from '#protocol/peer/host'
 import { createHost } from '#protocol/peer/live/host'
@@ -18,6 +18,8 @@ export class FakeCoordinator {
   readonly returned = new Map<ReplicaId, ReturnedOne>()
   readonly asked: ReplicaId[] = []
   readonly demands: number[] = []
+  /** Data that the node says it has, in the order in which it came. */
+  holdings: Holding[] = []
   heartbeats = 0
   byes = 0
   /** It answers no heartbeat. */
@@ -146,6 +148,7 @@ export class FakeCoordinator {
   async #greet(stream: FrameStream, hello: Hello): Promise<void> {
     this.hellos.push(hello)
     this.demands.push(hello.demand?.slots ?? -1)
+    this.holdings = hello.holdings
     if (this.refusal !== undefined) {
       await stream.write(Frame.encode({ refused: this.refusal }))
       await stream.close()
@@ -164,6 +167,10 @@ export class FakeCoordinator {
     if (frame.ack > 0) this.#link.acknowledge(frame.ack)
     if (frame.heartbeat !== undefined) this.#beat(stream)
     if (frame.demand !== undefined) this.demands.push(frame.demand.slots)
+    if (frame.holdings !== undefined) {
+      const { got, dropped } = frame.holdings
+      this.holdings = [...this.holdings.filter(({ root }) => !dropped.includes(root)), ...got]
+    }
     if (frame.seq === 0) return
     const place = this.#link.accept(frame.seq)
     if (place === 'gap') throw new Error(`the node skipped to ${frame.seq}`)

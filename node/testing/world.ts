@@ -200,6 +200,7 @@ export class World {
     const agent = new Agent({
       project: PROJECT,
       slots: SLOTS,
+      stockBytesMax: 2 ** 40,
       signer: { peerId: PROJECT, sign: () => new Uint8Array(64) },
       link: new Uint8Array(16).fill(this.crashes + 1)
     })
@@ -272,6 +273,7 @@ export class World {
         this.#ended.delete(effect.lease.replica)
         break
       case 'remove':
+      case 'release':
         this.folders.delete(effect.replica)
         this.#ended.delete(effect.replica)
         break

@@ -35,7 +35,8 @@ const HELLO: Hello = {
   replicas: [replica],
   agent: 'a',
   name: 'n\u0007ame',
-  demand: { slots: 3 }
+  demand: { slots: 3 },
+  holdings: []
 }
 
 function hello(change: Partial<Hello>): Inbound {

@@ -4,7 +4,7 @@
  */
 
 import { isTag } from '#protocol/bundle/policy'
-import { CONTROL_VERSION, type Frame, type Gpu, type Hello, type Reports } from '#protocol/control/messages'
+import { CONTROL_VERSION, type Frame, type Gpu, type Hello, type Holding, type Reports } from '#protocol/control/messages'
 import { verifyOwnership } from '#protocol/control/owner'
 import { type PeerIdString, parseReplicaId } from '#protocol/ids'
 import { decodeResult, RESULT_DOMAIN, type Result } from '#protocol/result/result'
@@ -46,10 +46,11 @@ export function helloOf(frame: Frame | undefined, node: PeerIdString, project: P
   const owner = hello.capabilities?.owner
   if (owner !== undefined && !verifyOwnership(owner, node, project))
     return fault('bad_signature', 'the node says whose it is, and that client did not sign it for this node and project: join again with --mine')
-  if (offer === undefined || hello.link.length !== 16 || !hello.replicas.every(isReplica))
+  if (offer === undefined || hello.link.length !== 16 || !hello.replicas.every(isReplica) || !hello.holdings.every(isHolding))
     return fault('malformed', 'a field of the hello is missing or out of bounds')
   const link = Buffer.from(hello.link).toString('hex')
-  return { event: { kind: 'hello', node, link, received: hello.received, offer: { ...offer, owner: owner?.client ?? null }, replicas: hello.replicas } }
+  const { received, replicas, holdings } = hello
+  return { event: { kind: 'hello', node, link, received, offer: { ...offer, owner: owner?.client ?? null }, replicas, holdings } }
 }
 
 /** The event of any later frame; a bare ack or heartbeat is a `heartbeat`. */
@@ -63,6 +64,11 @@ export function eventOf(frame: Frame | undefined, node: PeerIdString, project: P
   if (!Number.isSafeInteger(seq) || seq < 0 || !Number.isSafeInteger(frame.ack) || frame.ack < 0) return fault('malformed', 'a number is out of bounds')
   if (numbered !== seq > 0) return fault('malformed', numbered ? `${kind} must be numbered` : 'an unnumbered message has a number')
   if (frame.demand !== undefined) return { event: { kind: 'demand', node, slots: frame.demand.slots } }
+  if (frame.holdings !== undefined) {
+    const { got, dropped } = frame.holdings
+    if (!got.every(isHolding) || !dropped.every(isRoot)) return fault('malformed', 'what a node says that it holds is malformed')
+    return { event: { kind: 'holdings', node, got, dropped } }
+  }
   if (frame.start !== undefined) {
     const replicas = frame.start.replicas
     if (!replicas.every(({ replica, epoch }) => isReplica(replica) && Number.isSafeInteger(epoch)))
@@ -123,6 +129,7 @@ function resultsOf(
 const KINDS = [
   'hello',
   'demand',
+  'holdings',
   'heartbeat',
   'start',
   'progress',
@@ -185,6 +192,15 @@ function isGpu({ uuid, model, memoryBytes, driver }: Gpu): boolean {
 
 function isReplica(text: string): boolean {
   return parseReplicaId(text) !== undefined
+}
+
+/** Long enough for any CID as text. */
+function isRoot(text: string): boolean {
+  return /^[A-Za-z0-9]{1,128}$/.test(text)
+}
+
+function isHolding({ root, bytes }: Holding): boolean {
+  return isRoot(root) && Number.isSafeInteger(bytes) && bytes >= 0
 }
 
 /** Text of a peer made fit to show: bounded, on one line, without control characters. */

@@ -1,13 +1,14 @@
 /** Submissions and kills. */
 import * as dagCbor from '@ipld/dag-cbor'
 import type { RunManifest } from '#protocol/bundle/manifest'
+import { HOLDING_BYTES_MIN } from '#protocol/control/messages'
 import { taskId } from '#protocol/ids'
 import { clientOf, quotaFault } from './clients.ts'
 import { Cursors } from './cursors.ts'
 import type { AcceptedBundle, Aim, Event } from './events.ts'
-import type { Batch, Bundle, Group, Task } from './model.ts'
+import type { Batch, Bundle, DataNeed, Group, Task } from './model.ts'
 import { needsOf } from './needs.ts'
-import { BATCH_TASKS_MAX, LIVE_TASKS_MAX } from './policy.ts'
+import { BATCH_TASKS_MAX, DATA_NEEDS_MAX, LIVE_TASKS_MAX } from './policy.ts'
 import { OrderedQueue } from './queue.ts'
 import { bundleKey, encodeBundleRecord, nameKey, openKey, ownKey, recentKey, taskKeyOf } from './records.ts'
 import { batchOver, sourcesRefusal, waitFor } from './sources.ts'
@@ -92,7 +93,7 @@ export function aimed(state: State, { batch, task: id, only }: Aim): Task[] {
 }
 
 /** The decoded form of a manifest, shared by all live tasks that name it. */
-export function bundleOf(state: State, { cid, bytes, manifest, platform }: AcceptedBundle): Bundle {
+export function bundleOf(state: State, { cid, bytes, manifest, platform, data }: AcceptedBundle): Bundle {
   let bundle = state.bundles.get(cid)
   if (bundle !== undefined) return bundle
   const { resources, compareStdout, image, dependencies } = manifest
@@ -100,9 +101,16 @@ export function bundleOf(state: State, { cid, bytes, manifest, platform }: Accep
   const found = needsOf(manifest, platform)
   const needs = state.needs.get(found.key) ?? found
   state.needs.set(needs.key, needs)
-  bundle = { cid, bytes, needs, compareStdout, timeMs, atOnce: image === null && dependencies.length === 0, users: 0, decidedFor: null }
+  const atOnce = image === null && dependencies.length === 0
+  bundle = { cid, bytes, needs, data: toChooseBy(data), compareStdout, timeMs, atOnce, users: 0, decidedFor: null }
   state.bundles.set(cid, bundle)
   return bundle
+}
+
+/** The largest of what is large enough, the largest first. */
+function toChooseBy(data: readonly DataNeed[] = []): readonly DataNeed[] | null {
+  const large = data.filter(({ bytes }) => bytes >= HOLDING_BYTES_MIN).sort((a, b) => b.bytes - a.bytes)
+  return large.length === 0 ? null : large.slice(0, DATA_NEEDS_MAX)
 }
 
 /** A bundle as it is stored: it was checked when it was accepted. */
@@ -129,11 +137,13 @@ export function groupOf(state: State, batch: Batch, bundle: Bundle): Group {
       fresh: new OrderedQueue(),
       partial: new OrderedQueue(),
       cursors: new Cursors(),
+      byData: false,
       users: 0
     }
     state.groups.set(key, group)
     state.free.add(group)
   }
+  group.byData ||= bundle.data !== null
   return group
 }
 
@@ -204,6 +214,8 @@ function create(state: State, batch: Batch, accepted: AcceptedBundle, { sources:
     replicas: [],
     queue: null,
     wanted: 0,
+    heldBackMs: null,
+    passed: 0,
     pull: null,
     comparison: null,
     waits: null,

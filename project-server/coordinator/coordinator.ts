@@ -15,7 +15,7 @@ import { completed, releaseDependents } from './dependents.ts'
 import type { Event } from './events.ts'
 import { holdEvent, releaseEvent } from './holds.ts'
 import type { Node } from './model.ts'
-import { acknowledge, bye, disconnect, gone, hello, sweepNodes } from './nodes.ts'
+import { acknowledge, bye, disconnect, gone, hello, holdings, sweepNodes } from './nodes.ts'
 import type { LeaseSigner, Taken } from './output.ts'
 import { type CoordinatorPolicy, DEFAULT_COORDINATOR_POLICY, FOUND_MAX } from './policy.ts'
 import { pullFailed, retryPull } from './pulls.ts'
@@ -213,6 +213,9 @@ export class Coordinator {
       case 'demand':
         node.slots = node.state === 'left' ? 0 : event.slots
         refile(state, node)
+        return
+      case 'holdings':
+        holdings(state, node, event)
         return
       case 'ack':
         if (!acknowledge(state, node, event.seq)) disconnect(state, node, 'bad_ack', `message ${event.seq} was never sent`)

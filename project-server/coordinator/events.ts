@@ -12,6 +12,8 @@ import type { FailureCode } from '#protocol/owner/messages'
 import type { Receipt } from '#protocol/result/receipt'
 import type { Result } from '#protocol/result/result'
 import type { Seal } from '#protocol/signing/batch'
+import type { Holding } from './holders.ts'
+import type { DataNeed } from './model.ts'
 import type { SealRef } from './receipt-records.ts'
 import type { Decision } from './records.ts'
 
@@ -21,6 +23,8 @@ export interface AcceptedBundle {
   readonly cid: string
   readonly bytes: Uint8Array
   readonly manifest: RunManifest
+  /** What it refers to and how large that is; absent when nobody looked. */
+  readonly data?: readonly DataNeed[]
   /** Of its image, as `os/architecture`; left out without one. */
   readonly platform?: string
 }
@@ -103,11 +107,15 @@ export type Event =
       readonly received: number
       readonly offer: NodeOffer
       readonly replicas: readonly ReplicaId[]
+      /** Data that lies there; absent for none. */
+      readonly holdings?: readonly Holding[]
     }
   /** Its stream ended. Not yet a loss: silence decides. */
   | { readonly kind: 'gone'; readonly node: PeerIdString }
   /** Anything at all arrived from the node. */
   | { readonly kind: 'heartbeat'; readonly node: PeerIdString }
+  /** Data that has come to lie at the node, and roots that lie there no more. */
+  | { readonly kind: 'holdings'; readonly node: PeerIdString; readonly got: readonly Holding[]; readonly dropped: readonly string[] }
   | { readonly kind: 'demand'; readonly node: PeerIdString; readonly slots: number }
   /** The node made everything up to `seq` durable. */
   | { readonly kind: 'ack'; readonly node: PeerIdString; readonly seq: number }

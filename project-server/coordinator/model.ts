@@ -9,6 +9,7 @@ import type { Client } from './clients.ts'
 import type { Comparison } from './comparisons.ts'
 import type { Cursors } from './cursors.ts'
 import type { NodeOffer, TaskFailure } from './events.ts'
+import type { DataAt } from './holders.ts'
 import type { GroupKinds, NodeKind } from './kinds.ts'
 import type { OrderedQueue } from './queue.ts'
 import type { StoredResult } from './receipt-records.ts'
@@ -21,6 +22,8 @@ export interface Bundle {
   readonly cid: string
   readonly bytes: Uint8Array
   readonly needs: Needs
+  /** What has to lie at the node and is large enough to choose the node by; null for nothing. */
+  readonly data: readonly DataNeed[] | null
   readonly compareStdout: boolean
   readonly timeMs: number
   /** Nothing has to be fetched before it runs: to be given it is to be granted it. */
@@ -29,6 +32,14 @@ export interface Bundle {
   decidedFor: PeerIdString | null
   /** Live tasks that name it. */
   users: number
+}
+
+/** A tree that a run needs on its node. CIDs as text. */
+export interface DataNeed {
+  readonly root: string
+  /** The tree that it is a part of, when the bundle names it by a path; a node that holds all of that needs nothing. */
+  readonly within: string | null
+  readonly bytes: number
 }
 
 /** Shared by all bundles with the same. */
@@ -108,6 +119,8 @@ export interface Group {
   readonly partial: OrderedQueue
   /** Where each node looks on in `partial`. */
   readonly cursors: Cursors
+  /** Some bundle in it has data to choose nodes by. */
+  byData: boolean
   /** Live tasks in it. */
   users: number
 }
@@ -139,6 +152,9 @@ export interface Task {
   queue: OrderedQueue | null
   /** Replicas that it still wants issued. */
   wanted: number
+  /** Since when it is held back for a node that has its data; null when it is not. With how often a later one went before it for that, since it was leased last: see locality.ts. */
+  heldBackMs: number | null
+  passed: number
   pull: Pull | null
   /** What is known of outputs that differ, under a policy that compares them. */
   comparison: Comparison | null
@@ -246,6 +262,8 @@ export interface Node {
   closing: Map<ReplicaId, Closing> | null
   /** Runs of killed tasks whose results, or whose content, may still come from it. */
   owed: Map<ReplicaId, Remains> | null
+  /** Data that lies there or is on its way, by root; null for none: see holders.ts. */
+  holds: Map<string, DataAt> | null
   /** What its replicas take, also those that may not have ended yet. */
   cpuMillis: number
   memoryBytes: number

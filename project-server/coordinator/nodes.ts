@@ -3,6 +3,7 @@ import { Link } from '#protocol/control/link'
 import type { PeerIdString, ReplicaId } from '#protocol/ids'
 import { failed, isDueBack } from './aside.ts'
 import type { Event, NodeOffer } from './events.ts'
+import type { Holding } from './holders.ts'
 import type { Node } from './model.ts'
 import { FORGOTTEN_MS, NODES_MAX, OUTBOX_FRAMES_MAX } from './policy.ts'
 import { retryPull } from './pulls.ts'
@@ -41,9 +42,23 @@ export function hello(state: State, event: Hello, nowMs: number): void {
   state.out.effect({ kind: 'welcome', node: node.id, resumed, received: node.link?.received ?? 0, unknown })
   state.nodesChanged.add(node)
   watch(state, node, nowMs)
+  tellAll(state, node, event.holdings ?? [])
   refile(state, node)
   for (const task of [...state.waitingPulls]) if (task.replicas.some((replica) => replica.node === node)) retryPull(state, task, nowMs)
   askAgain(state, node, nowMs)
+}
+
+/** Data that lies at the node now, and what does no more. */
+export function holdings(state: State, node: Node, { got, dropped }: Extract<Event, { kind: 'holdings' }>): void {
+  for (const root of dropped) state.holders.drop(node, root)
+  for (const holding of got) state.holders.add(node, holding, true)
+}
+
+/** All that it has; what its leases bring there comes besides. */
+function tellAll(state: State, node: Node, held: readonly Holding[]): void {
+  state.holders.clear(node)
+  for (const holding of held) state.holders.add(node, holding, true)
+  for (const { task } of node.held) for (const need of task.bundle.data ?? []) state.holders.add(node, need, false)
 }
 
 /** Its stream ended: nothing new is leased to it, and silence will tell whether it is lost. */
@@ -58,6 +73,7 @@ export function bye(state: State, node: Node, nowMs: number): void {
   node.state = 'left'
   node.slots = 0
   closeAll(node)
+  state.holders.clear(node)
   state.out.node(node)
   refile(state, node)
 }
@@ -109,6 +125,7 @@ export function newNode(id: PeerIdString, offer: NodeOffer, nowMs: number): Node
     held: [],
     closing: null,
     owed: null,
+    holds: null,
     cpuMillis: 0,
     memoryBytes: 0,
     diskBytes: 0,
@@ -194,6 +211,7 @@ function nodeLost(state: State, node: Node, silenceMs: number, nowMs: number): v
   for (const replica of [...node.held]) lose(state, replica, { message: 'the node fell silent' }, nowMs)
   closeAll(node)
   node.forgotten = null
+  state.holders.clear(node)
   refile(state, node)
 }
 

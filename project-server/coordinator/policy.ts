@@ -51,6 +51,23 @@ export const LOOK_AHEAD_MAX = 64
 
 /** How long a task waits for a node that is independent of those which have it, while there is one: other tasks go on meanwhile, and a run takes longer. */
 export const INDEPENDENCE_WAIT_MS = 30_000
+/** Trees of one bundle that its node is chosen by, the largest ones. */
+export const DATA_NEEDS_MAX = 8
+/** Pairs of a root and a node that holds it, of all nodes together: about 200 bytes each. Beyond it nothing more is noted until something is dropped. */
+export const HOLDINGS_KNOWN_MAX = 500_000
+/** Nodes with a task's data that are looked at for one placement, beginning with a drawn one; and busy ones whose end is estimated. */
+export const HOLDERS_TRIED_MAX = 64
+export const HOLDERS_AWAITED_MAX = 8
+/** Runs of one node that are looked at for when it will have room. */
+export const RUNS_AWAITED_MAX = 16
+/** What a volunteer's line is taken to carry: 100 Mbit/s, in bytes per millisecond. */
+export const LINE_BYTES_PER_MS = 12_500
+/** Longest wait of a task for a node that has its data, however long moving it would take. Waits of a few mean run times bring nearly all runs to their data (Zaharia et al., Delay Scheduling, EuroSys 2010). */
+export const HELD_BACK_MS_MAX = 60_000
+/** Later tasks that may go before one because a node has their data and not its. */
+export const PASSED_MAX = 16
+/** Tasks that are held back for one node that became free, before it gets the next one whatever has to be moved. */
+export const HELD_BACK_AT_ONCE_MAX = 8
 
 /** Two nodes that say the input is at fault are believed. */
 export const INPUT_FAULTS_MAX = 2

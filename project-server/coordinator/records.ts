@@ -481,22 +481,33 @@ export function decodeBatchRecord(bytes: Uint8Array): BatchRecord {
   return { id, name, by, createdAtMs, order, seed, policy, open, tasks, ...counts, held: heldOf(held), queuedAtMs }
 }
 
-export function encodeBundleRecord({ bytes, platform }: Pick<AcceptedBundle, 'bytes' | 'platform'>): Uint8Array {
-  WRITER.list(platform === undefined ? 2 : 3)
+export function encodeBundleRecord({ bytes, platform, data = [] }: Pick<AcceptedBundle, 'bytes' | 'platform' | 'data'>): Uint8Array {
+  WRITER.list(data.length > 0 ? 4 : platform === undefined ? 2 : 3)
     .int(RECORD_VERSION)
     .bytes(bytes)
   if (platform !== undefined) WRITER.text(platform)
+  else if (data.length > 0) WRITER.nil()
+  if (data.length > 0) WRITER.list(data.length)
+  for (const { root, within, bytes } of data) {
+    WRITER.list(3).text(root)
+    if (within === null) WRITER.nil()
+    else WRITER.text(within)
+    WRITER.int(bytes)
+  }
   return WRITER.done()
 }
 
 /** The manifest. */
 export function decodeBundleRecord(record: Uint8Array): Uint8Array {
-  return decode<[Uint8Array, string?]>('bundle', record)[0]
+  return decode<BundleRow>('bundle', record)[0]
 }
 
-/** What its image is for. */
-export function platformOfBundle(record: Uint8Array): string | undefined {
-  return decode<[Uint8Array, string?]>('bundle', record)[1]
+type BundleRow = [manifest: Uint8Array, platform?: string | null, data?: [root: string, within: string | null, bytes: number][]]
+
+/** What its image is for, and how large everything is that it refers to. */
+export function factsOfBundle(record: Uint8Array): Pick<AcceptedBundle, 'platform' | 'data'> {
+  const [, platform, data = []] = decode<BundleRow>('bundle', record)
+  return { ...(typeof platform === 'string' ? { platform } : {}), data: data.map(([root, within, bytes]) => ({ root, within, bytes })) }
 }
 
 type GpuRow = [uuid: string, model: string, memoryBytes: number, driver: string]

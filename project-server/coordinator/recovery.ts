@@ -20,7 +20,7 @@ import {
   decodeNodeRecord,
   decodeOutgoing,
   decodeTaskRecord,
-  platformOfBundle,
+  factsOfBundle,
   type ReplicaRecord,
   type TaskRecord,
   taskKeyOf,
@@ -157,8 +157,7 @@ async function loadBundles(state: State, store: Records, batch: BatchId, records
       const bytes = await store.get(bundleKey(batch, cid))
       if (bytes === undefined) throw new Error(`the record of bundle ${cid} is missing`)
       const manifest = decodeBundleRecord(bytes)
-      const platform = platformOfBundle(bytes)
-      bundleOf(state, { cid, bytes: manifest, manifest: storedManifest(manifest), ...(platform === undefined ? {} : { platform }) })
+      bundleOf(state, { cid, bytes: manifest, manifest: storedManifest(manifest), ...factsOfBundle(bytes) })
     })
   )
 }
@@ -196,6 +195,8 @@ function loadTask(state: State, batch: Batch, record: TaskRecord, { results, ass
     replicas: [],
     queue: null,
     wanted: 0,
+    heldBackMs: null,
+    passed: 0,
     pull: null,
     comparison: null,
     // Linked to its sources once all of them are here.

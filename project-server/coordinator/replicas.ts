@@ -36,6 +36,7 @@ export function lease(state: State, task: Task, node: Node, nowMs: number): Repl
   task.replicas.push(replica)
   task.startedAtMs ??= nowMs
   hold(state, replica)
+  for (const need of task.bundle.data ?? []) state.holders.add(node, need, false)
   if (atOnce) began(replica)
   state.watch.at(node, deadlineMs(replica))
   outgoingOf(node).assign.push(replica)
@@ -195,6 +196,7 @@ function hold(state: State, replica: Replica): void {
 
 function release(state: State, replica: Replica): void {
   const { node, task } = replica
+  if (!replica.granted) forgetComing(state, node, task)
   const last = node.held.pop()
   if (last !== undefined && last !== replica) {
     node.held[replica.place] = last
@@ -204,6 +206,11 @@ function release(state: State, replica: Replica): void {
   vacate(node, replica)
   state.nodesChanged.add(node)
   refile(state, node)
+}
+
+/** What was on its way to the node for a run that did not begin has perhaps not come. */
+function forgetComing({ holders }: State, node: Node, { bundle }: Task): void {
+  for (const { root } of bundle.data ?? []) if (node.holds?.get(root)?.here === false) holders.drop(node, root)
 }
 
 /** When it counts as lost for want of a start, or of a result. */

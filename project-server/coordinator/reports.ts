@@ -30,6 +30,7 @@ export function start(state: State, node: Node, { replicas }: Of<'start'>, nowMs
       continue
     }
     replica.granted = true
+    for (const need of replica.task.bundle.data ?? []) state.holders.add(node, need, true)
     if (replica.state === 'leased' || replica.state === 'preparing') moveReplica(state, replica, 'running', nowMs)
     outgoingOf(node).granted.push(replica)
   }

@@ -5,6 +5,7 @@
  */
 import { blockOf } from './clients.ts'
 import { mustWait } from './independence.ts'
+import { choose, holdBack, isByData, isDue, isOwn, nearest, type Rules, sameDataIn, shouldWait } from './locality.ts'
 import { type Group, isHeld, type Node, type Task } from './model.ts'
 import { kindLack, roomLack } from './needs.ts'
 import { LOOK_AHEAD_MAX } from './policy.ts'
@@ -12,6 +13,8 @@ import type { OrderedQueue } from './queue.ts'
 import { bars, isBarred, lease } from './replicas.ts'
 import type { State } from './state.ts'
 import { moveTask } from './task-moves.ts'
+
+const RULES: Rules = { fits, refuses, draw }
 
 /** Sets how many more replicas the task waits for. */
 export function want(state: State, task: Task, count: number): void {
@@ -102,16 +105,53 @@ function firstTaskFor(state: State, node: Node, nowMs: number): Task | undefined
   for (const client of state.fair.line) {
     if (blockOf(client, nowMs) !== undefined) continue
     let first: Task | undefined
+    let skipped: Task[] | undefined
     for (const group of state.free.groupsOf(node, client)) {
       const head = headOf(group)
       if (head === undefined || (first !== undefined && !isBefore(state, head, first)) || !fits(node, group)) continue
       group.stuck = false
-      const task = firstOfGroup(state, group, node, nowMs)
+      let task = firstOfGroup(state, group, node, nowMs)
+      if (task !== undefined && isByData(state, group)) {
+        const passed: Task[] = []
+        task = choose(state, tasksFor(state, group, node, nowMs), node, { rules: RULES, nowMs, skipped: passed })
+        skipped = skipped === undefined ? passed : [...skipped, ...passed]
+      }
       if (task !== undefined && (first === undefined || isBefore(state, task, first))) first = task
     }
+    if (first !== undefined && skipped !== undefined) pass(state, skipped, first)
     if (first !== undefined) return first
   }
   return undefined
+}
+
+/** The group's first tasks that the node may take. */
+function* tasksFor(state: State, group: Group, node: Node, nowMs: number): Generator<Task, void, undefined> {
+  for (const task of inOrder(group, group.cursors.get(node.id))) if (!refuses(state, task, node, nowMs)) yield task
+}
+
+/** The group's first tasks; of those that some node has or had, from an order on. */
+function* inOrder(group: Group, from: number): Generator<Task, void, undefined> {
+  const partial = group.partial.from(from, LOOK_AHEAD_MAX)
+  let next = partial.next()
+  for (const task of group.fresh.from(0, LOOK_AHEAD_MAX)) {
+    for (; !next.done && next.value.order < task.order; next = partial.next()) yield next.value
+    yield task
+  }
+  for (; !next.done; next = partial.next()) yield next.value
+}
+
+/** A later task of the same client goes before these for its data. Whoever must not be passed any more is looked at at once. */
+function pass(state: State, tasks: Iterable<Task>, chosen: Task): void {
+  for (const task of tasks) {
+    if (task === chosen || task.queue === null || task.group.client !== chosen.group.client || !isBefore(state, task, chosen)) continue
+    task.passed++
+    if (isDue(task)) state.groupsChanged.add(task.group)
+  }
+}
+
+/** The task is not for this node, for now or for ever, whatever room it has. */
+function refuses(state: State, task: Task, node: Node, nowMs: number): boolean {
+  return isBarred(task, node) || mustWait(state.presence, task, node, nowMs)
 }
 
 /** The group's first task that the node is not barred from. What it is barred from is not looked at again; what it must leave to others for now is. */
@@ -150,16 +190,18 @@ function placeGroups(state: State, nowMs: number): void {
         first = head
       }
     }
-    if (group === undefined) return
+    if (group === undefined) break
     if (!placeOne(state, group, nowMs)) groupsChanged.delete(group)
   }
   // Nobody is free: whoever becomes it will look for tasks itself.
   groupsChanged.clear()
+  state.heldBack = null
 }
 
 /** Places the first task of the group that can be placed; false when none can. */
 function placeOne(state: State, group: Group, nowMs: number): boolean {
   if (group.stuck) return false
+  if (isByData(state, group)) return placeByData(state, group, nowMs)
   const fresh = group.fresh.first
   for (const task of group.partial.from(0, LOOK_AHEAD_MAX)) {
     if (fresh !== undefined && fresh.order < task.order) break
@@ -176,12 +218,41 @@ function placeOne(state: State, group: Group, nowMs: number): boolean {
   return true
 }
 
+/** As `placeOne`: a task that waits for a node with its data lets others go first. */
+function placeByData(state: State, group: Group, nowMs: number): boolean {
+  const waiting: Task[] = []
+  for (const task of inOrder(group, 0)) {
+    const node = nodeByData(state, task, nowMs)
+    if (node === 'none') break
+    if (node === 'barred') continue
+    if (shouldWait(state, task, { node, before: sameDataIn(waiting, task) }, nowMs)) {
+      holdBack(task, nowMs)
+      waiting.push(task)
+      state.heldBack ??= new Set()
+      state.heldBack.add(task)
+      continue
+    }
+    pass(state, state.heldBack ?? [], task)
+    issue(state, task, node, nowMs)
+    return true
+  }
+  return false
+}
+
+/** As `nodeFor`; of the client's own nodes, or of all others where none of those is free, the one that lacks the fewest bytes. */
+function nodeByData(state: State, task: Task, nowMs: number): Node | 'none' | 'barred' {
+  const near = nearest(state, task, RULES, nowMs)
+  if (near !== undefined && isOwn(near, task)) return near
+  const node = nodeFor(state, task, nowMs)
+  return near === undefined || (typeof node === 'object' && isOwn(node, task)) ? node : near
+}
+
 /** The fitting node with the most free slots, equal ones by a draw from the batch's seed; the client's own nodes before all others. */
 function nodeFor(state: State, task: Task, nowMs: number): Node | 'none' | 'barred' {
   let outcome: 'none' | 'barred' = 'none'
   for (const node of state.free.inOrderFor(task.group, draw(task))) {
     if (!fits(node, task.group)) continue
-    if (!isBarred(task, node) && !mustWait(state.presence, task, node, nowMs)) return node
+    if (!refuses(state, task, node, nowMs)) return node
     outcome = 'barred'
   }
   task.group.stuck = outcome === 'none'
@@ -191,6 +262,8 @@ function nodeFor(state: State, task: Task, nowMs: number): Node | 'none' | 'barr
 /** staged | validating -> running, with one replica more. */
 function issue(state: State, task: Task, node: Node, nowMs: number): void {
   lease(state, task, node, nowMs)
+  task.heldBackMs = null
+  task.passed = 0
   if (task.decision === null && task.state !== 'running') moveTask(state, task, 'running')
   want(state, task, task.wanted - 1)
 }

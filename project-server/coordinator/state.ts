@@ -2,6 +2,7 @@
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
 import type { Client } from './clients.ts'
 import { FairShare } from './fair-share.ts'
+import { Holders } from './holders.ts'
 import { Presence } from './independence.ts'
 import { Kinds } from './kinds.ts'
 import { CHANGED, Marked, TOUCHED } from './marks.ts'
@@ -39,6 +40,7 @@ export class State {
   readonly nodes = new Map<PeerIdString, Node>()
   readonly free = new Kinds(this.nodes)
   readonly presence = new Presence()
+  readonly holders = new Holders()
   readonly watch = new Watch()
   readonly pace = new Pace()
   readonly queueLimits = new QueueLimits()
@@ -59,6 +61,8 @@ export class State {
   sourceLinks = 0
   /** Groups that gained waiting tasks, nodes that gained room: what placing has to look at. */
   readonly groupsChanged = new Set<Group>()
+  /** Tasks that were held back for their data while this event's groups were placed; null while there are none. */
+  heldBack: Set<Task> | null = null
   readonly nodesChanged = new Marked<Node>(CHANGED)
   /** After a restart nobody counts as silent before this, whatever was heard. */
   graceUntilMs = 0

@@ -33,6 +33,11 @@ export class RunTimes {
     this.#entries.push({ replica, sinceMs: replica.atMs })
   }
 
+  /** Of the runs that ended with a result; undefined before the first. */
+  get meanMs(): number | undefined {
+    return this.#samples === 0 ? undefined : this.#meanMs
+  }
+
   /** `ms`: what a run took that ended with a result; undefined for one that did not. */
   ended(ms: number | undefined): void {
     if (ms !== undefined) {

@@ -102,8 +102,15 @@ export function nodeView(node: Node, silentBeforeMs: number): NodeView {
     tags: tags.map((tag) => (exclusive.includes(tag) ? `${tag}!` : tag)),
     gpus: gpus.map((gpu) => ({ ...gpu, taken: node.gpusTaken?.has(gpu.uuid) === true })),
     ...(owner === null ? {} : { owner }),
-    ownerOnly
+    ownerOnly,
+    ...dataOf(node)
   }
+}
+
+/** What it told of. */
+function dataOf({ holds }: Node): Pick<NodeView, 'dataTrees' | 'dataBytes'> {
+  const here = [...(holds?.values() ?? [])].filter((one) => one.here)
+  return { dataTrees: here.length, dataBytes: here.reduce((sum, { bytes }) => sum + bytes, 0) }
 }
 
 function presenceOf({ state, connected, lastSeenMs, asideUntilMs }: Node, silentBeforeMs: number): NodeView['state'] {

@@ -5,6 +5,7 @@
 import type { ClientTurn, NearestMiss, NodesWhy, QueuePlace, RunWhy, WhyReason, WhyView } from '#protocol/owner/messages'
 import { blockOf, type Client } from './clients.ts'
 import { isDependent } from './independence.ts'
+import { isLocal } from './locality.ts'
 import { type Batch, type Group, isHeld, type Needs, type Node, type Task } from './model.ts'
 import { kindLack, lackOf, roomLack } from './needs.ts'
 import { NODE_SLOTS_MAX, WHY_AHEAD_MAX, WHY_CLIENTS_NAMED_MAX, WHY_NODES_NAMED_MAX, WHY_NODES_TRIED_MAX } from './policy.ts'
@@ -14,7 +15,7 @@ import type { State } from './state.ts'
 import { isLive } from './states.ts'
 
 /** What passes by itself: the node will be able to take it. */
-const PASSING: ReadonlySet<WhyReason> = new Set<WhyReason>(['full', 'cpu_taken', 'memory_taken', 'disk_taken', 'gpus_taken', 'free'])
+const PASSING: ReadonlySet<WhyReason> = new Set<WhyReason>(['full', 'cpu_taken', 'memory_taken', 'disk_taken', 'gpus_taken', 'data_elsewhere', 'free'])
 
 export function why(state: State, task: Task, nowMs: number): WhyView {
   const { batch, bundle, group } = task
@@ -100,7 +101,7 @@ function reasonOf(node: Node, task: Task): WhyReason {
   const taken = roomLack(node, group.needs)
   if (taken !== undefined) return taken
   if (!fits(node, group)) throw new Error(`placing has a rule that "why" does not know: ${node.id} and ${task.id}`)
-  return 'free'
+  return task.heldBackMs !== null && !isLocal(node, task) ? 'data_elsewhere' : 'free'
 }
 
 function isThere(node: Node): boolean {

@@ -82,7 +82,14 @@ async function setUp() {
   }
   const handler = ownerHandler({
     host: { isConnected: () => false } as unknown as Host,
-    content: { has: () => true, sizeOf: () => 4, async pin() {}, async putBlock() {}, async *read() {} } as unknown as ContentStore,
+    content: {
+      has: () => true,
+      sizeOf: () => 4,
+      resolve: (root: unknown) => root,
+      async pin() {},
+      async putBlock() {},
+      async *read() {}
+    } as unknown as ContentStore,
     store: world.store,
     coordinator: world.coordinator,
     committer,

@@ -4,13 +4,14 @@ import * as dagCbor from '@ipld/dag-cbor'
 import { CID } from 'multiformats/cid'
 import { DEFAULT_RESOURCES, encodeManifest, manifestCid, type RunManifest } from '#protocol/bundle/manifest'
 import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
-import { EMPTY_DIRECTORY } from '#protocol/content/content'
+import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { Submit } from '#protocol/owner/messages'
 import type { Event } from '../coordinator/events.ts'
 import type { BatchRecord } from '../coordinator/records.ts'
 import { Submissions, submissionOf, submitEvent } from './submit.ts'
 
 const DATA = CID.parse(EMPTY_DIRECTORY)
+const PART = CID.parse(EMPTY_FILE)
 
 function manifest(change: Partial<RunManifest> = {}): Uint8Array {
   return encodeManifest({
@@ -36,7 +37,9 @@ const ports = {
   content: {
     getBlock: async () => undefined,
     has: (root: CID) => root.equals(DATA),
-    locate: (_root: CID, path?: string) => (path === 'here' ? '/x' : undefined)
+    locate: (_root: CID, path?: string) => (path === 'here' ? '/x' : undefined),
+    resolve: (_root: CID, path?: string) => (path === 'here' ? PART : DATA),
+    sizeOf: (root: CID) => (root.equals(PART) ? 3 : 10)
   },
   random: { bytes: (count: number) => new Uint8Array(count) }
 }
@@ -66,6 +69,16 @@ describe('a submission', () => {
       assert.throws(() => submitEvent(submissionOf(request([manifest(change)]), 'owner'), ports), { code: 'missing_content', message })
     const held = manifest({ dependencies: [{ name: 'in', root: DATA, path: 'here', executables: [] }] })
     assert.equal(submitEvent(submissionOf(request([held]), 'owner'), ports).bundles.length, 1)
+  })
+
+  it('says how large everything is that its tasks need, a part of a tree by itself', () => {
+    const whole = { name: 'whole', root: DATA, path: '', executables: [] }
+    const part = { name: 'part', root: DATA, path: 'here', executables: [] }
+    const [first] = submitEvent(submissionOf(request([manifest({ dependencies: [whole, part, { ...part, name: 'again' }] })]), 'owner'), ports).bundles
+    assert.deepEqual(first?.data, [
+      { root: DATA.toString(), within: null, bytes: 10 },
+      { root: PART.toString(), within: DATA.toString(), bytes: 3 }
+    ])
   })
 
   it('refuses what is malformed, saying which task and why', () => {

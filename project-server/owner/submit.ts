@@ -22,9 +22,10 @@ import type { Random, Store } from '../ports.ts'
 import { type BatchNotes, noteChanges } from './notes.ts'
 import { findRepeats, stillHere } from './repeats.ts'
 import { OwnerError } from './request.ts'
+import { dataOf, type Sizes } from './sizes.ts'
 
 export interface SubmitPorts {
-  readonly content: Pick<ContentStore, 'has' | 'locate' | 'getBlock'>
+  readonly content: Pick<ContentStore, 'has' | 'locate' | 'getBlock' | 'resolve' | 'sizeOf'>
   readonly random: Random
 }
 
@@ -179,13 +180,14 @@ export function submissionOf({ batch, name, manifests, policy, more, labels: { l
 export function submitEvent({ batch, name, by, manifests, policy, more, sources = NO_SOURCES }: Submission, ports: SubmitPorts, first = 0): SubmitEvent {
   const accepted = new Map<string, AcceptedBundle>()
   const present = new Set<string>()
+  const sizes: Sizes = new Map()
   const bundles = manifests.map((bytes, index) => {
     const cid = manifestCidText(bytes)
     const known = accepted.get(cid)
     if (known !== undefined) return known
     const manifest = decode(bytes, index)
     checkContent(manifest, ports.content, present)
-    const bundle = { cid, bytes, manifest }
+    const bundle = { cid, bytes, manifest, data: dataOf(manifest, ports.content, sizes) }
     accepted.set(cid, bundle)
     return bundle
   })

@@ -165,7 +165,8 @@ export class FakeNode {
       replicas: [...this.leases.keys()],
       agent: 'fake',
       name: 'fake',
-      demand: { slots }
+      demand: { slots },
+      holdings: []
     }
   }
 

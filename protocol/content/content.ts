@@ -41,6 +41,8 @@ export interface ContentStore {
   getBlock(cid: CID): Promise<Uint8Array | undefined>
   /** True when the whole DAG below the root is here. */
   has(root: CID): boolean
+  /** What `path` below the root names; the root itself without one. Undefined when what leads there is not here, or when it does not exist. */
+  resolve(root: CID, path?: string): CID | undefined
   /** Bytes of a complete DAG; undefined when it is not here. */
   sizeOf(root: CID): number | undefined
   /** Where a complete tree (or the file or folder at `path` below it) lies on disk, to be mounted read-only; undefined when not here. Never a path outside the store's or the publisher's own folder. */

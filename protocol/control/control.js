@@ -31,6 +31,10 @@ export var Frame;
                     w.uint32(98);
                     Heartbeat.codec().encode(obj.heartbeat, w);
                 }
+                if (obj.holdings != null) {
+                    w.uint32(146);
+                    Holdings.codec().encode(obj.holdings, w);
+                }
                 if (obj.start != null) {
                     w.uint32(106);
                     Start.codec().encode(obj.start, w);
@@ -110,6 +114,12 @@ export var Frame;
                         case 12: {
                             obj.heartbeat = Heartbeat.codec().decode(reader, reader.uint32(), {
                                 limits: opts.limits?.heartbeat
+                            });
+                            break;
+                        }
+                        case 18: {
+                            obj.holdings = Holdings.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.holdings
                             });
                             break;
                         }
@@ -220,6 +230,12 @@ export var Frame;
                         case 12: {
                             yield* Heartbeat.codec().stream(reader, reader.uint32(), `${prefix}.heartbeat`, {
                                 limits: opts.limits?.heartbeat
+                            });
+                            break;
+                        }
+                        case 18: {
+                            yield* Holdings.codec().stream(reader, reader.uint32(), `${prefix}.holdings`, {
+                                limits: opts.limits?.holdings
                             });
                             break;
                         }
@@ -361,6 +377,12 @@ export var Hello;
                     w.uint32(74);
                     Demand.codec().encode(obj.demand, w);
                 }
+                if (obj.holdings != null && obj.holdings.length > 0) {
+                    for (const value of obj.holdings) {
+                        w.uint32(114);
+                        Holding.codec().encode(value, w);
+                    }
+                }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
                 }
@@ -372,7 +394,8 @@ export var Hello;
                     project: '',
                     replicas: [],
                     agent: '',
-                    name: ''
+                    name: '',
+                    holdings: []
                 };
                 const end = length == null ? reader.len : reader.pos + length;
                 while (reader.pos < end) {
@@ -424,6 +447,15 @@ export var Hello;
                             });
                             break;
                         }
+                        case 14: {
+                            if (opts.limits?.holdings != null && obj.holdings.length === opts.limits.holdings) {
+                                throw new MaxLengthError('Decode error - repeated field "holdings" had too many elements');
+                            }
+                            obj.holdings.push(Holding.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.holdings$
+                            }));
+                            break;
+                        }
                         default: {
                             reader.skipType(tag & 7);
                             break;
@@ -434,7 +466,8 @@ export var Hello;
             }, function* (reader, length, prefix, opts = {}) {
                 const obj = {
                     versions: 0,
-                    replicas: 0
+                    replicas: 0,
+                    holdings: 0
                 };
                 const end = length == null ? reader.len : reader.pos + length;
                 while (reader.pos < end) {
@@ -509,6 +542,21 @@ export var Hello;
                             yield* Demand.codec().stream(reader, reader.uint32(), `${prefix}.demand`, {
                                 limits: opts.limits?.demand
                             });
+                            break;
+                        }
+                        case 14: {
+                            if (opts.limits?.holdings != null && obj.holdings === opts.limits.holdings) {
+                                throw new MaxLengthError('Streaming decode error - repeated field "holdings" had too many elements');
+                            }
+                            for (const evt of Holding.codec().stream(reader, reader.uint32(), `${prefix}.holdings[]`, {
+                                limits: opts.limits?.holdings$
+                            })) {
+                                yield {
+                                    ...evt,
+                                    index: obj.holdings
+                                };
+                            }
+                            obj.holdings++;
                             break;
                         }
                         default: {
@@ -1142,6 +1190,207 @@ export var Heartbeat;
     }
     Heartbeat.stream = stream;
 })(Heartbeat || (Heartbeat = {}));
+export var Holdings;
+(function (Holdings) {
+    let _codec;
+    Holdings.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if (obj.got != null && obj.got.length > 0) {
+                    for (const value of obj.got) {
+                        w.uint32(10);
+                        Holding.codec().encode(value, w);
+                    }
+                }
+                if (obj.dropped != null && obj.dropped.length > 0) {
+                    for (const value of obj.dropped) {
+                        w.uint32(18);
+                        w.string(value);
+                    }
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    got: [],
+                    dropped: []
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            if (opts.limits?.got != null && obj.got.length === opts.limits.got) {
+                                throw new MaxLengthError('Decode error - repeated field "got" had too many elements');
+                            }
+                            obj.got.push(Holding.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.got$
+                            }));
+                            break;
+                        }
+                        case 2: {
+                            if (opts.limits?.dropped != null && obj.dropped.length === opts.limits.dropped) {
+                                throw new MaxLengthError('Decode error - repeated field "dropped" had too many elements');
+                            }
+                            obj.dropped.push(reader.string());
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const obj = {
+                    got: 0,
+                    dropped: 0
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            if (opts.limits?.got != null && obj.got === opts.limits.got) {
+                                throw new MaxLengthError('Streaming decode error - repeated field "got" had too many elements');
+                            }
+                            for (const evt of Holding.codec().stream(reader, reader.uint32(), `${prefix}.got[]`, {
+                                limits: opts.limits?.got$
+                            })) {
+                                yield {
+                                    ...evt,
+                                    index: obj.got
+                                };
+                            }
+                            obj.got++;
+                            break;
+                        }
+                        case 2: {
+                            if (opts.limits?.dropped != null && obj.dropped === opts.limits.dropped) {
+                                throw new MaxLengthError('Streaming decode error - repeated field "dropped" had too many elements');
+                            }
+                            yield {
+                                field: `${prefix}.dropped[]`,
+                                index: obj.dropped,
+                                value: reader.string()
+                            };
+                            obj.dropped++;
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, Holdings.codec());
+    }
+    Holdings.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, Holdings.codec(), opts);
+    }
+    Holdings.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, Holdings.codec(), opts);
+    }
+    Holdings.stream = stream;
+})(Holdings || (Holdings = {}));
+export var Holding;
+(function (Holding) {
+    let _codec;
+    Holding.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if ((obj.root != null && obj.root !== '')) {
+                    w.uint32(10);
+                    w.string(obj.root);
+                }
+                if ((obj.bytes != null && obj.bytes !== 0)) {
+                    w.uint32(16);
+                    w.uint64Number(obj.bytes);
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    root: '',
+                    bytes: 0
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            obj.root = reader.string();
+                            break;
+                        }
+                        case 2: {
+                            obj.bytes = reader.uint64Number();
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            yield {
+                                field: `${prefix}.root`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        case 2: {
+                            yield {
+                                field: `${prefix}.bytes`,
+                                value: reader.uint64Number()
+                            };
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, Holding.codec());
+    }
+    Holding.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, Holding.codec(), opts);
+    }
+    Holding.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, Holding.codec(), opts);
+    }
+    Holding.stream = stream;
+})(Holding || (Holding = {}));
 export var Welcome;
 (function (Welcome) {
     let _codec;

@@ -191,6 +191,9 @@ export interface NodeView {
   readonly owner?: PeerIdString
   /** It takes its owner's tasks only. */
   readonly ownerOnly: boolean
+  /** Data of a MiB and more that lies there for later runs, as it says itself. */
+  readonly dataTrees: number
+  readonly dataBytes: number
 }
 
 /** `difference`: how the outputs of two tasks differ, the one asked for and that of `after`. */
@@ -243,6 +246,8 @@ export type WhyReason =
   | 'had_it'
   /** It shares its owner or its network with a node that has or had a run of this task: others are waited for. */
   | 'not_independent'
+  /** It has room; the task waits a while for one that has its data. */
+  | 'data_elsewhere'
   /** It failed at several tasks in a row, and gets none for a while. */
   | 'set_aside'
   /** Paused, draining, or its owner needs the machine. */

@@ -102,6 +102,10 @@ class SimContent implements ContentStore {
     return text === EMPTY_DIRECTORY || text === EMPTY_FILE || this.#world.roots.has(text)
   }
 
+  resolve(root: CID): CID {
+    return root
+  }
+
   locate(root: CID): string | undefined {
     return this.has(root) ? `/content/${root}` : undefined
   }

@@ -200,7 +200,8 @@ export class Hostile {
       replicas: [],
       agent: 'x',
       name: 'x',
-      demand: { slots: SLOTS }
+      demand: { slots: SLOTS },
+      holdings: []
     }
     this.#raw(Frame.encode({ seq: 0, ack: 0, hello }))
     try {

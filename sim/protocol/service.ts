@@ -51,9 +51,20 @@ export interface ProjectPlace {
 export function nodeService(ports: NodeServicePorts, { addresses, lookUp }: ProjectPlace): NodeService {
   const { setup, machine } = ports
   const { project, slots } = setup
-  return new NodeService(new Place(ports), { project, addresses, lookUp, name: machine.name, agent: 'talko/sim', slots, capabilities: capabilitiesOf(slots) })
+  const capabilities = capabilitiesOf(slots)
+  return new NodeService(new Place(ports), {
+    project,
+    addresses,
+    lookUp,
+    name: machine.name,
+    agent: 'talko/sim',
+    slots,
+    stockBytesMax: STOCK_BYTES_MAX,
+    capabilities
+  })
 }
 
+const STOCK_BYTES_MAX = 2 ** 40
 const known = new Map<number, Capabilities>()
 
 /** One for all that have as many slots. */

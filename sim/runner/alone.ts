@@ -126,7 +126,8 @@ function hello(peer: PeerIdString): Uint8Array {
       replicas: [],
       agent: 'talko/sim',
       name: peer.slice(-10),
-      demand: { slots: 1 }
+      demand: { slots: 1 },
+      holdings: []
     }
   })
 }

@@ -56,6 +56,13 @@ export function plainBundle(argument: string, resources: Partial<RunManifest['re
   return bundle(argument, { dependencies: [], resources })
 }
 
+const MIB = 1024 ** 2
+
+/** One whose nodes are chosen by where these data sets lie: their names, and how large they are in MiB. */
+export function dataBundle(argument: string, sets: Readonly<Record<string, number>>): AcceptedBundle {
+  return { ...bundle(argument), data: Object.entries(sets).map(([root, mebibytes]) => ({ root, within: null, bytes: mebibytes * MIB })) }
+}
+
 export function offer(slots: number, overrides: Partial<NodeOffer> = {}): NodeOffer {
   return {
     name: 'a node',
@@ -287,10 +294,11 @@ export class CoordinatorWorld {
   }
 
   /** A node says hello: new, or back with what it holds. */
-  join(id: string, offered: NodeOffer = offer(1)): ScriptedNode {
+  join(id: string, offered: NodeOffer = offer(1), roots: readonly string[] = []): ScriptedNode {
     const node = this.nodes.get(id) ?? new ScriptedNode(id)
     this.nodes.set(id, node)
-    this.apply({ kind: 'hello', node: id, link: node.link, received: node.received, offer: offered, replicas: [...node.leases.keys()] })
+    const holdings = roots.map((root) => ({ root, bytes: MIB }))
+    this.apply({ kind: 'hello', node: id, link: node.link, received: node.received, offer: offered, replicas: [...node.leases.keys()], holdings })
     return node
   }
 

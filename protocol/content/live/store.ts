@@ -144,6 +144,10 @@ class DiskStore implements ContentStore, BlockServer {
     return this.#trees.has(root)
   }
 
+  resolve(root: CID, path?: string): CID | undefined {
+    return this.#trees.resolve(root, path)
+  }
+
   sizeOf(root: CID): number | undefined {
     return this.#trees.sizeOf(root)
   }

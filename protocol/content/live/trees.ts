@@ -77,7 +77,7 @@ export class Trees {
   /** Where the file or folder lies on disk; undefined when it does not, or not any more. */
   locate(root: CID, path: string | undefined): string | undefined {
     const trees = (this.#index.root(root)?.trees ?? []).map((number) => this.#index.tree(number)).filter((row) => row?.status === 'complete')
-    const found = this.#resolve(root, path)
+    const found = this.resolve(root, path)
     if (found === undefined) return undefined
     for (const row of [...trees.filter((tree) => tree?.path === null), ...trees.filter((tree) => tree?.path !== null).reverse()]) {
       const base = row === undefined ? undefined : this.#blocks.pathOf(row)
@@ -104,7 +104,8 @@ export class Trees {
     return exists(at) ? at : undefined
   }
 
-  #resolve(root: CID, path: string | undefined): CID | undefined {
+  /** What `path` below the root names, as far as nodes are here. */
+  resolve(root: CID, path: string | undefined): CID | undefined {
     try {
       const found = resolvePath(root, path, (cid) => this.nodeBytes(cid))
       return 'cid' in found ? found.cid : undefined
