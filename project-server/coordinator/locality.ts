@@ -103,7 +103,8 @@ export function sameDataIn(tasks: Iterable<Task>, { bundle }: Task): number {
 
 /**
  * Of tasks in their order, all of which the node may take, the one that it should: the first whose data it has, unless one
- * before it is due; else the first that does not wait for another node. Those that it was not given are added to `skipped`.
+ * before it is due; else the first whose data is nowhere, so that no second copy is made before each has a first; else the first
+ * that does not wait for another node. Those that it was not given are added to `skipped`.
  */
 export function choose(
   state: State,
@@ -112,14 +113,21 @@ export function choose(
   { rules, nowMs, skipped }: { readonly rules: Rules; readonly nowMs: number; readonly skipped: Task[] }
 ): Task | undefined {
   let first: Task | undefined
+  let nowhere: Task | undefined
   for (const task of tasks) {
     if (isDue(task)) return first ?? task
     const { data } = task.bundle
     if (data === null ? first === undefined : isLocal(node, task)) return task
+    if (nowhere === undefined && isNowhere(state, task)) nowhere = task
     if (data !== null && first === undefined && !leavesIt(state, task, node, { data, rules, nowMs, skipped })) first = task
     skipped.push(task)
   }
-  return first
+  return nowhere ?? first
+}
+
+/** It needs data, and no node has any of it: somebody has to be brought it. */
+export function isNowhere({ holders }: State, { bundle }: Task): boolean {
+  return bundle.data?.every(({ root, within }) => holders.of(root).length === 0 && (within === null || holders.of(within).length === 0)) === true
 }
 
 /** The task is for another node: one that is free and has more of its data, or one that soon will be. */

@@ -5,7 +5,7 @@
  */
 import { blockOf } from './clients.ts'
 import { mustWait } from './independence.ts'
-import { choose, holdBack, isByData, isDue, isOwn, nearest, type Rules, sameDataIn, shouldWait } from './locality.ts'
+import { choose, holdBack, isByData, isDue, isLocal, isNowhere, isOwn, nearest, type Rules, sameDataIn, shouldWait } from './locality.ts'
 import { type Group, isHeld, type Node, type Task } from './model.ts'
 import { kindLack, roomLack } from './needs.ts'
 import { LOOK_AHEAD_MAX } from './policy.ts'
@@ -218,25 +218,31 @@ function placeOne(state: State, group: Group, nowMs: number): boolean {
   return true
 }
 
-/** As `placeOne`: a task that waits for a node with its data lets others go first. */
+/** As `placeOne`, of the tasks that `choose` would choose: one that waits for a node with its data lets others go first, and so does one whose data some node has for one whose data is nowhere. */
 function placeByData(state: State, group: Group, nowMs: number): boolean {
-  const waiting: Task[] = []
+  const behind: Task[] = []
+  let first: { readonly task: Task; readonly node: Node } | undefined
   for (const task of inOrder(group, 0)) {
-    const node = nodeByData(state, task, nowMs)
-    if (node === 'none') break
-    if (node === 'barred') continue
-    if (shouldWait(state, task, { node, before: sameDataIn(waiting, task) }, nowMs)) {
-      holdBack(task, nowMs)
-      waiting.push(task)
-      state.heldBack ??= new Set()
-      state.heldBack.add(task)
-      continue
+    if (first !== undefined && isDue(task)) break
+    if (first === undefined || isNowhere(state, task)) {
+      const node = nodeByData(state, task, nowMs)
+      if (node === 'none') break
+      if (node === 'barred') continue
+      if (isDue(task) || isNowhere(state, task) || isLocal(node, task)) {
+        first = { task, node }
+        break
+      }
+      if (shouldWait(state, task, { node, before: sameDataIn(behind, task) }, nowMs)) holdBack(task, nowMs)
+      else first = { task, node }
     }
-    pass(state, state.heldBack ?? [], task)
-    issue(state, task, node, nowMs)
-    return true
+    behind.push(task)
   }
-  return false
+  state.heldBack ??= new Set()
+  for (const task of behind) state.heldBack.add(task)
+  if (first === undefined) return false
+  pass(state, state.heldBack, first.task)
+  issue(state, first.task, first.node, nowMs)
+  return true
 }
 
 /** As `nodeFor`; of the client's own nodes, or of all others where none of those is free, the one that lacks the fewest bytes. */

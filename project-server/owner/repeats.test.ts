@@ -18,7 +18,13 @@ async function decided(policy: Partial<TaskPolicy>, texts: readonly string[] = [
   const gone = new Set<string>()
   const make = () =>
     new Submissions({
-      content: { has: (root) => !gone.has(root.toString()), locate: () => '/x', getBlock: async () => undefined },
+      content: {
+        has: (root) => !gone.has(root.toString()),
+        locate: () => '/x',
+        resolve: () => undefined,
+        sizeOf: () => undefined,
+        getBlock: async () => undefined
+      },
       random: { bytes: (count: number) => new Uint8Array(count) },
       committer: {
         assertOpen() {},
