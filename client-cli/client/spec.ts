@@ -111,7 +111,8 @@ export function policyOf(asked: Partial<TaskPolicy> = {}): TaskPolicy {
     independence: asked.independence ?? DEFAULT_POLICY.independence,
     tags: [...new Set(asked.tags ?? DEFAULT_POLICY.tags)].sort(),
     deadlineMs: asked.deadlineMs ?? DEFAULT_POLICY.deadlineMs,
-    compare
+    compare,
+    copies: asked.copies ?? DEFAULT_POLICY.copies
   }
   const fault = policyFault(policy)
   if (fault !== undefined) throw new ClientError('usage', fault)

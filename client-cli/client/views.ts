@@ -75,7 +75,14 @@ export function whyView(value: unknown): WhyView | undefined {
   const turn = (row: Fields): boolean => texts(row, ['client']) && wholes(row, ['slots', 'waiting']) && typeof row.share === 'number'
   const right =
     fields.runs !== undefined &&
-    rows('runs', (row) => texts(row, ['node', 'nodeName', 'state']) && wholes(row, ['attempt', 'forMs']) && typeof row.straggles === 'boolean') &&
+    rows(
+      'runs',
+      (row) =>
+        texts(row, ['node', 'nodeName', 'state']) &&
+        wholes(row, ['attempt', 'forMs']) &&
+        typeof row.straggles === 'boolean' &&
+        (row.copy === undefined || typeof row.copy === 'boolean')
+    ) &&
     rows(
       'nodes',
       (row) => texts(row, ['reason']) && wholes(row, ['count']) && Array.isArray(row.nodes) && row.nodes.every((node) => named(record(node) ?? {}))

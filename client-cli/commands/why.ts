@@ -71,8 +71,8 @@ function details(view: WhyView): string[] {
   const lines = [
     ...(held === undefined ? [] : [`held by ${heldText(held)}${runs.length > 0 ? '; what runs goes on' : ''}`]),
     ...runs.map(
-      ({ attempt, node, nodeName, state, forMs, straggles }) =>
-        `attempt ${attempt} is ${state} on ${called(nodeName, node)} for ${formatDuration(forMs)}${straggles ? ', far longer than others: it is run a second time' : ''}`
+      ({ attempt, node, nodeName, state, forMs, straggles, copy }) =>
+        `attempt ${attempt} is ${state} on ${called(nodeName, node)} for ${formatDuration(forMs)}${straggles ? ', far longer than others: it is run a second time' : ''}${copy === true ? ', as a copy on a node that was idle: it yields to any task that waits' : ''}`
     ),
     ...holders.map(
       ({ id, name, here, asked }) =>

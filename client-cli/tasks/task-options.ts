@@ -1,7 +1,7 @@
 /** Options that `run` and `map` share, and what they mean. */
 import type { Command } from 'commander'
 import type { Engine, Resources } from '#protocol/bundle/manifest'
-import type { TaskPolicy } from '#protocol/bundle/policy'
+import { COPY_RULES, type CopyRule, type TaskPolicy } from '#protocol/bundle/policy'
 import { parseRules } from '#protocol/compare/rules'
 import type { NodeView } from '#protocol/owner/messages'
 import type { Client } from '../client/client.ts'
@@ -33,6 +33,7 @@ export function taskOptions(command: Command): void {
     )
     .option('--independent', 'results of one owner, or from one network, count as one')
     .option('--attempts <n>', 'executions that may fail or be lost before the task fails (default 3)')
+    .option('--copies <when>', 'run tasks twice where nodes are idle: never, tail (the last slow ones of a batch), or idle (any) (default tail)')
     .option('--priority <n>', 'higher first (default 0)')
     .option('--queue-limit <time>', 'end a task that no node was given in this time, like 100h (default: it waits)')
     .option('--force', 'run it although the same was decided before; without it such a task is ready at once, with the receipt that there is')
@@ -65,7 +66,8 @@ export function readTaskOptions(options: Options): { readonly spec: Omit<TaskSpe
     force: flag(options, 'force') ? true : undefined,
     queueLimitMs: queueLimit === undefined ? undefined : parseDuration(queueLimit, '--queue-limit'),
     compare: comparing(texts(options, 'compare')),
-    independence: flag(options, 'independent') ? ('require' as const) : undefined
+    independence: flag(options, 'independent') ? ('require' as const) : undefined,
+    copies: amount('copies', copyRule)
   })
   const engine = text(options, 'engine')
   if (engine !== 'docker' && engine !== 'process') throw new ClientError('usage', `--engine is docker or process, not ${JSON.stringify(engine)}`)
@@ -91,6 +93,12 @@ function comparing(rules: readonly string[]): TaskPolicy['compare'] | undefined 
   } catch (error) {
     throw new ClientError('usage', `--compare: ${error instanceof Error ? error.message : String(error)}`)
   }
+}
+
+function copyRule(value: string): CopyRule {
+  const rule = COPY_RULES.find((known) => known === value)
+  if (rule === undefined) throw new ClientError('usage', `--copies is ${COPY_RULES.join(', ')}, not ${JSON.stringify(value)}`)
+  return rule
 }
 
 /** Peer ids of the nodes named. Throws ClientError `not_found`, `ambiguous`. */

@@ -13,7 +13,7 @@ import { Holdings } from './holdings.ts'
 import { Outbox } from './outbox.ts'
 import { Outgoing } from './outgoing.ts'
 import { Pause } from './pause.ts'
-import { BYE_MS, DRAIN_RELEASE_MS, KILL_GRACE_MS, PROGRESS_AFTER_MS, QUIT_GRACE_MS, REPLICAS_HELD_MAX } from './policy.ts'
+import { BYE_MS, DRAIN_RELEASE_MS, KILL_GRACE_MS, PROGRESS_AFTER_MS, QUIT_GRACE_MS, REPLICAS_HELD_MAX, YIELD_GRACE_MS } from './policy.ts'
 import { resultOf } from './report.ts'
 import { type Evicted, Stock } from './stock.ts'
 
@@ -404,7 +404,7 @@ export class Agent {
     const began = replica?.phase === 'publishing' || replica?.phase === 'reported' || replica?.phase === 'killing'
     if (reason === 'killed' && replica?.phase === 'running')
       this.#kill(id, { lease: replica.lease, fault: cancelled(reason), publish: true }, KILL_GRACE_MS, nowMs)
-    else if (reason !== 'killed' || !began) this.#end(id, cancelled(reason), KILL_GRACE_MS, nowMs)
+    else if (reason !== 'killed' || !began) this.#end(id, cancelled(reason), reason === 'yield' ? YIELD_GRACE_MS : KILL_GRACE_MS, nowMs)
   }
 
   #kill(id: ReplicaId, killing: { lease: CheckedLease; fault: Fault | null; publish: boolean }, graceMs: number, nowMs: number): void {

@@ -9,7 +9,7 @@ export const LOST: Fault = { class: 'node', code: 'lost', message: 'the run was 
 export const FULL: Fault = { class: 'node', code: 'full', message: `this node holds ${REPLICAS_HELD_MAX} replicas already` }
 export const OUTSIDE: Fault = { class: 'node', code: 'killed_outside', message: 'something on this machine, not talko, ended the run' }
 
-/** `reason` is the coordinator's: killed, decided or lost. */
+/** `reason` is the coordinator's: killed, decided, lost or yield. */
 export function cancelled(reason: string): Fault {
   return { class: 'cancelled', code: reason === '' ? 'cancelled' : reason, message: 'ended by the coordinator' }
 }

@@ -13,6 +13,8 @@ export const OUTBOX_BYTES_MAX = 64 * 1024 * 1024
 /** From TERM to KILL when the coordinator ends a replica (CodaLab's 10 s), and when the volunteer wants the machine back. */
 export const KILL_GRACE_MS = 10_000
 export const QUIT_GRACE_MS = 3_000
+/** The same for a copy whose slot a task waits for: it is to begin within two seconds (F04). */
+export const YIELD_GRACE_MS = 1_000
 
 /** How long a phase lasts before people are told of it. Shorter ones would only double the traffic. */
 export const PROGRESS_AFTER_MS = 1_000

@@ -71,7 +71,7 @@ export function setClient(state: State, { client: id, settings, member }: Extrac
   client.settings = { ...client.settings, ...settings }
   if (member !== undefined) client.member = member
   state.fair.share(client, client.settings.share)
-  for (const group of client.groups) state.groupsChanged.add(group)
+  lookAgain(state, client)
   state.out.client(client)
 }
 
@@ -84,7 +84,15 @@ export function brought(state: State, { client, bytes }: Extract<Event, { kind: 
 export function leftSlot(state: State, client: Client): void {
   const wasBlocked = client.settings.parallel !== null && client.slots >= client.settings.parallel
   state.fair.hold(client, -1)
-  if (wasBlocked) for (const group of client.groups) state.groupsChanged.add(group)
+  if (wasBlocked) lookAgain(state, client)
+}
+
+/** Nodes that gained room while its groups were passed by may fit them. */
+function lookAgain(state: State, client: Client): void {
+  for (const group of client.groups) {
+    group.stuck = false
+    state.groupsChanged.add(group)
+  }
 }
 
 /** A run began to take its slot for its client's work. */

@@ -11,6 +11,7 @@ import type { Store } from '../ports.ts'
 import { killEvent, type SubmitRefusal, submit, submitRefusal } from './batches.ts'
 import { brought, clientOf, clientView, roomOf, setClient } from './clients.ts'
 import { compared, retryComparisons } from './comparisons.ts'
+import { copyToIdle } from './copies.ts'
 import { completed, releaseDependents } from './dependents.ts'
 import type { Event } from './events.ts'
 import { holdEvent, releaseEvent } from './holds.ts'
@@ -114,6 +115,9 @@ export class Coordinator {
         this.#fromNode(event, nowMs)
     }
     this.#follow(nowMs)
+    if (event.kind !== 'tick') return
+    copyToIdle(state, nowMs)
+    if (state.copiesChanged) this.#follow(nowMs)
   }
 
   /** Everything gathered since the last call, for one group commit. */
@@ -274,9 +278,12 @@ export class Coordinator {
   #follow(nowMs: number): void {
     const state = this.#state
     this.#nowMs = nowMs
-    for (const task of state.touched.items) settle(state, task, nowMs)
-    state.touched.clear()
-    releaseDependents(state, nowMs)
-    place(state, nowMs)
+    // Placing makes copies yield, which may let others of their tasks yield, too.
+    do {
+      for (const task of state.touched.items) settle(state, task, nowMs)
+      state.touched.clear()
+      releaseDependents(state, nowMs)
+      place(state, nowMs)
+    } while (state.touched.items.length > 0 || state.copiesChanged)
   }
 }

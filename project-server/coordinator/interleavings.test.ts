@@ -10,9 +10,9 @@ const batch = fc.nat({ max: 5 })
 
 const TOLERANT = { kind: 'tolerance' as const, rules: { abs: 0, rel: 0, files: [] } }
 const policy = fc.constantFrom<Partial<TaskPolicy>[]>(
-  { minQuorum: 1, targetResults: 1 },
+  { minQuorum: 1, targetResults: 1, copies: 'idle' as const },
   { minQuorum: 2, targetResults: 2 },
-  { minQuorum: 2, targetResults: 3 },
+  { minQuorum: 2, targetResults: 3, copies: 'idle' as const },
   { minQuorum: 3, targetResults: 3, maxSuccessResults: 5, maxTotalResults: 5 },
   { minQuorum: 2, targetResults: 3, compare: TOLERANT },
   { minQuorum: 3, targetResults: 3, maxErrorResults: 6, compare: TOLERANT },
@@ -130,7 +130,9 @@ it('whatever happens in whatever order, nothing is lost, doubled or decided wron
     'answered at once',
     'hold',
     'release',
-    'left'
+    'left',
+    'left',
+    'copied'
   ])
     assert.ok((sometimes[what] ?? 0) > 0, `${what} never happened`)
 })

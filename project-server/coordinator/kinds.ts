@@ -38,6 +38,7 @@ export class Kinds {
   readonly #named = new Map<PeerIdString, Set<Group>>()
   readonly #nodes: ReadonlyMap<PeerIdString, Node>
   #free = 0
+  #slots = 0
 
   constructor(nodes: ReadonlyMap<PeerIdString, Node>) {
     this.#nodes = nodes
@@ -48,6 +49,11 @@ export class Kinds {
     return this.#free
   }
 
+  /** Free slots of all of them together. */
+  get slots(): number {
+    return this.#slots
+  }
+
   get count(): number {
     return this.#kinds.size
   }
@@ -56,6 +62,7 @@ export class Kinds {
   set(node: Node, free: number): void {
     if (node.kind === null || node.free === free) return
     this.#free += Number(free > 0) - Number(node.free > 0)
+    this.#slots += free - node.free
     node.kind.free.set(node, free)
   }
 

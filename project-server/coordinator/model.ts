@@ -225,6 +225,8 @@ export interface Replica {
   report: Report | null
   /** Number of the Assign that carried it; 0 when that was acknowledged before a restart; -1 until it is sent. */
   assignSeq: number
+  /** Made for an idle node, beside the replicas that the task needs: it counts against no limit, and yields. See copies.ts. */
+  readonly copy: boolean
   /** It takes far longer than others: see stragglers.ts. Not written down; after a restart it is found again. */
   straggles: boolean
   /** Its output could not be had from its node. */
@@ -274,6 +276,10 @@ export interface Node {
   invalid: number
   errors: number
   lost: number
+  /** Live ones of those that it runs. */
+  copies: number
+  /** How many times as long as others' its runs take; 1 until that is known. Not written down. */
+  slowness: number
   /** In a row; and until when it gets nothing for it, 0 when it does: see aside.ts. */
   failures: number
   asideUntilMs: number

@@ -3,6 +3,7 @@ import { Link } from '#protocol/control/link'
 import type { PeerIdString, ReplicaId } from '#protocol/ids'
 import { failed, isDueBack } from './aside.ts'
 import type { Event, NodeOffer } from './events.ts'
+import { silence } from './failing.ts'
 import type { Holding } from './holders.ts'
 import type { Node } from './model.ts'
 import { FORGOTTEN_MS, NODES_MAX, OUTBOX_FRAMES_MAX } from './policy.ts'
@@ -134,6 +135,8 @@ export function newNode(id: PeerIdString, offer: NodeOffer, nowMs: number): Node
     invalid: 0,
     errors: 0,
     lost: 0,
+    copies: 0,
+    slowness: 1,
     failures: 0,
     asideUntilMs: 0,
     link: null,
@@ -208,7 +211,7 @@ function nodeLost(state: State, node: Node, silenceMs: number, nowMs: number): v
   state.out.node(node)
   if (node.connected) disconnect(state, node, 'silent', `nothing was heard for ${silenceMs / 1000} s`)
   if (node.held.length > 0) failed(state, node, nowMs)
-  for (const replica of [...node.held]) lose(state, replica, { message: 'the node fell silent' }, nowMs)
+  for (const replica of [...node.held]) lose(state, replica, silence(replica, nowMs), nowMs)
   closeAll(node)
   node.forgotten = null
   state.holders.clear(node)

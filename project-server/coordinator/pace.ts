@@ -1,7 +1,18 @@
-/** How long runs take lately: what an estimate of a wait stands on. */
+/** How long runs take lately, and how much longer on each node: what estimates stand on. */
+import type { Node } from './model.ts'
 
 /** Runs whose mean counts; older ones fade. */
 const RUNS_COUNTED = 64
+/** Share of the latest run in what is known of its node, and how far one run can move that. */
+const LATEST_SHARE = 0.5
+const SLOWNESS_MAX = 64
+
+/** A run of the node ended with a result, after so long; others of its batch took `meanMs`, where that is known. */
+export function measure(node: Node, ms: number, meanMs: number | undefined): void {
+  if (meanMs === undefined || meanMs <= 0) return
+  const slowness = Math.min(SLOWNESS_MAX, Math.max(1 / SLOWNESS_MAX, ms / meanMs))
+  node.slowness += LATEST_SHARE * (slowness - node.slowness)
+}
 
 export class Pace {
   #runs = 0

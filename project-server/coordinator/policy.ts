@@ -9,11 +9,26 @@ export interface CoordinatorPolicy {
   readonly restartGraceMs: number
   /** P: a run that takes longer than P x (mean + 2 sigma) of its batch is a straggler (DCS: 2); 0: none is. */
   readonly stragglerFactor: number
+  /** K: copies of runs are made while at least so many slots are idle, those that run copies included, and by the rule `idle` so many of them at once (DCS, whose clients have one slot each: K copies when idle clients exceed the queue by K); 0: no idle node runs a copy. */
+  readonly idleCopies: number
   /** Failures in a row before a node is set aside for a while, a lost node counting as one whatever it held; infinite: it never is. */
   readonly failuresMax: number
+  /** Tasks of a batch that must have failed, and none succeeded, before it is held (with a tenth of all its tasks); 0: none is. Fewer prove nothing. */
+  readonly failingMin: number
+  /** Nodes that fell silent soon after they began to run a task before it is held; 0: none is. One or two are chance, and a fleet is not to be risked. */
+  readonly deathsMax: number
 }
 
-export const DEFAULT_COORDINATOR_POLICY: CoordinatorPolicy = { heartbeatMs: 3_000, missedMax: 5, restartGraceMs: 60_000, stragglerFactor: 2, failuresMax: 5 }
+export const DEFAULT_COORDINATOR_POLICY: CoordinatorPolicy = {
+  heartbeatMs: 3_000,
+  missedMax: 5,
+  restartGraceMs: 60_000,
+  stragglerFactor: 2,
+  idleCopies: 3,
+  failuresMax: 5,
+  failingMin: 10,
+  deathsMax: 3
+}
 
 /** Tasks of one batch: a batch's number and a task's index share one 53-bit order number, 20 bits of it for the index. */
 export const BATCH_TASKS_MAX = 2 ** 20
@@ -45,6 +60,18 @@ export const OUTBOX_FRAMES_MAX = 8192
 /** Messages that wait in the link's own record are so many and so short; others have records of their own, so that the link's stays small. */
 export const LINK_MESSAGES_MAX = 8
 export const LINK_MESSAGE_REPLICAS_MAX = 32
+
+/** Of a batch's tasks so large a part are its last: copies of their runs, and of so many runs, are all that a batch's end costs. Measured on its last 5 % (F19). */
+export const TAIL_SHARE = 0.1
+/** A task is copied so often in its life: a copy that yielded is a replica in its record. */
+export const TASK_COPIES_MAX = 3
+/** Copies on idle nodes at once in the whole project. */
+export const COPIES_MAX = 1024
+/** Runs of one batch that one sweep looks at for a copy, and nodes that are compared for one placement by their speed. */
+export const COPY_RUNS_LOOKED_MAX = 256
+export const COPY_NODES_LOOKED_MAX = 64
+/** A node whose runs take so many times what others' take is slow: its runs of a batch's last tasks are copied at once. */
+export const SLOW_FACTOR = 2
 
 /** Entries of one queue that are looked at for one placement before something else is tried. */
 export const LOOK_AHEAD_MAX = 64

@@ -190,7 +190,8 @@ it('100,000 tasks in one batch, in parts of 2,048, are accepted, recovered and k
     independence: 'prefer' as const,
     tags: [],
     deadlineMs: 0,
-    compare: null
+    compare: null,
+    copies: 'tail' as const
   }
   const bundles = Array.from({ length: 2_048 }, (_, task) => bundle(`${task}`))
   for (let from = 0; from < 100_000; from += 2_048) {

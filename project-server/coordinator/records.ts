@@ -22,7 +22,7 @@
  * | `late/<replica id>` | a replica that was outstanding when its task was decided |
  * | `owed/<task id>`, `left/<batch>.<index, 9 digits>` | what the runs of a killed task may leave yet, and left: remains-records.ts |
  */
-import type { TaskPolicy } from '#protocol/bundle/policy'
+import { type CopyRule, DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
 import { Writer } from '#protocol/cbor/writer'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { Link, LinkNumbers, Numbered } from '#protocol/control/link'
@@ -102,6 +102,8 @@ export interface ReplicaRecord {
   readonly verdict: Verdict | null
   /** Class of a returned replica and what was said, or why it was lost. */
   readonly fault: { readonly class: string; readonly message: string } | null
+  /** Made for an idle node, beside the replicas that the task needs. */
+  readonly copy: boolean
 }
 
 export interface TaskRecord {
@@ -154,7 +156,8 @@ export interface LinkRecord extends LinkNumbers {
   readonly waiting: readonly Numbered<Waiting>[]
 }
 
-export const CANCEL_REASONS = ['killed', 'decided', 'lost', 'held'] as const
+/** `yield`: a copy gives its slot to a task that waits. */
+export const CANCEL_REASONS = ['killed', 'decided', 'lost', 'held', 'yield'] as const
 export type CancelReason = (typeof CANCEL_REASONS)[number]
 
 export interface LateRecord {
@@ -324,9 +327,9 @@ function lengthen(cid: string): string {
 }
 
 function writeReplica(replica: ReplicaRecord, agreed: string | undefined): void {
-  const { attempt, node, state, atMs, epoch, gpus, granted, ranMs, vote, exitCode, reason, verdict, fault } = replica
+  const { attempt, node, state, atMs, epoch, gpus, granted, ranMs, vote, exitCode, reason, verdict, fault, copy } = replica
   // Most have no GPU, and say nothing of it.
-  WRITER.list(gpus.length === 0 ? 12 : 13)
+  WRITER.list(gpus.length === 0 ? 13 : 14)
     .int(attempt)
     .text(node)
     .text(state)
@@ -338,6 +341,7 @@ function writeReplica(replica: ReplicaRecord, agreed: string | undefined): void 
   WRITER.int(exitCode).text(reason).text(verdict).int(ranMs)
   if (fault === null) WRITER.nil()
   else WRITER.list(2).text(fault.class).text(fault.message)
+  WRITER.flag(copy)
   if (gpus.length > 0) writeTexts(gpus)
 }
 
@@ -355,13 +359,14 @@ type ReplicaRow = [
   Verdict | null,
   ranMs: number,
   [string, string] | null,
+  boolean,
   (readonly string[])?
 ]
 
 const NO_GPUS: readonly string[] = []
 
 function replicaOf(
-  [attempt, node, state, atMs, epoch, granted, vote, exitCode, reason, verdict, ranMs, fault, gpus = NO_GPUS]: ReplicaRow,
+  [attempt, node, state, atMs, epoch, granted, vote, exitCode, reason, verdict, ranMs, fault, copy, gpus = NO_GPUS]: ReplicaRow,
   agreed: string | undefined
 ): ReplicaRecord {
   return {
@@ -377,7 +382,8 @@ function replicaOf(
     exitCode,
     reason,
     verdict,
-    fault: fault === null ? null : { class: fault[0], message: fault[1] }
+    fault: fault === null ? null : { class: fault[0], message: fault[1] },
+    copy
   }
 }
 
@@ -400,9 +406,10 @@ export function encodeBatchRecord(batch: BatchRecord): Uint8Array {
     tags,
     deadlineMs,
     compare,
-    force
+    force,
+    copies
   } = policy
-  WRITER.list(18).int(RECORD_VERSION).text(id).text(name).text(by).int(createdAtMs).int(order).int(seed).list(13)
+  WRITER.list(18).int(RECORD_VERSION).text(id).text(name).text(by).int(createdAtMs).int(order).int(seed).list(14)
   WRITER.int(minQuorum).int(targetResults).int(maxErrorResults).int(maxTotalResults).int(maxSuccessResults).int(priority)
   writeTexts(nodes)
   WRITER.int(queueLimitMs).text(independence)
@@ -411,6 +418,7 @@ export function encodeBatchRecord(batch: BatchRecord): Uint8Array {
   WRITER.int(deadlineMs)
     .text(compare === null ? null : JSON.stringify(compare))
     .flag(force)
+    .text(copies)
     .flag(open)
     .int(tasks)
     .int(created)
@@ -433,7 +441,22 @@ export function decodeBatchRecord(bytes: Uint8Array): BatchRecord {
         number,
         number,
         number,
-        [number, number, number, number, number, number, string[], number?, TaskPolicy['independence']?, string[]?, number?, (string | null)?, boolean?],
+        [
+          number,
+          number,
+          number,
+          number,
+          number,
+          number,
+          string[],
+          number?,
+          TaskPolicy['independence']?,
+          string[]?,
+          number?,
+          (string | null)?,
+          boolean?,
+          CopyRule?
+        ],
         boolean,
         number,
         number,
@@ -459,7 +482,8 @@ export function decodeBatchRecord(bytes: Uint8Array): BatchRecord {
     tags = [],
     deadlineMs = 0,
     comparing = null,
-    force = false
+    force = false,
+    copies = DEFAULT_POLICY.copies
   ] = row
   const compare = comparing === null ? null : (JSON.parse(comparing) as TaskPolicy['compare'])
   const policy = {
@@ -475,7 +499,8 @@ export function decodeBatchRecord(bytes: Uint8Array): BatchRecord {
     tags,
     deadlineMs,
     compare,
-    force
+    force,
+    copies
   }
   const counts = { created, running, validating, ready, failed, killed }
   return { id, name, by, createdAtMs, order, seed, policy, open, tasks, ...counts, held: heldOf(held), queuedAtMs }

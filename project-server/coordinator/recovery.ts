@@ -28,7 +28,7 @@ import {
 } from './records.ts'
 import { resumeRemains } from './remains.ts'
 import { decodeOwedRecord } from './remains-records.ts'
-import { began, refile, take } from './replicas.ts'
+import { began, noteCopy, refile, take } from './replicas.ts'
 import { link } from './sources.ts'
 import { decodeSourcesRecord, type SourcesRecord, sourcesKey } from './sources-records.ts'
 import type { State } from './state.ts'
@@ -219,7 +219,7 @@ function loadReplica(
 ): void {
   const node: Node | undefined = state.nodes.get(record.node)
   if (node === undefined) throw new Error(`the record of node ${record.node} is missing`)
-  const { attempt, atMs, epoch, gpus, granted, ranMs, verdict, fault } = record
+  const { attempt, atMs, epoch, gpus, granted, ranMs, verdict, fault, copy } = record
   const id = `${task.id}.${attempt}`
   const report = signed === undefined ? null : loadReport(task, signed)
   const replica: Replica = {
@@ -238,12 +238,14 @@ function loadReplica(
     report,
     assignSeq: assigned.get(id) ?? 0,
     place: 0,
+    copy,
     straggles: false,
     spent: false
   }
   task.replicas.push(replica)
   if (!isLive(replica.state)) return
   take(state, replica)
+  noteCopy(state, replica)
   if (replica.state === 'running') began(replica)
 }
 

@@ -5,13 +5,14 @@ import { leftSlot, runBegan, runEnded } from './clients.ts'
 import type { NodeOffer } from './events.ts'
 import { closingOf, type Node, outgoingOf, type Replica, type Task } from './model.ts'
 import { occupy, pickGpus, vacate } from './needs.ts'
+import { measure } from './pace.ts'
 import { CLOSING_MS_MAX, MESSAGE_CHARS_MAX, NODE_SLOTS_MAX, PREPARE_MS_MAX, REPORT_SLACK_MS } from './policy.ts'
 import type { CancelReason } from './records.ts'
 import type { State } from './state.ts'
 import { assertReplicaMove, isLive, type ReplicaState } from './states.ts'
 
-/** -> leased, or running when nothing has to be fetched: a new attempt of the task goes to the node with the next take. */
-export function lease(state: State, task: Task, node: Node, nowMs: number): Replica {
+/** -> leased, or running when nothing has to be fetched (a `copy`: see copies.ts): a new attempt of the task goes to the node with the next take. */
+export function lease(state: State, task: Task, node: Node, nowMs: number, copy = false): Replica {
   const attempt = task.replicas.length + 1
   const { atOnce } = task.bundle
   const replica: Replica = {
@@ -30,6 +31,7 @@ export function lease(state: State, task: Task, node: Node, nowMs: number): Repl
     report: null,
     assignSeq: -1,
     place: 0,
+    copy,
     straggles: false,
     spent: false
   }
@@ -73,9 +75,13 @@ export function began(replica: Replica): void {
 
 /** What a run took that ended with a result is what others are measured by. */
 function ended(state: State, replica: Replica, to: ReplicaState, nowMs: number): void {
-  const { task, atMs } = replica
+  const { task, node, atMs } = replica
   const ms = to === 'reported' ? Math.max(0, nowMs - atMs) : undefined
-  if (ms !== undefined) state.pace.ran(ms)
+  if (ms !== undefined) {
+    state.pace.ran(ms)
+    const { longMs, meanMs } = task.batch.runs
+    if (longMs !== undefined) measure(node, ms, meanMs)
+  }
   task.batch.runs.ended(ms)
   runEnded(state, replica, nowMs)
 }
@@ -86,9 +92,14 @@ export function cancel(state: State, replica: Replica, reason: CancelReason, now
   tellCancelled(state, replica, reason, nowMs)
 }
 
-/** live -> lost. `cancelled` when the node is there and may still run it. */
-export function lose(state: State, replica: Replica, why: { readonly message: string; readonly tell?: boolean }, nowMs: number): void {
-  replica.fault = { class: 'lost', message: why.message }
+/** live -> lost. `class`: see failing.ts. `cancelled` when the node is there and may still run it. */
+export function lose(
+  state: State,
+  replica: Replica,
+  why: { readonly message: string; readonly tell?: boolean; readonly class?: 'death' },
+  nowMs: number
+): void {
+  replica.fault = { class: why.class ?? 'lost', message: why.message }
   replica.node.lost++
   state.out.node(replica.node)
   moveReplica(state, replica, 'lost', nowMs)
@@ -127,13 +138,14 @@ export function takeBack(state: State, replica: Replica, message: string, nowMs:
   tellCancelled(state, replica, 'held', nowMs)
 }
 
-/** True when the task may not be leased to the node (again): it has or had a replica of it. One that its owner gave back unharmed does not count. */
+/** True when the task may not be leased to the node (again): it has or had a replica of it. One that its owner gave back unharmed does not count, nor a copy that yielded. */
 export function isBarred(task: Task, node: Node): boolean {
   for (const replica of task.replicas) if (replica.node === node && bars(replica)) return true
   return false
 }
 
 export function bars(replica: Replica): boolean {
+  if (replica.copy && replica.state === 'cancelled') return false
   return replica.state !== 'returned' || replica.fault?.class !== 'owner'
 }
 
@@ -154,10 +166,9 @@ export function closeAll(node: Node): void {
 
 /** Files the node under the slots that it has free now; one that is set aside has none. */
 export function refile(state: State, node: Node): void {
-  const taken = node.held.length + (node.closing?.size ?? 0)
-  const present = node.connected && node.state === 'online'
-  countPresent(state, node, present ? node.offer : null)
-  const free = present && node.asideUntilMs === 0 ? Math.max(0, Math.min(node.slots, NODE_SLOTS_MAX) - taken) : 0
+  countPresent(state, node, node.connected && node.state === 'online' ? node.offer : null)
+  if (node.copies > 0) state.copiesChanged = true
+  const free = Math.max(0, roomOf(node))
   if (free > node.free) state.nodesChanged.add(node)
   state.free.set(node, free)
 }
@@ -169,12 +180,20 @@ function countPresent({ presence }: State, node: Node, offer: NodeOffer | null):
   node.counted = offer
 }
 
+/** Slots that the node has free now; below 0 when it holds more than it takes. */
+export function roomOf(node: Node): number {
+  const { connected, state, asideUntilMs, slots, held, closing } = node
+  const takes = connected && state === 'online' && asideUntilMs === 0 ? Math.min(slots, NODE_SLOTS_MAX) : 0
+  return takes - held.length - (closing?.size ?? 0)
+}
+
 function tellCancelled(state: State, replica: Replica, reason: CancelReason, nowMs: number): void {
   const { node } = replica
   if (replica.assignSeq === -1) return
   outgoingOf(node).cancel.push({ replica: replica.id, reason })
   state.out.speak(node)
-  if (!replica.granted) return
+  // Who yields makes room at once: its node starts what comes next when the run is gone, a second later. A GPU is not shared for a moment.
+  if (!replica.granted || (reason === 'yield' && replica.gpus.length === 0)) return
   closingOf(node).set(replica.id, { replica, untilMs: nowMs + CLOSING_MS_MAX })
   occupy(node, replica)
   state.watch.at(node, nowMs + CLOSING_MS_MAX)
@@ -189,8 +208,16 @@ export function take(state: State, replica: Replica): void {
   occupy(node, replica)
 }
 
+/** A copy among what runs. */
+export function noteCopy(state: State, replica: Replica): void {
+  if (!replica.copy) return
+  state.copies.add(replica)
+  replica.node.copies++
+}
+
 function hold(state: State, replica: Replica): void {
   take(state, replica)
+  noteCopy(state, replica)
   refile(state, replica.node)
 }
 
@@ -204,6 +231,7 @@ function release(state: State, replica: Replica): void {
   }
   leftSlot(state, task.batch.client)
   vacate(node, replica)
+  if (state.copies.delete(replica)) node.copies--
   state.nodesChanged.add(node)
   refile(state, node)
 }

@@ -6,12 +6,14 @@
 import { blockOf } from './clients.ts'
 import { mustWait } from './independence.ts'
 import { choose, holdBack, isByData, isDue, isLocal, isNowhere, isOwn, nearest, type Rules, sameDataIn, shouldWait } from './locality.ts'
-import { type Group, isHeld, type Node, type Task } from './model.ts'
-import { kindLack, roomLack } from './needs.ts'
-import { LOOK_AHEAD_MAX } from './policy.ts'
+import { type Group, isHeld, type Node, type Replica, type Task } from './model.ts'
+import { kindLack, occupy, roomLack, vacate } from './needs.ts'
+import { isSpare } from './outlook.ts'
+import { COPY_NODES_LOOKED_MAX, LOOK_AHEAD_MAX } from './policy.ts'
 import type { OrderedQueue } from './queue.ts'
-import { bars, isBarred, lease } from './replicas.ts'
+import { bars, cancel, isBarred, lease, roomOf } from './replicas.ts'
 import type { State } from './state.ts'
+import { isTail } from './stragglers.ts'
 import { moveTask } from './task-moves.ts'
 
 const RULES: Rules = { fits, refuses, draw }
@@ -55,6 +57,8 @@ export function requeue(state: State, tasks: readonly Task[]): void {
 /** Leases what can be leased now. */
 export function place(state: State, nowMs: number): void {
   if (state.nodesChanged.items.length > 0) placeOnNodes(state, nowMs)
+  if (state.copiesChanged) for (const group of state.groups.values()) if (waiting(group)) state.groupsChanged.add(group)
+  state.copiesChanged = false
   if (state.groupsChanged.size > 0) placeGroups(state, nowMs)
 }
 
@@ -178,8 +182,8 @@ function firstOfGroup(state: State, group: Group, node: Node, nowMs: number): Ta
 
 /** Of the groups that gained tasks, the one with the first task takes the best node, again and again. */
 function placeGroups(state: State, nowMs: number): void {
-  const { groupsChanged, free } = state
-  while (groupsChanged.size > 0 && free.size > 0) {
+  const { groupsChanged, free, copies } = state
+  while (groupsChanged.size > 0 && free.size + copies.size > 0) {
     let group: Group | undefined
     let first: Task | undefined
     for (const candidate of groupsChanged) {
@@ -193,15 +197,18 @@ function placeGroups(state: State, nowMs: number): void {
     if (group === undefined) break
     if (!placeOne(state, group, nowMs)) groupsChanged.delete(group)
   }
-  // Nobody is free: whoever becomes it will look for tasks itself.
+  // Nobody is free, and nobody runs a copy: whoever becomes it will look for tasks itself.
   groupsChanged.clear()
   state.heldBack = null
 }
 
 /** Places the first task of the group that can be placed; false when none can. */
 function placeOne(state: State, group: Group, nowMs: number): boolean {
-  if (group.stuck) return false
-  if (isByData(state, group)) return placeByData(state, group, nowMs)
+  if (!group.stuck && (isByData(state, group) ? placeByData(state, group, nowMs) : placeInOrder(state, group, nowMs))) return true
+  return state.copies.size > 0 && yieldTo(state, group, nowMs)
+}
+
+function placeInOrder(state: State, group: Group, nowMs: number): boolean {
   const fresh = group.fresh.first
   for (const task of group.partial.from(0, LOOK_AHEAD_MAX)) {
     if (fresh !== undefined && fresh.order < task.order) break
@@ -253,16 +260,75 @@ function nodeByData(state: State, task: Task, nowMs: number): Node | 'none' | 'b
   return near === undefined || (typeof node === 'object' && isOwn(node, task)) ? node : near
 }
 
-/** The fitting node with the most free slots, equal ones by a draw from the batch's seed; the client's own nodes before all others. */
+/** As `freeNodeFor`; where no node fits, the group is not looked at again until one gains room. */
 function nodeFor(state: State, task: Task, nowMs: number): Node | 'none' | 'barred' {
+  const node = freeNodeFor(state, task, nowMs)
+  task.group.stuck = node === 'none'
+  return node
+}
+
+/** A copy gives its place to the first task of the group that could have it; false when none does. What waits for a node with its data goes on waiting. */
+function yieldTo(state: State, group: Group, nowMs: number): boolean {
+  for (const task of inOrder(group, 0)) {
+    const copy = task.heldBackMs === null ? copyFor(state, task, nowMs) : undefined
+    if (copy === undefined) continue
+    cancel(state, copy, 'yield', nowMs)
+    // GPUs are free when the run has ended.
+    if (copy.gpus.length > 0) continue
+    issue(state, task, copy.node, nowMs)
+    return true
+  }
+  return false
+}
+
+/** The fitting node with the most free slots, equal ones by a draw from the batch's seed; for the last tasks of a batch the fastest of those; the client's own nodes before all others. */
+export function freeNodeFor(state: State, task: Task, nowMs: number): Node | 'none' | 'barred' {
   let outcome: 'none' | 'barred' = 'none'
+  const isLast = isTail(task.batch)
+  let best: Node | undefined
+  let looked = 0
   for (const node of state.free.inOrderFor(task.group, draw(task))) {
     if (!fits(node, task.group)) continue
-    if (!refuses(state, task, node, nowMs)) return node
-    outcome = 'barred'
+    if (refuses(state, task, node, nowMs)) {
+      outcome = 'barred'
+      continue
+    }
+    if (!isLast) return node
+    if (best !== undefined && isOwn(best, task) && !isOwn(node, task)) break
+    if (best === undefined || handicap(node) < handicap(best)) best = node
+    if (++looked >= COPY_NODES_LOOKED_MAX) break
   }
-  task.group.stuck = outcome === 'none'
-  return outcome
+  return best ?? outcome
+}
+
+/** The more the slower it is, and the more it failed lately. */
+function handicap({ slowness, failures }: Node): number {
+  return slowness * (1 + failures)
+}
+
+/** The copy that was made last of those whose place the task could have, on a node or, without one, on any. */
+export function copyFor(state: State, task: Task, nowMs: number, only?: Node): Replica | undefined {
+  return [...state.copies].reverse().find((copy) => {
+    const { node } = copy
+    return (
+      (only === undefined || node === only) &&
+      copy.task !== task &&
+      roomOf(node) >= 0 &&
+      fitsWithout(copy, task.group) &&
+      !isBarred(task, node) &&
+      !mustWait(state.presence, task, node, nowMs) &&
+      isSpare(copy)
+    )
+  })
+}
+
+/** The node would cover the group's needs if it did not run the copy. */
+function fitsWithout(copy: Replica, group: Group): boolean {
+  const { node } = copy
+  vacate(node, copy)
+  const would = fits(node, group)
+  occupy(node, copy)
+  return would
 }
 
 /** staged | validating -> running, with one replica more. */

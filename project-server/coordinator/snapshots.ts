@@ -20,7 +20,7 @@ export function taskRecord(task: Task): TaskRecord {
   }
 }
 
-function replicaRecord({ attempt, node, state, atMs, epoch, gpus, granted, ranMs, report, verdict, fault }: Replica): ReplicaRecord {
+function replicaRecord({ attempt, node, state, atMs, epoch, gpus, granted, ranMs, report, verdict, fault, copy }: Replica): ReplicaRecord {
   return {
     attempt,
     node: node.id,
@@ -34,7 +34,8 @@ function replicaRecord({ attempt, node, state, atMs, epoch, gpus, granted, ranMs
     exitCode: report?.exitCode ?? null,
     reason: report?.reason ?? null,
     verdict,
-    fault
+    fault,
+    copy
   }
 }
 

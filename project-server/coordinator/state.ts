@@ -44,6 +44,10 @@ export class State {
   readonly watch = new Watch()
   readonly pace = new Pace()
   readonly queueLimits = new QueueLimits()
+  /** Live replicas that were made as copies, the oldest first: see copies.ts. */
+  readonly copies = new Set<Replica>()
+  /** A copy may have become one that could yield, or its node one that takes tasks. */
+  copiesChanged = false
   readonly late = new Map<ReplicaId, LateRecord>()
   /** Killed tasks whose runs may leave something yet. */
   readonly remains = new Map<TaskId, Remains>()

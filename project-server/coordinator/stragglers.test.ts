@@ -8,7 +8,8 @@ import { DEFAULT_COORDINATOR_POLICY } from './policy.ts'
 import { RunTimes } from './stragglers.ts'
 
 const BATCH = batchId(1)
-const ONE: TaskPolicy = { ...DEFAULT_POLICY, minQuorum: 1, targetResults: 1 }
+/** Stragglers alone: nothing is copied for idle nodes. */
+const ONE: TaskPolicy = { ...DEFAULT_POLICY, minQuorum: 1, targetResults: 1, copies: 'never' }
 
 /** Each node's runs take so long, by its id; the world goes on until `until` says so, for `ms` at most. */
 function play(world: CoordinatorWorld, takesMs: Readonly<Record<string, number>>, ms: number, until: () => boolean): void {

@@ -2,7 +2,8 @@
  * Runs that take far longer than others of their batch: P x (mean + 2 sigma), as the Distributed Completion Service has it. A
  * straggler runs on and may still win, but is no longer counted on: another node gets a copy, within the budget of attempts.
  */
-import type { Replica } from './model.ts'
+import type { Batch, Replica } from './model.ts'
+import { TAIL_SHARE } from './policy.ts'
 import type { State } from './state.ts'
 
 /** Before so many runs of a batch have ended nobody knows what is long. */
@@ -60,6 +61,22 @@ export class RunTimes {
     return Math.max(STRAGGLER_MS_MIN, factor * (this.#meanMs + 2 * Math.sqrt(this.#squares / this.#samples)))
   }
 
+  /** What few runs take longer than, in milliseconds: mean + sigma; undefined while too little is known. */
+  get longMs(): number | undefined {
+    return this.#samples < SAMPLES_MIN ? undefined : this.#meanMs + Math.sqrt(this.#squares / this.#samples)
+  }
+
+  /** Runs that go on and are not known to straggle, in the order they began, at most so many of them. */
+  *going(max: number): Generator<Replica, void, undefined> {
+    let seen = 0
+    for (let at = this.#head; at < this.#entries.length && seen < max; at++) {
+      const entry = this.#entries[at]
+      if (entry === undefined || !goesOn(entry)) continue
+      seen++
+      yield entry.replica
+    }
+  }
+
   /** Those that have become stragglers, each once. */
   takeStragglers(factor: number, nowMs: number): Replica[] {
     const limitMs = this.limitMs(factor)
@@ -85,6 +102,12 @@ export class RunTimes {
 /** The same run still: one that was lost and found again has an entry of its own. */
 function goesOn({ replica, sinceMs }: Entry): boolean {
   return (replica.state === 'running' || replica.state === 'uploading') && replica.atMs === sinceMs
+}
+
+/** Only a batch's last tasks are not over, and what a run of it takes is known. */
+export function isTail({ open, counts, tasks, runs }: Batch): boolean {
+  if (open || runs.longMs === undefined) return false
+  return counts.created + counts.running + counts.validating <= Math.ceil(tasks.length * TAIL_SHARE)
 }
 
 /** For the slow sweep: marks the tasks of new stragglers to be settled, which asks for a copy. Not until nodes have had time to come back after a restart: what took long was the coordinator. */

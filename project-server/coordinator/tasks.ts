@@ -5,8 +5,9 @@ import type { Receipt } from '#protocol/result/receipt'
 import { keptOutput } from './clients.ts'
 import { agreesIn, compareOutputs, endComparison } from './comparisons.ts'
 import type { TaskFailure } from './events.ts'
-import { tiesOf } from './independence.ts'
+import { holdDeadly, holdFailing } from './failing.ts'
 import { outgoingOf, type Replica, type Report, type Task } from './model.ts'
+import { ballotOf, outlook } from './outlook.ts'
 import { LATE_KEPT_MAX, OUTPUT_LOSSES_MAX } from './policy.ts'
 import { startPull } from './pulls.ts'
 import { receiptKey, resultKey } from './receipt-records.ts'
@@ -18,7 +19,6 @@ import { batchOver, taskOver } from './sources.ts'
 import type { State } from './state.ts'
 import { isLive, isTerminal } from './states.ts'
 import { moveTask } from './task-moves.ts'
-import { type Ballot, judge } from './validator.ts'
 
 /** Called once for each task whose replicas changed in an event. */
 export function settle(state: State, task: Task, nowMs: number): void {
@@ -33,11 +33,14 @@ export function settle(state: State, task: Task, nowMs: number): void {
   }
   const live = task.replicas.some((replica) => isLive(replica.state))
   const phase = live ? 'running' : task.replicas.some((replica) => replica.state === 'reported') ? 'validating' : 'staged'
-  const next = judge(task.replicas.map(ballotOf), task.batch.policy, agreesIn(task))
+  const next = outlook(task)
+  if (state.copies.size > 0 && task.replicas.some(({ copy }) => copy)) state.copiesChanged = true
   // A task that fails with nothing running goes straight from where it is.
   if (task.state !== phase && !(next.kind === 'failed' && phase === 'staged')) moveTask(state, task, phase)
-  if (next.kind === 'wait') want(state, task, next.count)
-  else if (next.kind === 'compare') {
+  if (next.kind === 'wait') {
+    if (next.count > 0) holdDeadly(state, task, nowMs)
+    want(state, task, next.count)
+  } else if (next.kind === 'compare') {
     want(state, task, next.count)
     compareOutputs(state, task, next.pairs, nowMs)
   } else if (next.kind === 'failed') fail(state, task, next, nowMs)
@@ -149,8 +152,9 @@ function settleDecided(state: State, task: Task, nowMs: number): void {
     return
   }
   const { maxErrorResults, maxTotalResults } = task.batch.policy
-  const errors = task.replicas.filter((replica) => ballotOf(replica).kind === 'error').length
-  if (task.outputLosses > OUTPUT_LOSSES_MAX || errors >= maxErrorResults || task.replicas.length >= maxTotalResults) {
+  const issued = task.replicas.filter(({ copy }) => !copy)
+  const errors = issued.filter((replica) => ballotOf(replica).kind === 'error').length
+  if (task.outputLosses > OUTPUT_LOSSES_MAX || errors >= maxErrorResults || issued.length >= maxTotalResults) {
     const message = `the nodes agreed, but none could hand over the output, ${task.outputLosses} times; submit the task again`
     fail(state, task, { code: 'output_lost', message }, nowMs)
   } else want(state, task, 1)
@@ -193,6 +197,7 @@ function end(state: State, task: Task, nowMs: number): void {
     state.free.remove(group)
   }
   if (state.groups.size === 0) state.needs.clear()
+  if (task.state === 'failed' && task.startedAtMs !== null) holdFailing(state, batch, nowMs)
   endBatch(state, task)
 }
 
@@ -230,16 +235,6 @@ function keepLate(state: State, replica: Replica, vote: string, nowMs: number): 
   if (oldest === undefined) return
   state.late.delete(oldest)
   state.out.delete(lateKey(oldest))
-}
-
-function ballotOf(replica: Replica): Ballot {
-  const node = replica.node.id
-  if (isLive(replica.state)) return { kind: 'live', node, straggles: replica.straggles }
-  if (replica.report !== null && replica.verdict !== 'inconclusive') return { kind: 'vote', node, vote: replica.report.vote, ties: tiesOf(replica) }
-  if (replica.state === 'lost') return { kind: 'error', node }
-  if (replica.fault?.class === 'node') return { kind: 'error', node }
-  if (replica.fault?.class === 'input') return { kind: 'input', node, message: replica.fault.message }
-  return { kind: 'given_back', node }
 }
 
 /** What a quorum that agreed on a failure means for the task; null when it agreed on an output. */

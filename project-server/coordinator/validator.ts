@@ -37,8 +37,11 @@ export type Next =
   | { readonly kind: 'compare'; readonly count: number; readonly pairs: readonly (readonly [a: string, b: string])[] }
   | { readonly kind: 'failed'; readonly code: FailureCode; readonly message: string }
 
-/** One vote a node, whatever it says twice. `agrees`: what is known of votes that differ, under a policy that compares them. */
-export function judge(ballots: readonly Ballot[], policy: TaskPolicy, agrees?: Agrees): Next {
+/**
+ * One vote a node, whatever it says twice. `agrees`: what is known of votes that differ, under a policy that compares them.
+ * `copies`: so many of the ballots are of copies on idle nodes, which do not count as issued.
+ */
+export function judge(ballots: readonly Ballot[], policy: TaskPolicy, agrees?: Agrees, copies = 0): Next {
   let live = 0
   let slow = 0
   let errors = 0
@@ -72,7 +75,7 @@ export function judge(ballots: readonly Ballot[], policy: TaskPolicy, agrees?: A
   // Failures and straggles share one budget: of K attempts that may fail, the last is not made for a straggler.
   const copied = Math.min(slow, Math.max(0, policy.maxErrorResults - 1 - errors))
   const lacking = Math.max(policy.targetResults - votes.length, policy.minQuorum - hoped) - (live - copied)
-  const room = policy.maxTotalResults - ballots.length
+  const room = policy.maxTotalResults - (ballots.length - copies)
   if (live === 0 && lacking > 0 && room <= 0 && pairs.length === 0) {
     if (votes.length > 1) return noAgreement(votes.length, best, policy)
     return {

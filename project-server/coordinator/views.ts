@@ -119,7 +119,7 @@ function presenceOf({ state, connected, lastSeenMs, asideUntilMs }: Node, silent
   return asideUntilMs > 0 ? 'set aside' : 'online'
 }
 
-function replicaView({ attempt, node, state, atMs, verdict, exitCode, reason, vote, fault }: ReplicaRecord): ReplicaView {
+function replicaView({ attempt, node, state, atMs, verdict, exitCode, reason, vote, fault, copy }: ReplicaRecord): ReplicaView {
   return {
     attempt,
     node,
@@ -129,6 +129,7 @@ function replicaView({ attempt, node, state, atMs, verdict, exitCode, reason, vo
     ...(exitCode === null ? {} : { exitCode }),
     ...(reason === null ? {} : { reason }),
     ...(vote === null ? {} : { vote }),
-    ...(fault === null ? {} : { message: fault.message })
+    ...(fault === null ? {} : { message: fault.message }),
+    ...(copy ? { copy } : {})
   }
 }

@@ -10,7 +10,7 @@ import { type Batch, type Group, isHeld, type Needs, type Node, type Task } from
 import { kindLack, lackOf, roomLack } from './needs.ts'
 import { NODE_SLOTS_MAX, WHY_AHEAD_MAX, WHY_CLIENTS_NAMED_MAX, WHY_NODES_NAMED_MAX, WHY_NODES_TRIED_MAX } from './policy.ts'
 import { isBarred } from './replicas.ts'
-import { fits } from './scheduler.ts'
+import { copyFor, fits } from './scheduler.ts'
 import type { State } from './state.ts'
 import { isLive } from './states.ts'
 
@@ -23,8 +23,9 @@ export function why(state: State, task: Task, nowMs: number): WhyView {
   const runs = task.replicas
     .filter((replica) => isLive(replica.state))
     .map(
-      ({ attempt, node, state, atMs, straggles }): RunWhy => ({
+      ({ attempt, node, state, atMs, straggles, copy }): RunWhy => ({
         straggles,
+        ...(copy ? { copy } : {}),
         attempt,
         node: node.id,
         nodeName: node.offer.name,
@@ -60,7 +61,7 @@ export function why(state: State, task: Task, nowMs: number): WhyView {
   if (isHeld(task)) return { ...view, waitsFor: 'release' }
   const quota = blockOf(group.client, nowMs)
   if (quota !== undefined) return { ...view, waitsFor: 'quota', quota }
-  const nodes = nodesWhy(state, task)
+  const nodes = nodesWhy(state, task, nowMs)
   const prefers = batch.policy.independence === 'prefer'
   if (!nodes.some(({ reason }) => PASSING.has(reason) || (prefers && reason === 'not_independent'))) {
     const nearest = nearestMiss(state, task)
@@ -87,7 +88,7 @@ export function firstWaiting({ tasks }: Batch): Task | undefined {
 }
 
 /** The first thing, from what lasts to what passes, that keeps the node from taking the task. */
-function reasonOf(node: Node, task: Task): WhyReason {
+function reasonOf(state: State, node: Node, task: Task, nowMs: number): WhyReason {
   const { group } = task
   if (group.nodes !== null && !group.nodes.has(node.id)) return 'not_named'
   if (!isThere(node)) return 'away'
@@ -97,6 +98,7 @@ function reasonOf(node: Node, task: Task): WhyReason {
   if (isDependent(task, node)) return 'not_independent'
   if (node.asideUntilMs > 0) return 'set_aside'
   if (node.slots === 0) return 'takes_none'
+  if (state.copies.size > 0 && task.heldBackMs === null && copyFor(state, task, nowMs, node) !== undefined) return 'free'
   if (node.free === 0) return 'full'
   const taken = roomLack(node, group.needs)
   if (taken !== undefined) return taken
@@ -114,7 +116,7 @@ function suits({ id, offer }: Node, group: Group): boolean {
 }
 
 /** Every node once, under its reason; the most frequent reason first. Nodes that were named and never came are away. */
-function nodesWhy(state: State, task: Task): NodesWhy[] {
+function nodesWhy(state: State, task: Task, nowMs: number): NodesWhy[] {
   const found = new Map<WhyReason, { count: number; nodes: { id: string; name: string }[] }>()
   const add = (reason: WhyReason, id: string, name: string): void => {
     const entry = found.get(reason) ?? { count: 0, nodes: [] }
@@ -122,7 +124,7 @@ function nodesWhy(state: State, task: Task): NodesWhy[] {
     entry.count++
     if (entry.nodes.length < WHY_NODES_NAMED_MAX) entry.nodes.push({ id, name })
   }
-  for (const node of state.nodes.values()) add(reasonOf(node, task), node.id, node.offer.name)
+  for (const node of state.nodes.values()) add(reasonOf(state, node, task, nowMs), node.id, node.offer.name)
   for (const id of task.group.nodes ?? []) if (!state.nodes.has(id)) add('away', id, '')
   return [...found].map(([reason, entry]) => ({ reason, ...entry })).sort((a, b) => b.count - a.count)
 }

@@ -28,6 +28,8 @@ export interface TaskPolicy {
   readonly tags: readonly string[]
   /** How long after its lease a replica's result is of use, in milliseconds (BOINC delay_bound); 0 for no such bound. A node that is not expected to make it is not asked. */
   readonly deadlineMs: number
+  /** When runs are copied to nodes that would be idle. */
+  readonly copies: CopyRule
 }
 
 /** Tags of a task or a node. */
@@ -52,7 +54,15 @@ export const COMPARED_RESULTS_MAX = 16
 export type Independence = (typeof INDEPENDENCES)[number]
 export const INDEPENDENCES = ['prefer', 'require'] as const
 
-/** BOINC's defaults (db/boinc_db_types.h and its project documentation); K = 3 is DCS's. */
+/**
+ * - `never`.
+ * - `tail`: of the last tasks of a batch, what takes longer than others did, or is on a node that is known to be slow.
+ * - `idle`: whatever runs (DCS's copies on idle clients).
+ */
+export type CopyRule = (typeof COPY_RULES)[number]
+export const COPY_RULES = ['never', 'tail', 'idle'] as const
+
+/** BOINC's defaults (db/boinc_db_types.h and its project documentation); K = 3 is DCS's. Copies cost volunteers' electricity, and only the last tasks of a batch are waited for: so they alone are copied. */
 export const DEFAULT_POLICY: TaskPolicy = {
   minQuorum: 2,
   targetResults: 2,
@@ -66,7 +76,8 @@ export const DEFAULT_POLICY: TaskPolicy = {
   independence: 'prefer',
   tags: [],
   deadlineMs: 0,
-  compare: null
+  compare: null,
+  copies: 'tail'
 }
 
 /** How a task gets there, not what its result is worth. */
@@ -113,6 +124,7 @@ export function policyFault(policy: TaskPolicy): string | undefined {
   if (!Number.isSafeInteger(policy.priority) || Math.abs(policy.priority) > 1_000_000) return 'the priority is a whole number from -1000000 to 1000000'
   if (!Number.isSafeInteger(policy.queueLimitMs) || policy.queueLimitMs < 0 || policy.queueLimitMs > QUEUE_LIMIT_MS_MAX)
     return 'the queue limit is a time of at most ten years, or 0 for none'
+  if (!COPY_RULES.includes(policy.copies)) return `copies are made ${COPY_RULES.join(', ')}, not ${JSON.stringify(policy.copies)}`
   if (policy.nodes.length > 64) return 'at most 64 nodes can be named'
   if (policy.compare !== null) {
     const fault = comparingFault(policy.compare)

@@ -91,6 +91,8 @@ export interface ReplicaView {
   readonly vote?: string
   /** Why it was returned or lost. */
   readonly message?: string
+  /** Made for a node that was idle, beside the runs that the task needs. */
+  readonly copy?: boolean
 }
 
 /** `task`; `tasks` answers a list of these without `replicas`. CIDs are text. */
@@ -286,6 +288,8 @@ export interface RunWhy {
   readonly forMs: number
   /** It takes far longer than others of its batch, and is no longer counted on. */
   readonly straggles: boolean
+  /** On a node that would be idle: it yields to any task that waits. */
+  readonly copy?: boolean
 }
 
 export interface QueuePlace {

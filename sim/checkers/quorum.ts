@@ -11,6 +11,8 @@ export interface ReplicaSeen {
   readonly fault: string | null
   /** Where its node calls from; '' when nobody knows. */
   readonly network: string
+  /** On a node that was idle. */
+  readonly copy: boolean
 }
 
 export type Prediction = { readonly kind: 'open' } | { readonly kind: 'decided'; readonly vote: string } | { readonly kind: 'failed'; readonly code: string }
@@ -34,11 +36,13 @@ export function allows(replicas: readonly ReplicaSeen[], policy: TaskPolicy, nea
   return quorums.length === 0
 }
 
-export function predict(replicas: readonly ReplicaSeen[], policy: TaskPolicy): Prediction {
+export function predict(all: readonly ReplicaSeen[], policy: TaskPolicy): Prediction {
+  // A copy counts for what it says, and while it runs in the place of another; never as an attempt.
+  const replicas = all.filter(({ copy }) => !copy)
   const said = new Map<string, string>()
-  for (const { node, vote } of replicas) if (vote !== null && !said.has(node)) said.set(node, vote)
+  for (const { node, vote } of all) if (vote !== null && !said.has(node)) said.set(node, vote)
   const voices = new Map<string, Set<string>>()
-  for (const { node, vote, network } of replicas) {
+  for (const { node, vote, network } of all) {
     if (vote === null) continue
     const voice = policy.independence === 'require' && network !== '' ? network : node
     voices.set(vote, (voices.get(vote) ?? new Set()).add(voice))
@@ -49,7 +53,7 @@ export function predict(replicas: readonly ReplicaSeen[], policy: TaskPolicy): P
 
   const broken = replicas.filter(({ state, vote, fault }) => vote === null && (state === 'lost' || fault === 'node')).length
   const inputs = replicas.filter(({ vote, fault }) => vote === null && fault === 'input').length
-  const live = replicas.filter(({ state }) => ['leased', 'preparing', 'running', 'uploading'].includes(state)).length
+  const live = all.filter(({ state }) => ['leased', 'preparing', 'running', 'uploading'].includes(state)).length
   if (inputs >= INPUT_FAULTS) return { kind: 'failed', code: 'input' }
   if (said.size >= policy.maxSuccessResults) return { kind: 'failed', code: 'no_agreement' }
   if (broken >= policy.maxErrorResults) return { kind: 'failed', code: 'too_many_errors' }

@@ -27,6 +27,8 @@ import { type Runs, voteFor } from './runs.ts'
 const TERMINAL: readonly string[] = ['ready', 'failed', 'killed']
 /** Results of a batch before any of its runs can be said to take long. */
 const RESULTS_TO_KNOW = 5
+/** Of one task, on idle nodes. */
+const COPIES_MAX = 3
 const LIVE: readonly string[] = ['leased', 'preparing', 'running', 'uploading']
 
 /** Every state that may follow, over any number of moves. */
@@ -181,10 +183,18 @@ export class Tasks {
   #bounds(task: TaskRecord, before: TaskRecord | undefined): void {
     const { complaints } = this.#ports
     const policy = this.#policyOf(task.id)
-    const nodes = task.replicas.filter(({ state, fault }) => state !== 'returned' || fault?.class !== 'owner').map(({ node }) => node)
+    const yielded = task.replicas.filter(({ state, copy }) => copy && state === 'cancelled')
+    const nodes = task.replicas
+      .filter((replica) => !yielded.includes(replica) && (replica.state !== 'returned' || replica.fault?.class !== 'owner'))
+      .map(({ node }) => node)
+    const copies = task.replicas.filter(({ copy }) => copy).length
+    const issued = task.replicas.length - copies
+    if (copies > 0) this.#ports.sometimes.see('an idle node ran a copy')
+    if (yielded.length > 0 && !TERMINAL.includes(task.state) && task.decision === null) this.#ports.sometimes.see('a copy yielded')
+    complaints.expect(copies <= (policy.copies === 'never' ? 0 : COPIES_MAX), () => `${task.id} was copied ${copies} times for idle nodes`)
     const live = task.replicas.filter(({ state }) => LIVE.includes(state)).length
     complaints.expect(new Set(nodes).size === nodes.length, () => `${task.id} is twice on one node`)
-    complaints.expect(task.replicas.length <= policy.maxTotalResults, () => `${task.id} has ${task.replicas.length} replicas of ${policy.maxTotalResults}`)
+    complaints.expect(issued <= policy.maxTotalResults, () => `${task.id} has ${issued} replicas of ${policy.maxTotalResults}`)
     complaints.expect(live === 0 || !TERMINAL.includes(task.state), () => `${task.id} is ${task.state} and has live replicas`)
     this.#apart(task, before)
   }
@@ -210,7 +220,7 @@ export class Tasks {
   #copies(task: TaskRecord): void {
     const { complaints, sometimes } = this.#ports
     const policy = this.#policyOf(task.id)
-    const live = task.replicas.filter(({ state }) => LIVE.includes(state))
+    const live = task.replicas.filter(({ state, copy }) => LIVE.includes(state) && !copy)
     const copies = live.length - policy.targetResults
     if (copies <= 0) return
     sometimes.see('a straggler was copied')
@@ -228,7 +238,14 @@ export class Tasks {
   /** [3, 8] The second model says the same. */
   #quorum(task: TaskRecord): void {
     if (task.state === 'created' || task.state === 'killed') return
-    const seen = task.replicas.map(({ node, state, vote, fault }) => ({ node, state, vote, fault: fault?.class ?? null, network: this.#networkOf(node) }))
+    const seen = task.replicas.map(({ node, state, vote, fault, copy }) => ({
+      node,
+      state,
+      vote,
+      fault: fault?.class ?? null,
+      copy,
+      network: this.#networkOf(node)
+    }))
     const { decision, failure, state } = task
     const policy = this.#policyOf(task.id)
     if (policy.compare !== null) {

@@ -1,5 +1,5 @@
 /** From a seed to a case. Every rate is drawn too, many of them zero: a swarm of worlds finds more than one average world. */
-import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
+import { type CopyRule, DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
 import type { Role } from '../protocol/service.ts'
 import type { TaskKind } from '../protocol/truth.ts'
 import { Random } from '../random.ts'
@@ -36,6 +36,8 @@ const POLICIES: readonly Partial<TaskPolicy>[] = [
 ]
 
 const KINDS: readonly TaskKind[] = ['plain', 'silent', 'broken', 'chatty', 'dice']
+/** Most worlds are so small that no more than one task is among the last of its batch. */
+const COPIES: readonly CopyRule[] = ['tail', 'tail', 'idle', 'never']
 
 interface Size {
   readonly nodesMax: number
@@ -148,7 +150,7 @@ function drawBatches(dice: Random, { tasksMax, faultsMs }: Size & { readonly fau
       atMs: index === 0 ? 100 : own.below(faultsMs),
       parts: own.chance(0.7) ? 1 : 1 + own.below(4),
       tasks,
-      policy: { ...DEFAULT_POLICY, ...own.pick(POLICIES) }
+      policy: { ...DEFAULT_POLICY, ...own.pick(POLICIES), copies: own.fork('copies').pick(COPIES) }
     }
   })
 }

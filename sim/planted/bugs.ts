@@ -46,6 +46,18 @@ export const BUGS: readonly Bug[] = [
     instead: "if (task.batch.policy.independence === 'require') return false"
   },
   {
+    name: 'a copy on an idle node counts as an attempt',
+    file: 'project-server/coordinator/outlook.ts',
+    line: 'if (copy) copies++',
+    instead: 'if (copy) copies += 0'
+  },
+  {
+    name: 'a task is copied to idle nodes again and again',
+    file: 'project-server/coordinator/copies.ts',
+    line: 'return made >= TASK_COPIES_MAX',
+    instead: 'return made < 0'
+  },
+  {
     name: 'one vote counts twice',
     file: 'project-server/coordinator/validator.ts',
     line: 'let count = 0\n    for (const other',
@@ -108,7 +120,7 @@ export const BUGS: readonly Bug[] = [
   {
     name: 'a silent node keeps its leases',
     file: 'project-server/coordinator/nodes.ts',
-    line: "for (const replica of [...node.held]) lose(state, replica, { message: 'the node fell silent' }, nowMs)",
+    line: 'for (const replica of [...node.held]) lose(state, replica, silence(replica, nowMs), nowMs)',
     instead: ''
   },
   {

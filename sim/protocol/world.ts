@@ -28,6 +28,8 @@ const LOOK_MS = 1_000
 /** Honest nodes that come when the faults stop: a task may have been tried on all others. */
 const FRESH_NODES = 8
 const SERVER_RESTART_MS = 500
+/** In calm everything must end, and nobody here releases what the coordinator holds of itself. */
+const NOTHING_HELD = { failingMin: 0, deathsMax: 0 }
 /** Frames of honest nodes that the hostile ones may repeat. */
 const HEARD_MAX = 200
 
@@ -244,7 +246,7 @@ export class World {
     })
     this.server = server
     this.#servers.add(server)
-    server.start({ ...DEFAULT_COORDINATOR_POLICY, ...this.case.project }).catch((error: unknown) => {
+    server.start({ ...DEFAULT_COORDINATOR_POLICY, ...NOTHING_HELD, ...this.case.project }).catch((error: unknown) => {
       if (!server.process.alive) return
       this.#judge.serverFailed(error instanceof Error && 'code' in error ? String(error.code) : 'start', error instanceof Error ? error.message : String(error))
       const led = this.server === server

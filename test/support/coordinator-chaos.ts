@@ -132,7 +132,7 @@ export class Chaos {
 
   async start(): Promise<this> {
     this.#epoch = await this.store.beginEpoch()
-    this.#coordinator = new Coordinator({ project: PROJECT, epoch: this.#epoch, policy: DEFAULT_COORDINATOR_POLICY, signer: SIGNER })
+    this.#coordinator = new Coordinator({ project: PROJECT, epoch: this.#epoch, policy: { ...DEFAULT_COORDINATOR_POLICY, idleCopies: 1 }, signer: SIGNER })
     await this.#coordinator.load(this.store, this.nowMs)
     this.safety.restarted(this.#coordinator)
     this.#pulls = []
@@ -437,6 +437,7 @@ export class Chaos {
       const lease = node.leases.get(replica)
       if (lease !== undefined) lease.phase = 'granted'
     }
+    if (frame.cancel?.reason === 'yield') this.#count('yielded')
     for (const replica of frame.cancel?.replicas ?? []) {
       const lease = node.leases.get(replica)
       const killed = frame.cancel?.reason === 'killed'
@@ -535,6 +536,8 @@ export class Chaos {
     const { changes, effects, unsigned } = this.#coordinator.take()
     this.store.write(this.#epoch, [...changes, ...unsigned.map(({ key }) => ({ key, value: Uint8Array.of(1) }))])
     this.safety.committed(changes, unsigned)
+    for (const { key, value } of changes)
+      if (value !== null && key.startsWith('task/') && decodeTaskRecord(value).replicas.some(({ copy }) => copy)) this.#count('copied')
     this.#looksWhy()
     return effects
   }

@@ -4,7 +4,11 @@ import { isOutput } from '#project-server/coordinator/agreement'
 import { clientKey, decodeClientRecord } from '#project-server/coordinator/client-records'
 import type { Coordinator } from '#project-server/coordinator/coordinator'
 import type { Effect, Unsigned } from '#project-server/coordinator/events'
+
+import { TASK_COPIES_MAX } from '#project-server/coordinator/policy'
+
 import { batchKey, decodeBatchRecord, decodeNodeRecord, decodeTaskRecord, nodeKey, type TaskRecord, taskKey } from '#project-server/coordinator/records'
+
 import { decodeLeftRecord, leftKey } from '#project-server/coordinator/remains-records'
 import { isLive, isTerminal, REPLICA_MOVES, TASK_MOVES } from '#project-server/coordinator/states'
 import type { Change } from '#project-server/ports'
@@ -152,19 +156,24 @@ export class Safety {
     if (task.bundle === '') assert.equal(task.replicas.length, 0, `${task.id} has replicas and no bundle`)
     else this.#checkSources(task.id)
     // [4] One node, one replica; only what was given back unharmed may be tried there again.
-    const nodes = task.replicas.filter(({ state, fault }) => state !== 'returned' || fault?.class !== 'owner').map(({ node }) => node)
+    const nodes = task.replicas
+      .filter(({ state, fault, copy }) => (state !== 'returned' || fault?.class !== 'owner') && !(copy && state === 'cancelled'))
+      .map(({ node }) => node)
     assert.equal(new Set(nodes).size, nodes.length, `${task.id} is twice on one node: ${nodes.join(', ')}`)
     assert.ok(task.replicas.length <= (this.#held.get(task.id) ?? task.replicas.length), `${task.id} is held and got a new replica`)
     // [8] Bounds of what is issued, and of errors.
-    assert.ok(task.replicas.length <= policy.maxTotalResults, `${task.id} has ${task.replicas.length} replicas`)
-    const live = task.replicas.filter(({ state }) => isLive(state)).length
-    // Beyond the target only copies of runs that straggle, fewer than may fail.
+    const issued = task.replicas.filter(({ copy }) => !copy)
+    assert.ok(issued.length <= policy.maxTotalResults, `${task.id} has ${issued.length} replicas`)
+    const made = task.replicas.length - issued.length
+    assert.ok(made <= (policy.copies === 'never' ? 0 : TASK_COPIES_MAX), `${task.id} was copied ${made} times`)
+    const live = issued.filter(({ state }) => isLive(state)).length
+    // Beyond the target only copies of runs that straggle, fewer than may fail, and those on idle nodes.
     const running = task.replicas.filter(({ state, granted }) => granted && isLive(state)).length
     const copies = Math.min(running, policy.maxErrorResults - 1)
     assert.ok(live <= policy.targetResults + copies, `${task.id} has ${live} live replicas`)
-    const errors = task.replicas.filter(({ state, fault }) => state === 'lost' || (state === 'returned' && fault?.class === 'node')).length
+    const errors = issued.filter(({ state, fault }) => state === 'lost' || (state === 'returned' && fault?.class === 'node')).length
     assert.ok(errors < policy.maxErrorResults || isTerminal(task.state) || task.decision !== null, `${task.id} has ${errors} errors and goes on`)
-    if (isTerminal(task.state)) assert.equal(live, 0, `${task.id} is over and has live replicas`)
+    if (isTerminal(task.state)) assert.ok(!task.replicas.some(({ state }) => isLive(state)), `${task.id} is over and has live replicas`)
     // [1] Ready, or failed by agreement, exactly with a receipt.
     if (task.repeats !== null) this.#checkRepeat(task)
     const agreed = (task.state === 'ready' && task.repeats === null) || (task.state === 'failed' && task.failure?.code === 'exit')

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { batchId, CoordinatorWorld, offer, PROJECT, plainBundle, type ScriptedNode } from '#test/support/coordinator'
+
+const BATCH = batchId(1)
+const ONE = { minQuorum: 1, targetResults: 1, copies: 'never' as const }
+
+const bundles = (count: number) => Array.from({ length: count }, (_, index) => plainBundle(`${index}`))
+
+/** The node's runs end one after the other, by their task's index, until it has none or nothing more may happen. */
+function work(world: CoordinatorWorld, node: ScriptedNode, exitCode: (index: number) => number): void {
+  for (let [replica] = node.leases.keys(); replica !== undefined; [replica] = node.leases.keys())
+    world.report(node, replica, { exitCode: exitCode(Number(replica.split('.')[1])) })
+}
+
+function held(world: CoordinatorWorld): { readonly by: string; readonly reason: string } | null {
+  return world.coordinator.batch(BATCH)?.held ?? null
+}
+
+describe('a batch that only fails (F10)', () => {
+  it('is held when a tenth of it has failed and none succeeded, and says why; a release lets it go on to its end', async () => {
+    const world = await new CoordinatorWorld().start()
+    const node = world.join('a')
+    world.submit(BATCH, bundles(200), ONE)
+    work(world, node, () => 1)
+    assert.equal(world.coordinator.batch(BATCH)?.failed, 20)
+    assert.equal(held(world)?.by, PROJECT)
+    assert.match(held(world)?.reason ?? '', /^20 of its 200 tasks failed and none succeeded/)
+    assert.equal(world.coordinator.why(BATCH)?.held?.reason, held(world)?.reason)
+    // It is so after a restart.
+    await world.start()
+    world.join('a')
+    assert.match(held(world)?.reason ?? '', /^20 of its 200 tasks failed/)
+    assert.equal(node.leases.size, 0)
+    world.nowMs += 1
+    world.apply({ kind: 'release', batch: BATCH, by: 'owner' })
+    work(world, node, () => 1)
+    assert.equal(world.coordinator.batch(BATCH), undefined)
+    assert.equal(world.record(`${BATCH}.199`).state, 'failed')
+  })
+
+  it('is held exactly when it should be, whichever tasks fail', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 2, max: 140 }), fc.integer({ min: 0, max: 30 }), async (tasks, firstGood) => {
+        const world = await new CoordinatorWorld().start()
+        const node = world.join('a')
+        world.submit(BATCH, bundles(tasks), ONE)
+        work(world, node, (index) => (index === firstGood ? 0 : 1))
+        const failsMax = Math.max(10, Math.ceil(tasks / 10))
+        const shouldHold = failsMax < tasks && firstGood >= failsMax
+        assert.equal(held(world) !== null, shouldHold, `${tasks} tasks, the first good one is ${firstGood}`)
+      }),
+      { numRuns: 40 }
+    )
+  })
+})
+
+describe('a task whose runs take their nodes down (F11)', () => {
+  const K = { ...ONE, maxErrorResults: 8 }
+
+  /** A node takes the task and falls silent `ms` later. */
+  function die(world: CoordinatorWorld, id: string, ms: number): void {
+    const node = world.join(id, offer(1))
+    world.pass(ms)
+    world.pass(20_000, [node])
+    world.nodes.delete(id)
+  }
+
+  it('is held after three deaths, with the names of the nodes; a fleet is not taken down by it', async () => {
+    const world = await new CoordinatorWorld().start()
+    world.submit(BATCH, bundles(1), K)
+    for (const id of ['a', 'b', 'c', 'd']) die(world, id, 1_000)
+    const record = world.record(`${BATCH}.0`)
+    assert.equal(record.replicas.length, 3)
+    assert.match(record.held?.reason ?? '', /^3 nodes fell silent soon after they began to run it: a node, a node, a node/)
+    assert.equal(world.coordinator.why(`${BATCH}.0`)?.held?.by, PROJECT)
+    // Released it goes on, and those before are held against it no more.
+    world.apply({ kind: 'release', batch: BATCH, task: `${BATCH}.0`, by: 'owner' })
+    for (const id of ['e', 'f']) die(world, id, 1_000)
+    assert.equal(world.record(`${BATCH}.0`).held, null)
+    world.work(world.join('g', offer(1)), { output: 'truth' })
+    assert.equal(world.record(`${BATCH}.0`).state, 'ready')
+  })
+
+  it('is not held for nodes that come and go, nor does a node get it again that died with it', async () => {
+    const world = await new CoordinatorWorld().start()
+    world.submit(BATCH, [plainBundle('0', { timeMs: 86_400_000 })], K)
+    for (const id of ['a', 'b', 'c', 'd']) die(world, id, 700_000)
+    assert.equal(world.record(`${BATCH}.0`).held, null)
+    assert.equal(new Set(world.record(`${BATCH}.0`).replicas.map(({ node }) => node)).size, 4)
+  })
+})

@@ -1,0 +1,30 @@
+/** What the validator makes of a task's replicas as they are, or would be. */
+import { agreesIn } from './comparisons.ts'
+import { tiesOf } from './independence.ts'
+import type { Replica, Task } from './model.ts'
+import { isLive } from './states.ts'
+import { type Ballot, judge, type Next } from './validator.ts'
+
+/** What follows from them, one left out. A copy that came to nothing is as if it had never been made. */
+export function outlook(task: Task, without?: Replica): Next {
+  const counted = task.replicas.filter((replica) => replica !== without && !(replica.copy && !isLive(replica.state) && replica.report === null))
+  let copies = 0
+  for (const { copy } of counted) if (copy) copies++
+  return judge(counted.map(ballotOf), task.batch.policy, agreesIn(task), copies)
+}
+
+/** Without the copy its task would want nothing: it may go. One that has taken a lost run's place may not. */
+export function isSpare(copy: Replica): boolean {
+  const next = outlook(copy.task, copy)
+  return (next.kind === 'wait' || next.kind === 'compare') && next.count === 0
+}
+
+export function ballotOf(replica: Replica): Ballot {
+  const node = replica.node.id
+  if (isLive(replica.state)) return { kind: 'live', node, straggles: replica.straggles }
+  if (replica.report !== null && replica.verdict !== 'inconclusive') return { kind: 'vote', node, vote: replica.report.vote, ties: tiesOf(replica) }
+  if (replica.state === 'lost') return { kind: 'error', node }
+  if (replica.fault?.class === 'node') return { kind: 'error', node }
+  if (replica.fault?.class === 'input') return { kind: 'input', node, message: replica.fault.message }
+  return { kind: 'given_back', node }
+}
