@@ -112,7 +112,8 @@ export function policyOf(asked: Partial<TaskPolicy> = {}): TaskPolicy {
     tags: [...new Set(asked.tags ?? DEFAULT_POLICY.tags)].sort(),
     deadlineMs: asked.deadlineMs ?? DEFAULT_POLICY.deadlineMs,
     compare,
-    copies: asked.copies ?? DEFAULT_POLICY.copies
+    copies: asked.copies ?? DEFAULT_POLICY.copies,
+    sameClass: asked.sameClass ?? DEFAULT_POLICY.sameClass
   }
   const fault = policyFault(policy)
   if (fault !== undefined) throw new ClientError('usage', fault)

@@ -125,6 +125,7 @@ const REASONS: Readonly<Record<WhyReason, (view: WhyView, one: boolean) => strin
   memory: ({ needs }, one) => `${one ? 'lends' : 'lend'} less than ${formatBytes(needs?.memoryBytes ?? 0)} of memory`,
   disk: ({ needs }, one) => `${one ? 'lends' : 'lend'} less than ${formatBytes(needs?.diskBytes ?? 0)} of disk`,
   not_independent: (_, one) => `${one ? 'shares' : 'share'} an owner or a network with a node that has or had a run of it (others are waited for)`,
+  other_class: (_, one) => `${one ? 'is' : 'are'} of another class than what runs it or ran it (--same-class)`,
   data_elsewhere: (_, one) => `${one ? 'has' : 'have'} room and not its data: it waits a while for one that has`,
   had_it: (_, one) => `${one ? 'has' : 'have'} or had a run of it (results count only from different nodes)`,
   set_aside: (_, one) => `${one ? 'is' : 'are'} set aside for a while, having failed at several tasks in a row`,
@@ -144,6 +145,7 @@ function advice({ waitsFor, nodes = [], nearest }: WhyView): string[] {
   const steps = [
     nodes.length === 0 ? 'the project has no nodes: invite some (talko invite), or lend this machine (talko node join)' : '',
     nearest === undefined ? '' : `submit it again with a smaller --${OPTIONS[nearest.requirement]}, or add a node that has more`,
+    has('other_class') ? 'lend more machines of its class, or submit it again without --same-class' : '',
     has('had_it') ? 'add a node, or submit it again with a smaller --quorum' : '',
     has('not_independent') ? 'add a node of another owner on another network, or submit it again without --independent' : '',
     has('engine') && nearest === undefined && !has('had_it') ? 'let a node offer that engine (talko node join --engine)' : '',

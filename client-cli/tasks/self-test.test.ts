@@ -51,6 +51,7 @@ describe('a self-test', () => {
       '  tmp: only the second left it (2.0 KiB)',
       '  what it prints: line 1: a date',
       `numbers that are close agree with --compare "${rule}"`,
+      'hosts of one kind mostly agree to the last digit: --same-class cpu',
       'a file that does not matter is left out with --compare "NAME: ignore"',
       'what it prints does not count with --ignore-stdout'
     ])

@@ -101,6 +101,7 @@ function advice(files: readonly FileDifferenceView[], stdout: FileDifferenceView
   const fixed = files.filter(({ hint }) => hint?.kind === 'numbers').length === files.length && files.length > 0
   return [
     ...(rules.length === 0 ? [] : [`numbers that are close agree with ${rules.map((rule) => `--compare ${JSON.stringify(rule)}`).join(' ')}`]),
+    ...(rules.length === 0 ? [] : ['hosts of one kind mostly agree to the last digit: --same-class cpu']),
     ...(fixed ? [] : ['a file that does not matter is left out with --compare "NAME: ignore"']),
     ...(stdout === undefined ? [] : ['what it prints does not count with --ignore-stdout'])
   ]

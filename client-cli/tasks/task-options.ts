@@ -1,7 +1,7 @@
 /** Options that `run` and `map` share, and what they mean. */
 import type { Command } from 'commander'
 import type { Engine, Resources } from '#protocol/bundle/manifest'
-import { COPY_RULES, type CopyRule, type TaskPolicy } from '#protocol/bundle/policy'
+import { COPY_RULES, type CopyRule, SAME_CLASSES, type TaskPolicy } from '#protocol/bundle/policy'
 import { parseRules } from '#protocol/compare/rules'
 import type { NodeView } from '#protocol/owner/messages'
 import type { Client } from '../client/client.ts'
@@ -31,6 +31,7 @@ export function taskOptions(command: Command): void {
       'outputs whose numbers are close agree: rel=1e-6 for all files, "*.csv: rel=1e-6 abs=0.01", "*.log: ignore", "*.dat: as=text rel=1e-9"; may repeat',
       collect
     )
+    .option('--same-class <class>', 'all runs of a task on hosts alike: platform, or cpu (its vendor and family, and the GPU), for floating-point work')
     .option('--independent', 'results of one owner, or from one network, count as one')
     .option('--attempts <n>', 'executions that may fail or be lost before the task fails (default 3)')
     .option('--copies <when>', 'run tasks twice where nodes are idle: never, tail (the last slow ones of a batch), or idle (any) (default tail)')
@@ -65,6 +66,7 @@ export function readTaskOptions(options: Options): { readonly spec: Omit<TaskSpe
     priority: amount('priority', whole(-1_000_000, 1_000_000)),
     force: flag(options, 'force') ? true : undefined,
     queueLimitMs: queueLimit === undefined ? undefined : parseDuration(queueLimit, '--queue-limit'),
+    sameClass: classOption(text(options, 'sameClass')),
     compare: comparing(texts(options, 'compare')),
     independence: flag(options, 'independent') ? ('require' as const) : undefined,
     copies: amount('copies', copyRule)
@@ -84,6 +86,12 @@ export function readTaskOptions(options: Options): { readonly spec: Omit<TaskSpe
     },
     nodes: texts(options, 'node')
   }
+}
+
+function classOption(given: string | undefined): TaskPolicy['sameClass'] | undefined {
+  const found = SAME_CLASSES.find((name) => name === given)
+  if (given !== undefined && found === undefined) throw new ClientError('usage', `--same-class is platform or cpu, not ${JSON.stringify(given)}`)
+  return found
 }
 
 function comparing(rules: readonly string[]): TaskPolicy['compare'] | undefined {

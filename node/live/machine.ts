@@ -1,6 +1,6 @@
 /** What this machine has to lend. */
-import { statfs } from 'node:fs/promises'
-import { arch, availableParallelism, platform, totalmem } from 'node:os'
+import { readFile, statfs } from 'node:fs/promises'
+import { arch, availableParallelism, cpus, platform, totalmem } from 'node:os'
 import type { Capabilities } from '#protocol/control/messages'
 import type { NodeSettings } from '../settings.ts'
 
@@ -17,6 +17,7 @@ export async function capabilitiesOf(
   const system = engines.includes('docker') ? 'linux' : platform()
   return {
     platform: `${system}/${ARCHITECTURES[arch()] ?? arch()}`,
+    cpu: await cpuOf(),
     engines: [...engines],
     cpuMillis: settings.cpuMillis ?? availableParallelism() * 1000,
     memoryBytes: settings.memoryBytes ?? totalmem(),
@@ -27,4 +28,12 @@ export async function capabilitiesOf(
     gpus: [],
     ownerOnly: false
   }
+}
+
+/** Vendor and family, as "GenuineIntel 6", or "0x41 0xd0c" (implementer and part) of ARM; where the system does not tell, the model's name. */
+async function cpuOf(): Promise<string> {
+  const info = await readFile('/proc/cpuinfo', 'utf8').catch(() => '')
+  const field = (name: string): string | undefined => new RegExp(`^${name}\\s*: *(.+)$`, 'm').exec(info)?.[1]
+  const parts = [field('vendor_id') ?? field('CPU implementer'), field('cpu family') ?? field('CPU part')].filter((part) => part !== undefined)
+  return parts.length > 0 ? parts.join(' ') : (cpus()[0]?.model ?? '')
 }

@@ -151,7 +151,7 @@ function kindsOf(frame: Frame): (typeof KINDS)[number][] {
 function offerOf(hello: Hello, network: string): NodeOffer | undefined {
   const capabilities = hello.capabilities
   if (capabilities === undefined) return undefined
-  const { platform, engines, cpuMillis, memoryBytes, diskBytes, tags, exclusive, gpus, ownerOnly } = capabilities
+  const { platform, engines, cpuMillis, memoryBytes, diskBytes, tags, exclusive, gpus, ownerOnly, cpu = '' } = capabilities
   const slots = hello.demand?.slots ?? 0
   if (![memoryBytes, diskBytes, hello.received].every((value) => Number.isSafeInteger(value) && value >= 0)) return undefined
   if (![platform, ...engines].every((word) => word.length <= NAME_CHARS_MAX)) return undefined
@@ -161,6 +161,7 @@ function offerOf(hello: Hello, network: string): NodeOffer | undefined {
     name: clip(hello.name, NAME_CHARS_MAX),
     agent: clip(hello.agent, NAME_CHARS_MAX),
     platform: clip(platform, NAME_CHARS_MAX),
+    cpu: clip(cpu, NAME_CHARS_MAX),
     engines: engines.map((engine) => clip(engine, NAME_CHARS_MAX)),
     cpuMillis,
     memoryBytes,

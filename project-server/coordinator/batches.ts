@@ -121,8 +121,8 @@ export function storedManifest(bytes: Uint8Array): RunManifest {
 /** Tasks alike in what they need and who may run them wait in one line. */
 export function groupOf(state: State, batch: Batch, bundle: Bundle): Group {
   const { client } = batch
-  const { priority, nodes, tags } = batch.policy
-  const key = `${bundle.needs.key} ${priority} ${client.id} ${tags.join(',')} ${nodes.length === 0 ? '' : [...nodes].sort().join(',')}`
+  const { priority, nodes, tags, sameClass } = batch.policy
+  const key = `${sameClass === 'no' ? '' : sameClass} ${bundle.needs.key} ${priority} ${client.id} ${tags.join(',')} ${nodes.length === 0 ? '' : [...nodes].sort().join(',')}`
   let group = state.groups.get(key)
   if (group === undefined) {
     group = {
@@ -130,6 +130,7 @@ export function groupOf(state: State, batch: Batch, bundle: Bundle): Group {
       client,
       needs: bundle.needs,
       tags,
+      sameClass,
       priority,
       nodes: nodes.length === 0 ? null : new Set(nodes),
       kinds: { own: [], others: [] },

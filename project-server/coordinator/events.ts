@@ -43,6 +43,8 @@ export interface NodeOffer {
   readonly name: string
   readonly agent: string
   readonly platform: string
+  /** Vendor and family of its processor; '' when it does not tell. */
+  readonly cpu: string
   readonly engines: readonly string[]
   readonly cpuMillis: number
   readonly memoryBytes: number

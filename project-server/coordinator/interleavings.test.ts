@@ -15,6 +15,7 @@ const policy = fc.constantFrom<Partial<TaskPolicy>[]>(
   { minQuorum: 2, targetResults: 3, copies: 'idle' as const },
   { minQuorum: 3, targetResults: 3, maxSuccessResults: 5, maxTotalResults: 5 },
   { minQuorum: 2, targetResults: 3, compare: TOLERANT },
+  { minQuorum: 2, targetResults: 2, sameClass: 'cpu' as const },
   { minQuorum: 3, targetResults: 3, maxErrorResults: 6, compare: TOLERANT },
   { minQuorum: 2, targetResults: 2, independence: 'require' as const },
   { minQuorum: 2, targetResults: 2, maxErrorResults: 1, maxTotalResults: 3, priority: 1 }

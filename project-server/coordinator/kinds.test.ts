@@ -145,6 +145,7 @@ describe('what can go where', () => {
               needs: {
                 needs: { key: '', engine: 'process', ...resources, platform: platform ?? null, gpus: null },
                 tags,
+                sameClass: 'no',
                 client: clientOf({ clients: new Map() }, by)
               },
               nodes

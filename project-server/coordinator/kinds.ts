@@ -166,11 +166,11 @@ export class Kinds {
     for (const groups of kind.groups.values()) for (const { kinds } of groups) for (const list of [kinds.own, kinds.others]) drop(list, kind)
   }
 
-  #keyOf({ engines, platform, tags, exclusive, gpus, ownerOnly, owner }: NodeOffer): string {
+  #keyOf({ engines, platform, tags, exclusive, gpus, ownerOnly, owner, cpu }: NodeOffer): string {
     const whose = owner !== null && this.#askers.has(owner) ? owner : ''
-    if (tags.length + gpus.length === 0) return `${engines.join(' ')} ${platform} ${whose} ${ownerOnly}`
+    if (tags.length + gpus.length === 0) return `${engines.join(' ')} ${platform} ${whose} ${ownerOnly} ${cpu === ''}`
     const cards = gpus.map(({ model, memoryBytes, driver }) => `${model} ${memoryBytes} ${driver}`).sort()
-    return JSON.stringify([engines, platform, whose, ownerOnly, [...tags].sort(), [...exclusive].sort(), cards])
+    return JSON.stringify([engines, platform, whose, ownerOnly, cpu === '', [...tags].sort(), [...exclusive].sort(), cards])
   }
 }
 

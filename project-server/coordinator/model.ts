@@ -1,7 +1,7 @@
 /** The live state: what is held in memory of tasks that are not terminal, of their replicas, and of nodes. */
 import type { CID } from 'multiformats/cid'
 import type { GpuNeeds } from '#protocol/bundle/manifest'
-import type { TaskPolicy } from '#protocol/bundle/policy'
+import type { SameClass, TaskPolicy } from '#protocol/bundle/policy'
 import type { Sources } from '#protocol/bundle/sources'
 import type { Link } from '#protocol/control/link'
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
@@ -107,6 +107,7 @@ export interface Group {
   readonly client: Client
   readonly needs: Needs
   readonly tags: readonly string[]
+  readonly sameClass: SameClass
   readonly priority: number
   /** Named nodes; null for any. */
   readonly nodes: ReadonlySet<PeerIdString> | null

@@ -19,17 +19,18 @@ export function needsOf(manifest: RunManifest, platform: string | undefined): Ne
 }
 
 /** What keeps the node from ever running them, as it is: the first thing. */
-export function lackOf(offer: NodeOffer, group: Pick<Group, 'needs' | 'tags' | 'client'>): WhyReason | undefined {
+export function lackOf(offer: NodeOffer, group: Pick<Group, 'needs' | 'tags' | 'client' | 'sameClass'>): WhyReason | undefined {
   return kindLack(offer, group) ?? amountLack(offer, group.needs)
 }
 
 /** The same without amounts: what all nodes of one kind lack or have alike. */
-export function kindLack(offer: NodeOffer, { needs, tags, client }: Pick<Group, 'needs' | 'tags' | 'client'>): WhyReason | undefined {
+export function kindLack(offer: NodeOffer, { needs, tags, client, sameClass }: Pick<Group, 'needs' | 'tags' | 'client' | 'sameClass'>): WhyReason | undefined {
   if (!offer.engines.includes(needs.engine)) return 'engine'
   if (needs.platform !== null && needs.platform !== offer.platform) return 'platform'
   if (!tags.every((tag) => offer.tags.includes(tag))) return 'tags'
   if (!offer.exclusive.every((tag) => tags.includes(tag))) return 'reserved'
   if (offer.ownerOnly && offer.owner !== client.id) return 'private'
+  if (sameClass === 'cpu' && offer.cpu === '') return 'other_class'
   const { gpus } = needs
   return gpus !== null && offer.gpus.filter((gpu) => serves(gpu, gpus)).length < gpus.count ? 'gpus' : undefined
 }

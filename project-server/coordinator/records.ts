@@ -407,9 +407,10 @@ export function encodeBatchRecord(batch: BatchRecord): Uint8Array {
     deadlineMs,
     compare,
     force,
-    copies
+    copies,
+    sameClass
   } = policy
-  WRITER.list(18).int(RECORD_VERSION).text(id).text(name).text(by).int(createdAtMs).int(order).int(seed).list(14)
+  WRITER.list(18).int(RECORD_VERSION).text(id).text(name).text(by).int(createdAtMs).int(order).int(seed).list(15)
   WRITER.int(minQuorum).int(targetResults).int(maxErrorResults).int(maxTotalResults).int(maxSuccessResults).int(priority)
   writeTexts(nodes)
   WRITER.int(queueLimitMs).text(independence)
@@ -419,6 +420,7 @@ export function encodeBatchRecord(batch: BatchRecord): Uint8Array {
     .text(compare === null ? null : JSON.stringify(compare))
     .flag(force)
     .text(copies)
+    .text(sameClass)
     .flag(open)
     .int(tasks)
     .int(created)
@@ -455,7 +457,8 @@ export function decodeBatchRecord(bytes: Uint8Array): BatchRecord {
           number?,
           (string | null)?,
           boolean?,
-          CopyRule?
+          CopyRule?,
+          TaskPolicy['sameClass']?
         ],
         boolean,
         number,
@@ -483,7 +486,8 @@ export function decodeBatchRecord(bytes: Uint8Array): BatchRecord {
     deadlineMs = 0,
     comparing = null,
     force = false,
-    copies = DEFAULT_POLICY.copies
+    copies = DEFAULT_POLICY.copies,
+    sameClass = 'no'
   ] = row
   const compare = comparing === null ? null : (JSON.parse(comparing) as TaskPolicy['compare'])
   const policy = {
@@ -500,7 +504,8 @@ export function decodeBatchRecord(bytes: Uint8Array): BatchRecord {
     deadlineMs,
     compare,
     force,
-    copies
+    copies,
+    sameClass
   }
   const counts = { created, running, validating, ready, failed, killed }
   return { id, name, by, createdAtMs, order, seed, policy, open, tasks, ...counts, held: heldOf(held), queuedAtMs }
@@ -550,7 +555,8 @@ type OfferRow = [
   string,
   exclusive: string[],
   gpus: GpuRow[],
-  ownerOnly: boolean
+  ownerOnly: boolean,
+  cpu?: string
 ]
 
 export function encodeDoneRecord(task: TaskId): Uint8Array {
@@ -563,8 +569,8 @@ export function decodeDoneRecord(record: Uint8Array): TaskId {
 
 export function encodeNodeRecord(node: NodeRecord): Uint8Array {
   const { id, offer, state, lastSeenMs, valid, invalid, errors, lost } = node
-  const { name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags, exclusive, gpus, ownerOnly, owner, network } = offer
-  WRITER.list(9).int(RECORD_VERSION).text(id).list(14).text(name).text(agent).text(platform)
+  const { name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags, exclusive, gpus, ownerOnly, owner, network, cpu } = offer
+  WRITER.list(9).int(RECORD_VERSION).text(id).list(15).text(name).text(agent).text(platform)
   writeTexts(engines)
   WRITER.int(cpuMillis).int(memoryBytes).int(diskBytes).int(slots)
   writeTexts(tags)
@@ -574,16 +580,16 @@ export function encodeNodeRecord(node: NodeRecord): Uint8Array {
   writeTexts(exclusive)
   WRITER.list(gpus.length)
   for (const { uuid, model, memoryBytes: bytes, driver } of gpus) WRITER.list(4).text(uuid).text(model).int(bytes).text(driver)
-  return WRITER.flag(ownerOnly).text(state).int(lastSeenMs).int(valid).int(invalid).int(errors).int(lost).done()
+  return WRITER.flag(ownerOnly).text(cpu).text(state).int(lastSeenMs).int(valid).int(invalid).int(errors).int(lost).done()
 }
 
 export function decodeNodeRecord(bytes: Uint8Array): NodeRecord {
   const [id, row, state, lastSeenMs, valid, invalid, errors, lost] = decode<
     [PeerIdString, OfferRow, NodeRecord['state'], number, number, number, number, number]
   >('node', bytes)
-  const [name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags, owner, network, exclusive, gpuRows, ownerOnly] = row
+  const [name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags, owner, network, exclusive, gpuRows, ownerOnly, cpu = ''] = row
   const gpus = gpuRows.map(([uuid, model, bytes, driver]) => ({ uuid, model, memoryBytes: bytes, driver }))
-  const offer = { name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags, exclusive, gpus, ownerOnly, owner, network }
+  const offer = { name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags, exclusive, gpus, ownerOnly, owner, network, cpu }
   return { id, offer, state, lastSeenMs, valid, invalid, errors, lost }
 }
 

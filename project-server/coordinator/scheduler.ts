@@ -12,6 +12,7 @@ import { isSpare } from './outlook.ts'
 import { COPY_NODES_LOOKED_MAX, LOOK_AHEAD_MAX } from './policy.ts'
 import type { OrderedQueue } from './queue.ts'
 import { bars, cancel, isBarred, lease, roomOf } from './replicas.ts'
+import { isOtherClass } from './same-class.ts'
 import type { State } from './state.ts'
 import { isTail } from './stragglers.ts'
 import { moveTask } from './task-moves.ts'
@@ -100,8 +101,7 @@ function placeOnNodes(state: State, nowMs: number): void {
 /** A free node of the task's own client, which comes before a stranger's. */
 function ownNodeFor(state: State, task: Task, stranger: Node, nowMs: number): Node | undefined {
   if (stranger.offer.owner === task.group.client.id) return undefined
-  for (const node of state.free.ownFor(task.group, draw(task)))
-    if (fits(node, task.group) && !isBarred(task, node) && !mustWait(state.presence, task, node, nowMs)) return node
+  for (const node of state.free.ownFor(task.group, draw(task))) if (fits(node, task.group) && !refuses(state, task, node, nowMs)) return node
   return undefined
 }
 
@@ -155,7 +155,7 @@ function pass(state: State, tasks: Iterable<Task>, chosen: Task): void {
 
 /** The task is not for this node, for now or for ever, whatever room it has. */
 function refuses(state: State, task: Task, node: Node, nowMs: number): boolean {
-  return isBarred(task, node) || mustWait(state.presence, task, node, nowMs)
+  return isBarred(task, node) || isOtherClass(task, node) || mustWait(state.presence, task, node, nowMs)
 }
 
 /** The group's first task that the node is not barred from. What it is barred from is not looked at again; what it must leave to others for now is. */
@@ -167,7 +167,8 @@ function firstOfGroup(state: State, group: Group, node: Node, nowMs: number): Ta
   let found: Task | undefined
   let passed = true
   for (const task of group.partial.from(start, LOOK_AHEAD_MAX)) {
-    if (isBarred(task, node)) {
+    // A class that becomes free is a replica that is lost, and whatever is wanted anew is looked at again.
+    if (isBarred(task, node) || isOtherClass(task, node)) {
       if (passed) cursor = task.order + 1
       continue
     }
@@ -316,6 +317,7 @@ export function copyFor(state: State, task: Task, nowMs: number, only?: Node): R
       roomOf(node) >= 0 &&
       fitsWithout(copy, task.group) &&
       !isBarred(task, node) &&
+      !isOtherClass(task, node) &&
       !mustWait(state.presence, task, node, nowMs) &&
       isSpare(copy)
     )

@@ -10,6 +10,7 @@ import { type Batch, type Group, isHeld, type Needs, type Node, type Task } from
 import { kindLack, lackOf, roomLack } from './needs.ts'
 import { NODE_SLOTS_MAX, WHY_AHEAD_MAX, WHY_CLIENTS_NAMED_MAX, WHY_NODES_NAMED_MAX, WHY_NODES_TRIED_MAX } from './policy.ts'
 import { isBarred } from './replicas.ts'
+import { isOtherClass } from './same-class.ts'
 import { copyFor, fits } from './scheduler.ts'
 import type { State } from './state.ts'
 import { isLive } from './states.ts'
@@ -95,6 +96,7 @@ function reasonOf(state: State, node: Node, task: Task, nowMs: number): WhyReaso
   const lacks = lackOf(node.offer, group)
   if (lacks !== undefined) return lacks
   if (isBarred(task, node)) return 'had_it'
+  if (isOtherClass(task, node)) return 'other_class'
   if (isDependent(task, node)) return 'not_independent'
   if (node.asideUntilMs > 0) return 'set_aside'
   if (node.slots === 0) return 'takes_none'

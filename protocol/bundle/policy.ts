@@ -24,6 +24,8 @@ export interface TaskPolicy {
   readonly independence: Independence
   /** How outputs are compared whose ids differ; null: they do not agree. */
   readonly compare: Comparing | null
+  /** All runs of a task go to hosts of one class (BOINC's homogeneous redundancy). `platform`: system and processor kind; `cpu`: vendor and family of the processor, and the kinds of GPU, too. */
+  readonly sameClass: SameClass
   /** Tags that a node must have, each once, in the order of their characters; empty for any node. */
   readonly tags: readonly string[]
   /** How long after its lease a replica's result is of use, in milliseconds (BOINC delay_bound); 0 for no such bound. A node that is not expected to make it is not asked. */
@@ -51,6 +53,9 @@ export interface Comparing {
 /** Results of one task that are compared with each other: all sets of them are looked at. */
 export const COMPARED_RESULTS_MAX = 16
 
+export type SameClass = (typeof SAME_CLASSES)[number]
+export const SAME_CLASSES = ['no', 'platform', 'cpu'] as const
+
 export type Independence = (typeof INDEPENDENCES)[number]
 export const INDEPENDENCES = ['prefer', 'require'] as const
 
@@ -77,7 +82,8 @@ export const DEFAULT_POLICY: TaskPolicy = {
   tags: [],
   deadlineMs: 0,
   compare: null,
-  copies: 'tail'
+  copies: 'tail',
+  sameClass: 'no'
 }
 
 /** How a task gets there, not what its result is worth. */
@@ -131,6 +137,7 @@ export function policyFault(policy: TaskPolicy): string | undefined {
     if (fault !== undefined) return fault
     if (maxSuccessResults > COMPARED_RESULTS_MAX) return `of results that are compared by tolerance at most ${COMPARED_RESULTS_MAX} may come`
   }
+  if (!SAME_CLASSES.includes(policy.sameClass)) return `the class of hosts is one of ${SAME_CLASSES.join(', ')}`
   if (!INDEPENDENCES.includes(policy.independence)) return `independence is one of ${INDEPENDENCES.join(', ')}`
   if (policy.tags.length > TAGS_MAX) return `at most ${TAGS_MAX} tags can be asked for`
   const bad = policy.tags.find((tag) => !isTag(tag))

@@ -643,6 +643,10 @@ export var Capabilities;
                     w.uint32(90);
                     Owner.codec().encode(obj.owner, w);
                 }
+                if (obj.cpu != null) {
+                    w.uint32(98);
+                    w.string(obj.cpu);
+                }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
                 }
@@ -721,6 +725,10 @@ export var Capabilities;
                             obj.owner = Owner.codec().decode(reader, reader.uint32(), {
                                 limits: opts.limits?.owner
                             });
+                            break;
+                        }
+                        case 12: {
+                            obj.cpu = reader.string();
                             break;
                         }
                         default: {
@@ -838,6 +846,13 @@ export var Capabilities;
                             yield* Owner.codec().stream(reader, reader.uint32(), `${prefix}.owner`, {
                                 limits: opts.limits?.owner
                             });
+                            break;
+                        }
+                        case 12: {
+                            yield {
+                                field: `${prefix}.cpu`,
+                                value: reader.string()
+                            };
                             break;
                         }
                         default: {

@@ -246,6 +246,8 @@ export type WhyReason =
   | 'disk'
   /** It has or had an execution of this task: results count only from different nodes. */
   | 'had_it'
+  /** All runs of the task are for hosts of one class, and it is of another, or does not tell. */
+  | 'other_class'
   /** It shares its owner or its network with a node that has or had a run of this task: others are waited for. */
   | 'not_independent'
   /** It has room; the task waits a while for one that has its data. */

@@ -1,6 +1,7 @@
 /** Tasks as they are on the server's disk, looked at after every commit. Numbers in brackets are those of the list of invariants. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Coordinator } from '#project-server/coordinator/coordinator'
+import type { NodeOffer } from '#project-server/coordinator/events'
 import {
   bundleKey,
   decodeBatchRecord,
@@ -197,6 +198,21 @@ export class Tasks {
     complaints.expect(issued <= policy.maxTotalResults, () => `${task.id} has ${issued} replicas of ${policy.maxTotalResults}`)
     complaints.expect(live === 0 || !TERMINAL.includes(task.state), () => `${task.id} is ${task.state} and has live replicas`)
     this.#apart(task, before)
+    this.#alike(task, before)
+  }
+
+  /** [4] A run more is on a processor like that of the first which has a run or a result, where that was asked for. */
+  #alike({ id, replicas }: TaskRecord, before: TaskRecord | undefined): void {
+    if (this.#policyOf(id).sameClass !== 'cpu') return
+    const { complaints, sometimes } = this.#ports
+    const holds = ({ state }: ReplicaRecord): boolean => LIVE.includes(state) || state === 'reported'
+    for (const later of replicas.slice(before?.replicas.length ?? 0)) {
+      const first = replicas.find((other, index) => other !== later && holds(other) && holds(before?.replicas[index] ?? other))
+      const cpu = this.#offerOf(later.node).cpu
+      if (first !== undefined) sometimes.see('a run went to a processor like the first')
+      const like = cpu !== '' && (first === undefined || this.#offerOf(first.node).cpu === cpu)
+      complaints.expect(like, () => `${id}.${later.attempt} went to a processor unlike that of the first`)
+    }
   }
 
   /** [4] A run more is on no network that another has a run on, where that was asked for. */
@@ -325,7 +341,11 @@ export class Tasks {
   }
 
   #networkOf(node: PeerIdString): string {
-    return decodeNodeRecord(this.#ports.records.peek(nodeKey(node)) ?? new Uint8Array(0)).offer.network
+    return this.#offerOf(node).network
+  }
+
+  #offerOf(node: PeerIdString): NodeOffer {
+    return decodeNodeRecord(this.#ports.records.peek(nodeKey(node)) ?? new Uint8Array(0)).offer
   }
 
   #policyOf(task: TaskId): TaskPolicy {

@@ -22,6 +22,8 @@ export interface NodeCase {
   readonly clockPerMille: number
   /** When it is there first; never when it is negative. */
   readonly joinsMs: number
+  /** Which processor it has; without one, it does not tell. */
+  readonly cpu?: string
   /** Which network it calls from; without one, nobody can tell. */
   readonly network?: number
 }
@@ -127,6 +129,9 @@ export function nodeCase(name: string, changes: Partial<NodeCase> = {}): NodeCas
 
 /** An honest node that comes when the faults stop; it still needs a name. */
 export const FRESH = nodeCase('', { slots: 3, delayMs: 10, jitterMs: 5 })
+
+/** The processors that there are. */
+export const CPUS = ['one 1', 'two 2'] as const
 
 export interface Case {
   readonly seed: number

@@ -6,6 +6,7 @@ import { Random } from '../random.ts'
 import {
   type BatchCase,
   type Case,
+  CPUS,
   type Fault,
   type FaultKind,
   HOSTILE_ACTS,
@@ -58,8 +59,12 @@ export function drawCase(seed: number, size?: Size): Case {
 
 function drawSized(seed: number, dice: Random, size: Size): Case {
   const faultsMs = 20_000 + dice.below(size.faultsMsMax - 20_000)
-  const nodes = drawNodes(dice.fork('nodes'), size)
-  const batches = drawNoise(dice.fork('noise'), drawBatches(dice.fork('batches'), { ...size, faultsMs }))
+  const classes = dice.fork('classes')
+  const alike = classes.chance(0.25)
+  const drawn = drawNodes(dice.fork('nodes'), size)
+  const nodes = alike ? drawn.map((node) => (classes.chance(0.9) ? { ...node, cpu: classes.pick(CPUS) } : node)) : drawn
+  const noisy = drawNoise(dice.fork('noise'), drawBatches(dice.fork('batches'), { ...size, faultsMs }))
+  const batches = alike ? noisy.map((batch) => (classes.chance(0.6) ? { ...batch, policy: { ...batch.policy, sameClass: 'cpu' as const } } : batch)) : noisy
   const hostile = dice.chance(0.35) ? 1 + dice.below(2) : 0
   return {
     seed,

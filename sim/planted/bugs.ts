@@ -58,6 +58,24 @@ export const BUGS: readonly Bug[] = [
     instead: 'return made < 0'
   },
   {
+    name: 'the class of hosts is not looked at',
+    file: 'project-server/coordinator/same-class.ts',
+    line: 'return first !== undefined && classOf',
+    instead: "return first !== undefined && sameClass === 'platform' && classOf"
+  },
+  {
+    name: 'a result need only be close to one of a quorum, not to all',
+    file: 'project-server/coordinator/agreement.ts',
+    line: 'if (set.every((other) =>',
+    instead: 'if (set.length === 0 || set.some((other) =>'
+  },
+  {
+    name: 'what nobody has compared counts as close',
+    file: 'project-server/coordinator/comparisons.ts',
+    line: '? comparison?.pairs.get(pairOf(a, b)) : false',
+    instead: '? (comparison?.pairs.get(pairOf(a, b)) ?? true) : false'
+  },
+  {
     name: 'one vote counts twice',
     file: 'project-server/coordinator/validator.ts',
     line: 'let count = 0\n    for (const other',

@@ -251,7 +251,7 @@ export class Hosts {
       if (number > 0xffff) throw new RangeError('more than 65,536 kinds of hosts')
       this.#offerNumbers.set(key, number)
       const software = { name: 'a volunteer', agent: 'talko-sim', platform: 'linux/amd64', engines: ['process'], tags: [], exclusive: [], gpus: [] }
-      this.#offers.push({ ...software, ownerOnly: false, owner: null, network: '', cpuMillis: cores * 1000, memoryBytes, diskBytes, slots })
+      this.#offers.push({ ...software, ownerOnly: false, owner: null, network: '', cpu: '', cpuMillis: cores * 1000, memoryBytes, diskBytes, slots })
     }
     return number
   }

@@ -13,6 +13,7 @@ const OFFER: NodeOffer = {
   name: '',
   agent: '',
   platform: '',
+  cpu: '',
   engines: [],
   cpuMillis: 0,
   memoryBytes: 0,

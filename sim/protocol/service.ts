@@ -24,6 +24,7 @@ export interface NodeSetup {
   readonly signer: Signer
   readonly project: PeerIdString
   readonly slots: number
+  readonly cpu?: string | undefined
   readonly role: Role
   /** What others reported of a task, by the bundle's name: for those who copy. */
   readonly gossip: Map<string, Outcome>
@@ -50,8 +51,8 @@ export interface ProjectPlace {
 
 export function nodeService(ports: NodeServicePorts, { addresses, lookUp }: ProjectPlace): NodeService {
   const { setup, machine } = ports
-  const { project, slots } = setup
-  const capabilities = capabilitiesOf(slots)
+  const { project, slots, cpu } = setup
+  const capabilities = capabilitiesOf(slots, cpu)
   return new NodeService(new Place(ports), {
     project,
     addresses,
@@ -65,11 +66,11 @@ export function nodeService(ports: NodeServicePorts, { addresses, lookUp }: Proj
 }
 
 const STOCK_BYTES_MAX = 2 ** 40
-const known = new Map<number, Capabilities>()
+const known = new Map<string, Capabilities>()
 
-/** One for all that have as many slots. */
-export function capabilitiesOf(slots: number): Capabilities {
-  const made = known.get(slots) ?? {
+/** One for all that have as many slots and the same processor. */
+export function capabilitiesOf(slots: number, cpu?: string): Capabilities {
+  const made = known.get(`${slots} ${cpu}`) ?? {
     platform: 'linux/amd64',
     engines: ['process'],
     cpuMillis: 1_000_000,
@@ -79,9 +80,10 @@ export function capabilitiesOf(slots: number): Capabilities {
     tags: [],
     exclusive: [],
     gpus: [],
-    ownerOnly: false
+    ownerOnly: false,
+    ...(cpu === undefined ? {} : { cpu })
   }
-  known.set(slots, made)
+  known.set(`${slots} ${cpu}`, made)
   return made
 }
 

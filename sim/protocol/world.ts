@@ -3,7 +3,7 @@ import { DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
 import type { PeerIdString } from '#protocol/ids'
 import { Engine } from '../engine/engine.ts'
 import type { Process, Skew } from '../engine/process.ts'
-import { type Case, type Fault, FRESH, type NodeCase } from '../faults/case.ts'
+import { type Case, CPUS, type Fault, FRESH, type NodeCase } from '../faults/case.ts'
 import { Faults } from '../faults/faults.ts'
 import { Random } from '../random.ts'
 import { Sometimes } from '../sometimes.ts'
@@ -261,7 +261,7 @@ export class World {
     const machine = new Machine(one.name, { engine, random: dice, path: new NodePath(one, dice, this.#pace), pace: this.#pace })
     machine.skew.offsetMs = one.clockOffsetMs
     machine.skew.perMille = one.clockPerMille
-    const setup = { signer: identityOf(one.name), project: this.project.peerId, slots: one.slots, role: one.role, gossip: this.#gossip }
+    const setup = { signer: identityOf(one.name), project: this.project.peerId, slots: one.slots, cpu: one.cpu, role: one.role, gossip: this.#gossip }
     const node = new SimNode(machine, setup, this.#nodePorts)
     this.nodes.push(node)
     this.#byPeer.set(node.id, node)
@@ -310,6 +310,11 @@ export class World {
     for (const hostile of this.hostile) hostile.stop()
     this.startServer(0)
     for (const [node] of this.#present()) node.start()
-    for (let index = 0; index < FRESH_NODES; index++) this.#add({ ...FRESH, name: `fresh ${index}` }).start(index * 200)
+    // As many of each class of hosts.
+    const cpus = this.case.batches.some(({ policy }) => policy.sameClass === 'cpu') ? CPUS : [undefined]
+    for (let index = 0; index < FRESH_NODES * cpus.length; index++) {
+      const cpu = cpus[index % cpus.length]
+      this.#add({ ...FRESH, name: `fresh ${index}`, ...(cpu === undefined ? {} : { cpu }) }).start(index * 200)
+    }
   }
 }

@@ -16,6 +16,7 @@ export const EXPECTED: readonly string[] = [
   'a node found its runs again',
   'a node held what nobody wants any more',
   'a server that no longer leads spoke',
+  'a run went to a processor like the first',
   'a start was refused',
   'a straggler was copied',
   'a wrong result was agreed on',

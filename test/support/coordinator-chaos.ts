@@ -98,6 +98,8 @@ class ChaosNode {
 const SLOTS = 3
 /** Of the first nodes; nobody knows it of the others. */
 const NETWORKS = ['n1', 'n1', 'n2', 'n2'] as const
+/** By turns; the last does not tell. */
+const CPUS = ['one 1', 'one 1', 'two 2', 'two 2', 'two 2', ''] as const
 /** Batches are theirs in turn. */
 const CLIENTS = ['ann', 'bob'] as const
 
@@ -374,7 +376,11 @@ export class Chaos {
       node: node.id,
       link: node.link,
       received: node.received,
-      offer: offer(SLOTS, { memoryBytes: 4 * 1024 ** 3, network: NETWORKS[this.nodes.indexOf(node)] ?? '' }),
+      offer: offer(SLOTS, {
+        memoryBytes: 4 * 1024 ** 3,
+        network: NETWORKS[this.nodes.indexOf(node)] ?? '',
+        cpu: CPUS[this.nodes.indexOf(node) % CPUS.length] ?? ''
+      }),
       replicas: [...node.leases.keys(), ...node.kept]
     })
   }

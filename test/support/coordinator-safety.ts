@@ -10,8 +10,9 @@ import { TASK_COPIES_MAX } from '#project-server/coordinator/policy'
 import { batchKey, decodeBatchRecord, decodeNodeRecord, decodeTaskRecord, nodeKey, type TaskRecord, taskKey } from '#project-server/coordinator/records'
 
 import { decodeLeftRecord, leftKey } from '#project-server/coordinator/remains-records'
-import { isLive, isTerminal, REPLICA_MOVES, TASK_MOVES } from '#project-server/coordinator/states'
+import { isLive, isTerminal, REPLICA_MOVES, type ReplicaState, TASK_MOVES } from '#project-server/coordinator/states'
 import type { Change } from '#project-server/ports'
+import type { TaskPolicy } from '#protocol/bundle/policy'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { Frame } from '#protocol/control/messages'
 import { parseReplicaId, type ReplicaId, type TaskId } from '#protocol/ids'
@@ -161,6 +162,7 @@ export class Safety {
       .map(({ node }) => node)
     assert.equal(new Set(nodes).size, nodes.length, `${task.id} is twice on one node: ${nodes.join(', ')}`)
     assert.ok(task.replicas.length <= (this.#held.get(task.id) ?? task.replicas.length), `${task.id} is held and got a new replica`)
+    this.#checkClass(before, task, policy)
     // [8] Bounds of what is issued, and of errors.
     const issued = task.replicas.filter(({ copy }) => !copy)
     assert.ok(issued.length <= policy.maxTotalResults, `${task.id} has ${issued.length} replicas`)
@@ -202,6 +204,18 @@ export class Safety {
     const other = this.#last.get(repeats ?? '')
     assert.ok(other?.state === 'ready' && other.repeats === null && this.#receipts.has(other.id), `${id} repeats ${repeats}, which is not decided`)
     assert.deepEqual([bundle, decision, replicas.length], [other.bundle, other.decision, 0])
+  }
+
+  /** F17: a new run goes to a host of the class of those that run it or have reported it, where that was asked for. */
+  #checkClass(before: TaskRecord | undefined, task: TaskRecord, { sameClass }: TaskPolicy): void {
+    if (sameClass !== 'cpu') return
+    const cpuOf = (node: string): string => decodeNodeRecord(this.#store.peek(nodeKey(node)) ?? new Uint8Array(0)).offer.cpu
+    const holds = ({ state }: { state: ReplicaState } = { state: 'lost' }): boolean => isLive(state) || state === 'reported'
+    for (const later of task.replicas.slice(before?.replicas.length ?? 0)) {
+      assert.notEqual(cpuOf(later.node), '', `${task.id}.${later.attempt} went to a node whose class is not known`)
+      const first = task.replicas.find((other, index) => other !== later && holds(other) && holds(before?.replicas[index] ?? other))
+      if (first !== undefined) assert.equal(cpuOf(later.node), cpuOf(first.node), `${task.id}.${later.attempt} went to another class than ${first.attempt}`)
+    }
   }
 
   /** [16] Only a killed task leaves something, once: what a granted run of it reported, and what is here. */

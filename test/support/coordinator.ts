@@ -68,6 +68,7 @@ export function offer(slots: number, overrides: Partial<NodeOffer> = {}): NodeOf
     name: 'a node',
     agent: 'test',
     platform: 'linux/amd64',
+    cpu: '',
     engines: ['process', 'docker'],
     cpuMillis: 1_000_000,
     memoryBytes: 2 ** 50,
