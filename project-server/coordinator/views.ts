@@ -44,7 +44,7 @@ export function taskView(record: TaskRecord, { batch, command, left }: TaskFacts
     ...(held === null || isTerminal(record.state) ? {} : { held }),
     ...(repeats === null ? {} : { repeats }),
     numFailures: replicas.filter(({ state, fault }) => state === 'lost' || (state === 'returned' && fault?.class !== 'owner')).length,
-    ...(withReplicas ? { replicas: replicas.map(replicaView) } : {})
+    ...(withReplicas ? { replicas: replicas.map((replica) => replicaView(replica, decision !== null || isTerminal(record.state))) } : {})
   }
 }
 
@@ -119,7 +119,8 @@ function presenceOf({ state, connected, lastSeenMs, asideUntilMs }: Node, silent
   return asideUntilMs > 0 ? 'set aside' : 'online'
 }
 
-function replicaView({ attempt, node, state, atMs, verdict, exitCode, reason, vote, fault, copy }: ReplicaRecord): ReplicaView {
+/** `decided`: until then no answer is shown to anybody, who could pass it on to be copied (F23). */
+function replicaView({ attempt, node, state, atMs, verdict, exitCode, reason, vote, fault, copy }: ReplicaRecord, decided: boolean): ReplicaView {
   return {
     attempt,
     node,
@@ -128,7 +129,7 @@ function replicaView({ attempt, node, state, atMs, verdict, exitCode, reason, vo
     ...(verdict === null ? {} : { verdict }),
     ...(exitCode === null ? {} : { exitCode }),
     ...(reason === null ? {} : { reason }),
-    ...(vote === null ? {} : { vote }),
+    ...(vote === null || !decided ? {} : { vote }),
     ...(fault === null ? {} : { message: fault.message }),
     ...(copy ? { copy } : {})
   }

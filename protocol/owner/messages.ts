@@ -88,6 +88,7 @@ export interface ReplicaView {
   readonly verdict?: string
   readonly exitCode?: number
   readonly reason?: string
+  /** Once the task is decided or over. */
   readonly vote?: string
   /** Why it was returned or lost. */
   readonly message?: string

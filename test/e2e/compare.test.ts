@@ -48,7 +48,7 @@ describe('outputs that differ', { timeout: 120_000 }, () => {
     const [manifest] = await client.prepare([{ command: ['sh', '-c', NOISY], engine: 'process' }])
     const tasks = await Promise.all(
       nodes.map(async (node) => {
-        const { id } = await client.submit(manifest === undefined ? [] : [manifest], { policy: { minQuorum: 1, nodes: [node] } })
+        const { id } = await client.submit(manifest === undefined ? [] : [manifest], { policy: { minQuorum: 1, nodes: [node], force: true } })
         await client.wait(id)
         return `${id}.0`
       })

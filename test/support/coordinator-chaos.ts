@@ -585,7 +585,7 @@ export class Chaos {
       else {
         const frame = decodeFrame(effect.frame)
         if (frame === undefined || frame.seq !== effect.seq) throw new Error('a frame that was sent does not decode')
-        this.safety.sent(frame)
+        this.safety.sent(node.id, frame)
         node.inbox?.push(frame)
       }
     }

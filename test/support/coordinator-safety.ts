@@ -98,8 +98,13 @@ export class Safety {
     }
   }
 
-  /** [16] No new attempt starts after a kill. */
-  sent(frame: Frame): void {
+  /** [16] No new attempt starts after a kill. F23: a node is told of its own replicas and of no other's (but for what it named itself, which it is refused or may drop). */
+  sent(node: string, frame: Frame): void {
+    const named = [...(frame.assign?.leases ?? []).map(({ replica }) => replica), ...(frame.grant?.granted ?? [])]
+    for (const replica of [...named, ...(frame.cancel?.replicas ?? [])]) {
+      const { task = '', attempt = 0 } = parseReplicaId(replica) ?? {}
+      assert.equal(this.#last.get(task)?.replicas[attempt - 1]?.node, node, `${node} was told of ${replica}`)
+    }
     if (frame.assign === undefined && frame.grant === undefined) return
     for (const replica of [...(frame.assign?.leases ?? []).map((lease) => lease.replica), ...(frame.grant?.granted ?? [])]) {
       const task = parseReplicaId(replica)?.task ?? ''
