@@ -11,6 +11,7 @@ export type {
   TransferOptions,
   Uploaded
 } from './client/client.ts'
+export type { EventsOptions } from './client/events.ts'
 export type { ManageOptions, Selection } from './client/manage.ts'
 export type { BatchOptions, Input, TaskSpec } from './client/spec.ts'
 export { ClientError, type ClientErrorCode } from './errors.ts'

@@ -49,6 +49,7 @@ const VERBS: readonly Entry[] = [
   { name: 'info', summary: 'all about a task, batch, or the project', load: () => import('./commands/info.ts') },
   { name: 'why', summary: 'what a task waits for, and when it should be done', load: () => import('./commands/why.ts') },
   { name: 'verify', summary: 'run a decided task on two nodes more and compare', load: () => import('./commands/verify.ts') },
+  { name: 'events', summary: 'what happened, by whom and why', load: () => import('./commands/events.ts') },
   { name: 'logs', summary: 'what a task prints', load: () => import('./commands/logs.ts') },
   { name: 'get', summary: "fetch a task's output or uploaded data", load: () => import('./commands/get.ts') },
   { name: 'kill', summary: 'end tasks or batches', load: () => import('./commands/kill.ts') },

@@ -20,7 +20,7 @@ import { createLogger } from './live/logger.ts'
 import { systemRandom } from './live/random.ts'
 import { openStore } from './live/store.ts'
 import type { Logger } from './logger.ts'
-import { Changes } from './owner/changes.ts'
+import { Changes, EVERYTHING } from './owner/changes.ts'
 import { DataNames } from './owner/data.ts'
 import { Members } from './owner/grants.ts'
 import { ownerHandler } from './owner/handler.ts'
@@ -139,6 +139,7 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
       else if (effect.kind === 'changed') changes.changed(effect.batch)
       else control.carry(effect)
     }
+    changes.changed(EVERYTHING)
     control.flush()
   }
   const onFatal = (error: ServerError): void => {

@@ -28,6 +28,8 @@ export const RETRY_MS_MAX = 10_000
 
 /** Owner streams at once on one connection. */
 export const OWNER_STREAMS_MAX = 8
+/** Those who follow events, too. */
+export const EVENTS_MS = 100
 /** Watchers are told at most ten times a second. */
 export const WATCH_MS = 100
 /** Named data of one project, all held in memory. */

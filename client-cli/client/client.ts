@@ -5,8 +5,21 @@
 import type { Sources } from '#protocol/bundle/sources'
 import type { PeerIdString } from '#protocol/ids'
 import type { ClientSettings, ClientView } from '#protocol/owner/clients'
-import type { BatchView, DifferenceView, FailureCode, Made, Managed, NodeView, ProjectView, Resolved, TaskView, WhyView } from '#protocol/owner/messages'
+import type {
+  BatchView,
+  DifferenceView,
+  EventsPart,
+  FailureCode,
+  Made,
+  Managed,
+  NodeView,
+  ProjectView,
+  Resolved,
+  TaskView,
+  WhyView
+} from '#protocol/owner/messages'
 import type { SignedReceipt } from '#protocol/result/receipt'
+import type { EventsOptions } from './events.ts'
 import type { ManageOptions, Selection } from './manage.ts'
 import type { NameEntry } from './names.ts'
 import type { BatchOptions, Input, TaskSpec } from './spec.ts'
@@ -121,6 +134,8 @@ export interface Client {
   retry(of: string | Selection, options?: ManageOptions): Promise<Managed>
   /** Changes a batch's labels, or those of all that are selected: `key=value` sets one, `key-` takes it away. */
   label(of: string | Selection, changes: readonly string[], options?: ManageOptions): Promise<Managed>
+  /** What happened to batches, tasks, executions and nodes, in order; goes on after a reconnect without gap or repeat. */
+  events(options?: EventsOptions): AsyncGenerator<EventsPart, void, undefined>
   /** Bytes of a task's log as they come; goes on where it was after a reconnect. */
   logs(of: string, options?: LogOptions): AsyncGenerator<Uint8Array, void, undefined>
 

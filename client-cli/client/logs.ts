@@ -1,5 +1,5 @@
-/** A task's log over an owner stream of its own, so that a slow reader slows only this log; goes on at the same byte after a reconnect. */
-import { decodeAnswer, Request } from '#protocol/owner/messages'
+/** A task's log, and whatever is read for long, over an owner stream of its own, so that a slow reader slows only this; goes on at the same byte after a reconnect. */
+import { type Answer, decodeAnswer, Request } from '#protocol/owner/messages'
 import type { FrameStream } from '#protocol/peer/host'
 import { ClientError } from '../errors.ts'
 import { type Clock, pause, type Random } from '../ports.ts'
@@ -15,18 +15,26 @@ export interface LogPorts {
 
 export async function* followLog(ports: LogPorts, of: string, options: LogOptions = {}): AsyncGenerator<Uint8Array, void, undefined> {
   const { file = 'stdout', follow = false, signal } = options
-  const { clock, random } = ports
   let offset = options.offset ?? 0
+  for await (const { data } of resumed(ports, () => ({ logs: { of, file, follow, offset } }), signal)) {
+    if (data === undefined || data.length === 0) continue
+    offset += data.length
+    yield data
+  }
+}
+
+/** The answers to a request on a stream of its own. When that is lost, `ask` says on another what is still wanted. */
+export async function* resumed(ports: LogPorts, ask: () => Omit<Request, 'id' | 'cancel'>, signal?: AbortSignal): AsyncGenerator<Answer, void, undefined> {
+  const { clock, random } = ports
   let began = false
   let lostAtMs: number | undefined
   for (let attempt = 0; ; ) {
     try {
-      for await (const piece of oneStream(ports, { of, file, follow, offset }, signal)) {
+      for await (const answer of oneStream(ports, ask(), signal)) {
         began = true
         lostAtMs = undefined
         attempt = 0
-        offset += piece.length
-        yield piece
+        yield answer
       }
       return
     } catch (error) {
@@ -40,33 +48,29 @@ export async function* followLog(ports: LogPorts, of: string, options: LogOption
   }
 }
 
-async function* oneStream(
-  ports: LogPorts,
-  logs: { of: string; file: string; follow: boolean; offset: number },
-  signal?: AbortSignal
-): AsyncGenerator<Uint8Array, void, undefined> {
+async function* oneStream(ports: LogPorts, asked: Omit<Request, 'id' | 'cancel'>, signal?: AbortSignal): AsyncGenerator<Answer, void, undefined> {
   const stream = await ports.open(signal)
   const stop = (): void => stream.abort(new ClientError('interrupted', 'given up'))
   signal?.addEventListener('abort', stop, { once: true })
   let ended = false
   try {
-    await stream.write(Request.encode({ id: 1, cancel: false, logs }))
+    await stream.write(Request.encode({ id: 1, cancel: false, ...asked }))
     for await (const frame of stream.frames()) {
       const answer = decodeAnswer(frame)
       if (answer === undefined) throw new ClientError('refused', 'the project sent something that is no answer')
       if (answer.code !== undefined) throw refusalOf(answer.code, answer.message ?? '')
-      if (answer.data !== undefined && answer.data.length > 0) yield answer.data
+      yield answer
       if (answer.end) {
         ended = true
         return
       }
     }
-    throw new ClientError('unreachable', 'the project ended the stream of a log early')
+    throw new ClientError('unreachable', 'the project ended the stream early')
   } finally {
     signal?.removeEventListener('abort', stop)
-    // A log that is left in the middle is not read to its end.
+    // What is left in the middle is not read to its end.
     if (ended) await stream.close().catch(() => {})
-    else stream.abort(new ClientError('interrupted', 'the log is no longer read'))
+    else stream.abort(new ClientError('interrupted', 'it is no longer read'))
   }
 }
 

@@ -8,6 +8,7 @@ import { ClientError } from '../errors.ts'
 import type { Random } from '../ports.ts'
 import type { Client, Found, Task, TaskResult, TransferOptions } from './client.ts'
 import { TEXT_BYTES_MAX } from './client.ts'
+import { followEvents } from './events.ts'
 import { followLog, type LogPorts } from './logs.ts'
 import { labelsOf, manage } from './manage.ts'
 import { listBook, type NameEntry, parseReference } from './names.ts'
@@ -256,6 +257,7 @@ export function ownerClient(ports: ClientPorts): Client {
     release: (of, options) => manage(link, 'release', of, options),
     retry: (of, options) => manage(link, 'retry', of, { ...options, id: random.bytes(16) }),
     label: (of, set, options) => manage(link, 'label', of, { ...options, set }),
+    events: (options) => followEvents(ports, options),
     logs: (of, options) => followLog(ports, of, options),
     upload: (path, options) => upload(ports, path, options),
     importImage: (source, options) => uploadImage(ports, source, options),

@@ -5,10 +5,12 @@ import { type ClientView, clientSettingsFault, DEFAULT_CLIENT_SETTINGS } from '#
 import type {
   BatchView,
   DifferenceView,
+  EventsPart,
   HeldView,
   Made,
   Managed,
   ManagedTarget,
+  MoveView,
   NodeView,
   ProjectView,
   PullProgress,
@@ -182,6 +184,18 @@ export function pullProgress(value: unknown): PullProgress | undefined {
 export function made(value: unknown): Made | undefined {
   const fields = record(value)
   return fields !== undefined && texts(fields, ['root']) && wholes(fields, ['bytes']) ? (fields as unknown as Made) : undefined
+}
+
+export function eventsPart(value: unknown): EventsPart | undefined {
+  const fields = record(value)
+  if (fields === undefined || !wholes(fields, ['after', 'missed']) || listOf(moveView)(fields.moves) === undefined) return undefined
+  return fields as unknown as EventsPart
+}
+
+function moveView(value: unknown): MoveView | undefined {
+  const fields = record(value)
+  if (fields === undefined || !wholes(fields, ['number', 'atMs']) || !texts(fields, ['kind', 'id', 'state', 'cause'])) return undefined
+  return optionalTexts(fields, ['node', 'actor', 'detail']) ? (fields as unknown as MoveView) : undefined
 }
 
 export function managed(value: unknown): Managed | undefined {

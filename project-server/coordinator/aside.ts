@@ -9,11 +9,12 @@ const ASIDE_MS = 60_000
 const ASIDE_MS_MAX = 3_600_000
 
 /** The node gave a task back for a fault of its own, or was lost with what it ran. It is to be filed anew. */
-export function failed({ policy, watch }: State, node: Node, nowMs: number): void {
+export function failed({ policy, watch, out }: State, node: Node, nowMs: number): void {
   node.failures++
   if (node.failures < policy.failuresMax) return
   node.asideUntilMs = nowMs + Math.min(ASIDE_MS_MAX, ASIDE_MS * 2 ** (node.failures - policy.failuresMax))
   watch.at(node, node.asideUntilMs)
+  out.journal.node(node.id, 'set aside', `${node.failures} failures in a row`)
 }
 
 /** A run of its ended with a result. It is to be filed anew. */

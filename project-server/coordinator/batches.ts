@@ -59,6 +59,7 @@ export function submit(state: State, event: Submit, nowMs: number): void {
   state.out.batch(batch)
   if (event.more) return
   batch.open = false
+  state.out.journal.batch(batch.id, 'submitted', `${batch.tasks.length} ${batch.tasks.length === 1 ? 'task' : 'tasks'}`)
   batch.stored.clear()
   for (const task of batch.tasks) {
     if (task === undefined || task.waits !== null) continue
@@ -234,6 +235,7 @@ function create(state: State, batch: Batch, accepted: AcceptedBundle, { sources:
 
 function closeEmpty(state: State, batch: Batch): void {
   if (!state.batches.delete(batch.id)) return
+  state.out.journal.batch(batch.id, 'over')
   batch.client.batches--
   state.queueLimits.delete(batch)
   batchOver(state, batch)

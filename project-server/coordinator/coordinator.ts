@@ -15,6 +15,7 @@ import { copyToIdle } from './copies.ts'
 import { completed, releaseDependents } from './dependents.ts'
 import type { Event } from './events.ts'
 import { holdEvent, releaseEvent } from './holds.ts'
+import { type Cause, isCause } from './journal.ts'
 import type { Node } from './model.ts'
 import { acknowledge, bye, disconnect, gone, hello, holdings, sweepNodes } from './nodes.ts'
 import type { LeaseSigner, Taken } from './output.ts'
@@ -69,6 +70,7 @@ export class Coordinator {
   apply(event: Event, nowMs: number): void {
     const state = this.#state
     state.fair.forward(nowMs)
+    state.out.journal.because(causeOf(event), actorOf(event), nowMs)
     switch (event.kind) {
       case 'submit':
         submit(state, event, nowMs)
@@ -280,10 +282,24 @@ export class Coordinator {
     this.#nowMs = nowMs
     // Placing makes copies yield, which may let others of their tasks yield, too.
     do {
+      state.out.journal.because('settle', null, nowMs)
       for (const task of state.touched.items) settle(state, task, nowMs)
       state.touched.clear()
       releaseDependents(state, nowMs)
+      state.out.journal.because('place', null, nowMs)
       place(state, nowMs)
     } while (state.touched.items.length > 0 || state.copiesChanged)
   }
+}
+
+/** What moves while the event itself is applied; what follows from it is the coordinator's. */
+function causeOf({ kind }: Event): Cause {
+  if (kind === 'tick') return 'sweep'
+  return isCause(kind) ? kind : 'other'
+}
+
+/** A client or a node; null for the coordinator itself. */
+function actorOf(event: Event): PeerIdString | null {
+  if ('by' in event) return event.by
+  return 'node' in event && event.kind !== 'pulled' ? event.node : null
 }

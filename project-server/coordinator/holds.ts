@@ -72,6 +72,13 @@ function tasksOf(what: Batch | Task): readonly Task[] {
 }
 
 function save(state: State, what: Batch | Task): void {
-  if ('batch' in what) state.out.task(what)
-  else state.out.batch(what)
+  const moved = what.held === null ? 'released' : 'held'
+  const reason = what.held === null || what.held.reason === '' ? null : what.held.reason
+  if ('batch' in what) {
+    state.out.task(what)
+    state.out.journal.task(what.batch.id, what.index, moved, reason)
+  } else {
+    state.out.batch(what)
+    state.out.journal.batch(what.id, moved, reason)
+  }
 }

@@ -34,6 +34,7 @@ export function hello(state: State, event: Hello, nowMs: number): void {
   node.connected = true
   node.lastSeenMs = nowMs
   state.out.node(node)
+  state.out.journal.node(node.id, 'online')
   const { link } = node
   // A node that has less than it once acknowledged, or more than was ever sent, is not at the other end of this link.
   const resumed = link !== null && link.id === event.link && link.resumable(event.received) && acknowledge(state, node, event.received)
@@ -64,6 +65,7 @@ function tellAll(state: State, node: Node, held: readonly Holding[]): void {
 
 /** Its stream ended: nothing new is leased to it, and silence will tell whether it is lost. */
 export function gone(state: State, node: Node): void {
+  if (node.connected) state.out.journal.node(node.id, 'gone')
   node.connected = false
   refile(state, node)
 }
@@ -73,6 +75,7 @@ export function bye(state: State, node: Node, nowMs: number): void {
   for (const replica of [...node.held]) giveBack(state, replica, { class: 'owner', message: 'the node left' }, nowMs)
   node.state = 'left'
   node.slots = 0
+  state.out.journal.node(node.id, 'left')
   closeAll(node)
   state.holders.clear(node)
   state.out.node(node)
@@ -103,6 +106,7 @@ export function sweepNodes(state: State, nowMs: number): void {
     if (node.state === 'online' && nowMs - node.lastSeenMs > silenceMs && nowMs >= state.graceUntilMs) nodeLost(state, node, silenceMs, nowMs)
     if (isDueBack(node, nowMs)) {
       node.asideUntilMs = 0
+      state.out.journal.node(node.id, 'back')
       refile(state, node)
     }
     for (const [id, { untilMs }] of node.closing ?? []) if (nowMs >= untilMs) close(state, node, id)
@@ -209,6 +213,7 @@ function forgetReplicas(state: State, node: Node, nowMs: number): void {
 function nodeLost(state: State, node: Node, silenceMs: number, nowMs: number): void {
   node.state = 'lost'
   state.out.node(node)
+  state.out.journal.node(node.id, 'lost', `nothing was heard for ${silenceMs / 1000} s`)
   if (node.connected) disconnect(state, node, 'silent', `nothing was heard for ${silenceMs / 1000} s`)
   if (node.held.length > 0) failed(state, node, nowMs)
   for (const replica of [...node.held]) lose(state, replica, silence(replica, nowMs), nowMs)

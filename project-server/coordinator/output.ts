@@ -9,6 +9,7 @@ import { clientKey, encodeClientRecord } from './client-records.ts'
 import type { Client } from './clients.ts'
 import type { Effect, Unsigned } from './events.ts'
 import { drain, encodeFrame, rebuildFrame } from './frames.ts'
+import { Journal, journalKey } from './journal.ts'
 import { ACK, LINK, Marked, RECORD, REPLAY, SPEAK, WATCHED } from './marks.ts'
 import type { Batch, Node, Replica, Task } from './model.ts'
 import { LINK_MESSAGE_REPLICAS_MAX, LINK_MESSAGES_MAX, OUTBOX_FRAMES_MAX } from './policy.ts'
@@ -40,6 +41,8 @@ export interface Taken {
 export class Output {
   /** Nodes that let more frames wait for their acknowledgement than they may: the sweep cuts them off. */
   readonly overrun = new Set<Node>()
+  /** What happened, for people. */
+  readonly journal = new Journal()
   readonly #changes = new Map<string, Uint8Array | null>()
   /** Keys that did not exist at the last take. */
   readonly #created = new Set<string>()
@@ -172,6 +175,9 @@ export class Output {
     for (const [key, value] of this.#changes) changes.push({ key, value })
     this.#changes.clear()
     this.#created.clear()
+    const entry = this.journal.take()
+    if (entry !== undefined) changes.push({ key: journalKey(entry.first), value: entry.value })
+    for (const first of entry?.gone ?? []) changes.push({ key: journalKey(first), value: null })
     return changes
   }
 

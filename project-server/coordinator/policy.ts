@@ -134,6 +134,8 @@ export const WHY_NODES_NAMED_MAX = 3
 export const WHY_CLIENTS_NAMED_MAX = 3
 /** Answers to one `find`: more would not help anybody. */
 export const FOUND_MAX = 16
+/** Moves of tasks, replicas, batches and nodes that are kept for people to look at: of the last 40,000 tasks or so, about 5 MB. */
+export const JOURNAL_MOVES_MAX = 250_000
 /** Why something is held, kept with it. */
 export const HOLD_REASON_CHARS_MAX = 200
 /** Text of a node that is kept with a replica, and of a task's failure in those that waited for it. */

@@ -6,6 +6,7 @@ import type { Store } from '../ports.ts'
 import { bundleOf, groupOf, orderOf, storedManifest } from './batches.ts'
 import { CLIENT_PREFIX, decodeClientRecord } from './client-records.ts'
 import { clientOf } from './clients.ts'
+import { firstOf, JOURNAL_PREFIX } from './journal.ts'
 import type { Batch, Node, Replica, Report, Task } from './model.ts'
 import { newNode, overruns, watch } from './nodes.ts'
 import { resumePull } from './pulls.ts'
@@ -56,6 +57,7 @@ export async function load(state: State, store: Records, nowMs: number): Promise
   for await (const [key, value] of under(store, 'late/')) state.late.set(key.slice('late/'.length), decodeLateRecord(value))
   for await (const [, value] of under(store, 'owed/')) resumeRemains(state, decodeOwedRecord(value), nowMs)
   for await (const [key] of under(store, 'open/')) await loadBatch(state, store, { id: key.slice('open/'.length), assigned })
+  await loadJournal(state, store)
   for (const node of state.nodes.values()) {
     refile(state, node)
     watch(state, node, nowMs)
@@ -68,6 +70,17 @@ export async function load(state: State, store: Records, nowMs: number): Promise
       if (task.decision !== null && !task.decision.held) resumePull(state, task, nowMs)
       else state.touched.add(task)
     }
+}
+
+/** How far what happened is numbered. */
+async function loadJournal(state: State, store: Records): Promise<void> {
+  const kept: number[] = []
+  let last: Uint8Array | undefined
+  for await (const [key, value] of under(store, JOURNAL_PREFIX)) {
+    kept.push(firstOf(key))
+    last = value
+  }
+  if (last !== undefined) state.out.journal.loaded(kept, last)
 }
 
 /** Nodes with their links; answers under which number each lease waits that its node does not have yet. */

@@ -44,6 +44,7 @@ export function lease(state: State, task: Task, node: Node, nowMs: number, copy 
   outgoingOf(node).assign.push(replica)
   state.out.speak(node)
   state.out.task(task)
+  tell(state, replica)
   return replica
 }
 
@@ -65,6 +66,12 @@ export function moveReplica(state: State, replica: Replica, to: ReplicaState, no
   if (isLive(to)) state.watch.at(replica.node, deadlineMs(replica))
   state.out.task(replica.task)
   state.touched.add(replica.task)
+  // The two that are not written are not told either.
+  if (to !== 'preparing' && to !== 'uploading') tell(state, replica)
+}
+
+function tell(state: State, { task, attempt, node, state: to, fault }: Replica): void {
+  state.out.journal.replica(task.batch.id, task.index, attempt, node.id, to, fault === null || fault.message === '' ? null : fault.message)
 }
 
 /** A run goes on from `atMs`. */

@@ -206,6 +206,7 @@ function endBatch(state: State, { batch }: Task): void {
   if (batch.open || created + running + validating > 0) return
   state.batches.delete(batch.id)
   batch.client.batches--
+  state.out.journal.batch(batch.id, 'over')
   state.queueLimits.delete(batch)
   batchOver(state, batch)
   state.out.delete(openKey(batch.id))

@@ -32,6 +32,7 @@ const KINDS: Readonly<Record<Kind, ((of: string) => Question) | null>> = {
   kill: (of) => ({ kill: { of } }),
   logs: (of) => ({ logs: { of, file: 'stdout', offset: 0, follow: false } }),
   manage: (of) => ({ manage: { verb: 'hold', of, reason: '', stop: false, dryRun: false, set: [], id: new Uint8Array(0) } }),
+  events: (of) => ({ events: { of, node: '', after: 0, limit: 0, follow: false } }),
   watch: (of) => ({ watch: { of } }),
   // Content is named by its id alone, and whoever knows that may have it; the names are the client's own (third test).
   pull: null,

@@ -2,6 +2,9 @@
 import type { BatchId } from '#protocol/ids'
 import type { Clock } from '../ports.ts'
 
+/** In place of a batch: the change of anything. */
+export const EVERYTHING = ''
+
 export class Changes {
   readonly #waiting = new Map<BatchId, Set<() => void>>()
 

@@ -10,6 +10,7 @@ import type { Handler } from '../owner-service.ts'
 import type { Clock, Random, Store } from '../ports.ts'
 import type { Changes } from './changes.ts'
 import type { DataNames } from './data.ts'
+import { events } from './events.ts'
 import { grant, type Members } from './grants.ts'
 import { kill } from './kill.ts'
 import { logs } from './logs.ts'
@@ -47,6 +48,7 @@ export function ownerHandler(ports: HandlerPorts): Handler {
     if (request.watch !== undefined) return watch(request.watch.of, open, own)
     if (request.kill !== undefined) return kill(request.kill.of, open, own)
     if (request.manage !== undefined) return manage(request.manage, open, { ...own, submissions })
+    if (request.events !== undefined) return events(request.events, open, own)
     if (request.logs !== undefined) return logs(request.logs, open, own)
     if (request.pull !== undefined) return pull(request.pull, open, own)
     if (request.grant !== undefined) return grant(request.grant, open.client, ports)

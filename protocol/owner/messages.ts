@@ -156,6 +156,38 @@ export const SELECTED_BATCHES_MAX = 10_000
 export const BATCH_STATES = ['waiting', 'running', 'held', 'ready', 'failed', 'killed'] as const
 export type BatchState = (typeof BATCH_STATES)[number]
 
+/** Something that happened: a batch, task, replica or node is in another state. */
+export interface MoveView {
+  /** They are numbered as they happened, over restarts. */
+  readonly number: number
+  readonly atMs: number
+  readonly kind: 'batch' | 'task' | 'replica' | 'node'
+  readonly id: string
+  /** A task's or replica's state, held or released; a batch: submitted, held, released, over; a node: online, gone, lost, left, set aside, back. */
+  readonly state: string
+  /** Of a replica. */
+  readonly node?: PeerIdString
+  /** submit, kill, hold, release (a client's) | hello, gone, start, reports, returned, bye (a node's) | place, settle, pulled, sweep, other (the coordinator's) */
+  readonly cause: string
+  /** A client or a node; without it the coordinator. */
+  readonly actor?: PeerIdString
+  /** For people. */
+  readonly detail?: string
+}
+
+/** Answers to Events. */
+export interface EventsPart {
+  /** Everything up to this number was looked at: where to go on. */
+  readonly after: number
+  /** Before these, so many are no longer kept. */
+  readonly missed: number
+  readonly moves: readonly MoveView[]
+}
+
+/** Moves of one EventsPart, and those that `limit` may ask for. */
+export const EVENTS_PART_MAX = 1000
+export const EVENTS_LAST_MAX = 10_000
+
 /** What Manage can do. With a selection by state `waiting` or `running`, hold, release and kill mean only those tasks of its batches. */
 export const MANAGE_VERBS = ['hold', 'release', 'kill', 'label', 'retry'] as const
 export type ManageVerb = (typeof MANAGE_VERBS)[number]

@@ -12,6 +12,7 @@ export interface Request {
     watch?: Watch;
     make?: Make;
     manage?: Manage;
+    events?: Events;
     grant?: Grant;
 }
 export declare namespace Request {
@@ -175,6 +176,26 @@ export declare namespace Request {
         field: '$.manage.id';
         value: Uint8Array<ArrayBuffer>;
     }
+    interface RequestEventsOfFieldEvent {
+        field: '$.events.of';
+        value: string;
+    }
+    interface RequestEventsNodeFieldEvent {
+        field: '$.events.node';
+        value: string;
+    }
+    interface RequestEventsAfterFieldEvent {
+        field: '$.events.after';
+        value: number;
+    }
+    interface RequestEventsLimitFieldEvent {
+        field: '$.events.limit';
+        value: number;
+    }
+    interface RequestEventsFollowFieldEvent {
+        field: '$.events.follow';
+        value: boolean;
+    }
     interface RequestGrantClientFieldEvent {
         field: '$.grant.client';
         value: string;
@@ -189,7 +210,7 @@ export declare namespace Request {
     }
     function encode(obj: Partial<Request>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Request>): Request;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Request>): Generator<RequestIdFieldEvent | RequestCancelFieldEvent | RequestSubmitBatchFieldEvent | RequestSubmitNameFieldEvent | RequestSubmitManifestsFieldEvent | RequestSubmitPolicyFieldEvent | RequestSubmitMoreFieldEvent | RequestSubmitFirstFieldEvent | RequestSubmitLabelsLabelsFieldEvent | RequestSubmitSourcesFieldEvent | RequestQueryWhatFieldEvent | RequestQueryOfFieldEvent | RequestQueryLimitFieldEvent | RequestQueryAfterFieldEvent | RequestQuerySelectionLabelsFieldEvent | RequestQuerySelectionNameFieldEvent | RequestQuerySelectionStateFieldEvent | RequestKillOfFieldEvent | RequestLogsOfFieldEvent | RequestLogsFileFieldEvent | RequestLogsOffsetFieldEvent | RequestLogsFollowFieldEvent | RequestPullRootFieldEvent | RequestPullNameFieldEvent | RequestWatchOfFieldEvent | RequestMakeEntriesPathFieldEvent | RequestMakeEntriesRootFieldEvent | RequestMakeNameFieldEvent | RequestManageVerbFieldEvent | RequestManageOfFieldEvent | RequestManageReasonFieldEvent | RequestManageStopFieldEvent | RequestManageDryRunFieldEvent | RequestManageSelectionLabelsFieldEvent | RequestManageSelectionNameFieldEvent | RequestManageSelectionStateFieldEvent | RequestManageSetFieldEvent | RequestManageIdFieldEvent | RequestGrantClientFieldEvent | RequestGrantSettingsFieldEvent | RequestGrantMemberFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Request>): Generator<RequestIdFieldEvent | RequestCancelFieldEvent | RequestSubmitBatchFieldEvent | RequestSubmitNameFieldEvent | RequestSubmitManifestsFieldEvent | RequestSubmitPolicyFieldEvent | RequestSubmitMoreFieldEvent | RequestSubmitFirstFieldEvent | RequestSubmitLabelsLabelsFieldEvent | RequestSubmitSourcesFieldEvent | RequestQueryWhatFieldEvent | RequestQueryOfFieldEvent | RequestQueryLimitFieldEvent | RequestQueryAfterFieldEvent | RequestQuerySelectionLabelsFieldEvent | RequestQuerySelectionNameFieldEvent | RequestQuerySelectionStateFieldEvent | RequestKillOfFieldEvent | RequestLogsOfFieldEvent | RequestLogsFileFieldEvent | RequestLogsOffsetFieldEvent | RequestLogsFollowFieldEvent | RequestPullRootFieldEvent | RequestPullNameFieldEvent | RequestWatchOfFieldEvent | RequestMakeEntriesPathFieldEvent | RequestMakeEntriesRootFieldEvent | RequestMakeNameFieldEvent | RequestManageVerbFieldEvent | RequestManageOfFieldEvent | RequestManageReasonFieldEvent | RequestManageStopFieldEvent | RequestManageDryRunFieldEvent | RequestManageSelectionLabelsFieldEvent | RequestManageSelectionNameFieldEvent | RequestManageSelectionStateFieldEvent | RequestManageSetFieldEvent | RequestManageIdFieldEvent | RequestEventsOfFieldEvent | RequestEventsNodeFieldEvent | RequestEventsAfterFieldEvent | RequestEventsLimitFieldEvent | RequestEventsFollowFieldEvent | RequestGrantClientFieldEvent | RequestGrantSettingsFieldEvent | RequestGrantMemberFieldEvent>;
 }
 export interface Answer {
     id: number;
@@ -429,6 +450,39 @@ export declare namespace Manage {
     function encode(obj: Partial<Manage>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Manage>): Manage;
     function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Manage>): Generator<ManageVerbFieldEvent | ManageOfFieldEvent | ManageReasonFieldEvent | ManageStopFieldEvent | ManageDryRunFieldEvent | ManageSelectionLabelsFieldEvent | ManageSelectionNameFieldEvent | ManageSelectionStateFieldEvent | ManageSetFieldEvent | ManageIdFieldEvent>;
+}
+export interface Events {
+    of: string;
+    node: string;
+    after: number;
+    limit: number;
+    follow: boolean;
+}
+export declare namespace Events {
+    const codec: () => Codec<Events>;
+    interface EventsOfFieldEvent {
+        field: '$.of';
+        value: string;
+    }
+    interface EventsNodeFieldEvent {
+        field: '$.node';
+        value: string;
+    }
+    interface EventsAfterFieldEvent {
+        field: '$.after';
+        value: number;
+    }
+    interface EventsLimitFieldEvent {
+        field: '$.limit';
+        value: number;
+    }
+    interface EventsFollowFieldEvent {
+        field: '$.follow';
+        value: boolean;
+    }
+    function encode(obj: Partial<Events>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Events>): Events;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Events>): Generator<EventsOfFieldEvent | EventsNodeFieldEvent | EventsAfterFieldEvent | EventsLimitFieldEvent | EventsFollowFieldEvent>;
 }
 export interface Logs {
     of: string;

@@ -50,6 +50,10 @@ export var Request;
                     w.uint32(138);
                     Manage.codec().encode(obj.manage, w);
                 }
+                if (obj.events != null) {
+                    w.uint32(146);
+                    Events.codec().encode(obj.events, w);
+                }
                 if (obj.grant != null) {
                     w.uint32(162);
                     Grant.codec().encode(obj.grant, w);
@@ -119,6 +123,12 @@ export var Request;
                         case 17: {
                             obj.manage = Manage.codec().decode(reader, reader.uint32(), {
                                 limits: opts.limits?.manage
+                            });
+                            break;
+                        }
+                        case 18: {
+                            obj.events = Events.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.events
                             });
                             break;
                         }
@@ -199,6 +209,12 @@ export var Request;
                         case 17: {
                             yield* Manage.codec().stream(reader, reader.uint32(), `${prefix}.manage`, {
                                 limits: opts.limits?.manage
+                            });
+                            break;
+                        }
+                        case 18: {
+                            yield* Events.codec().stream(reader, reader.uint32(), `${prefix}.events`, {
+                                limits: opts.limits?.events
                             });
                             break;
                         }
@@ -1168,6 +1184,140 @@ export var Manage;
     }
     Manage.stream = stream;
 })(Manage || (Manage = {}));
+export var Events;
+(function (Events) {
+    let _codec;
+    Events.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if ((obj.of != null && obj.of !== '')) {
+                    w.uint32(10);
+                    w.string(obj.of);
+                }
+                if ((obj.node != null && obj.node !== '')) {
+                    w.uint32(18);
+                    w.string(obj.node);
+                }
+                if ((obj.after != null && obj.after !== 0)) {
+                    w.uint32(24);
+                    w.uint64Number(obj.after);
+                }
+                if ((obj.limit != null && obj.limit !== 0)) {
+                    w.uint32(32);
+                    w.uint32(obj.limit);
+                }
+                if ((obj.follow != null && obj.follow !== false)) {
+                    w.uint32(40);
+                    w.bool(obj.follow);
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    of: '',
+                    node: '',
+                    after: 0,
+                    limit: 0,
+                    follow: false
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            obj.of = reader.string();
+                            break;
+                        }
+                        case 2: {
+                            obj.node = reader.string();
+                            break;
+                        }
+                        case 3: {
+                            obj.after = reader.uint64Number();
+                            break;
+                        }
+                        case 4: {
+                            obj.limit = reader.uint32();
+                            break;
+                        }
+                        case 5: {
+                            obj.follow = reader.bool();
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            yield {
+                                field: `${prefix}.of`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        case 2: {
+                            yield {
+                                field: `${prefix}.node`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        case 3: {
+                            yield {
+                                field: `${prefix}.after`,
+                                value: reader.uint64Number()
+                            };
+                            break;
+                        }
+                        case 4: {
+                            yield {
+                                field: `${prefix}.limit`,
+                                value: reader.uint32()
+                            };
+                            break;
+                        }
+                        case 5: {
+                            yield {
+                                field: `${prefix}.follow`,
+                                value: reader.bool()
+                            };
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, Events.codec());
+    }
+    Events.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, Events.codec(), opts);
+    }
+    Events.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, Events.codec(), opts);
+    }
+    Events.stream = stream;
+})(Events || (Events = {}));
 export var Logs;
 (function (Logs) {
     let _codec;

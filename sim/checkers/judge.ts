@@ -92,6 +92,14 @@ class Bench implements Judge {
     this.#world.sometimes.see('owner answered')
   }
 
+  held(tasks: readonly TaskId[]): void {
+    this.#all.tasks.held(tasks)
+  }
+
+  released(tasks: readonly TaskId[]): void {
+    this.#all.tasks.released(tasks)
+  }
+
   killed(tasks: readonly TaskId[]): void {
     this.#all.tasks.killed(tasks)
   }

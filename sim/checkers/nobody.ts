@@ -10,6 +10,8 @@ export const NOBODY: Judge = {
   serverFailed() {},
   accepted() {},
   killed() {},
+  held() {},
+  released() {},
   wrote() {},
   wiped() {},
   nodeFailed() {},

@@ -71,6 +71,8 @@ export class Tasks {
   readonly open = new Set<TaskId>()
   readonly #ports: TasksPorts
   readonly #receipts = new Set<TaskId>()
+  /** How many replicas those had that are held. */
+  readonly #holding = new Map<TaskId, number>()
   readonly #policies = new Map<BatchId, TaskPolicy>()
 
   constructor(ports: TasksPorts) {
@@ -103,6 +105,15 @@ export class Tasks {
       const id = `${batch}.${index}`
       this.#ports.complaints.expect(this.#ports.records.peek(taskKey(id)) !== undefined, () => `${id} was accepted and is not on disk`)
     }
+  }
+
+  /** From now on these get no new replica: their owner was told so. */
+  held(tasks: readonly TaskId[]): void {
+    for (const id of tasks) this.#holding.set(id, this.last.get(id)?.replicas.length ?? 0)
+  }
+
+  released(tasks: readonly TaskId[]): void {
+    for (const id of tasks) this.#holding.delete(id)
   }
 
   /** [16] What an owner was told is killed has ended, on disk. */
@@ -146,6 +157,8 @@ export class Tasks {
     if (terminal) this.open.delete(task.id)
     else this.open.add(task.id)
     if (before?.state !== task.state) this.#count(task)
+    const most = this.#holding.get(task.id) ?? task.replicas.length
+    this.#ports.complaints.expect(task.replicas.length <= most, () => `${task.id} is held, its owner was told so, and it got a new replica`)
     this.#bounds(task, before)
     // What is decided stays, whoever computes a lost output again and says what.
     if (task.repeats !== null) this.#repeat(task)

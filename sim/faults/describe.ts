@@ -49,6 +49,11 @@ const WORDS: Readonly<Record<FaultKind, Words>> = {
   block_all: (_fault, _node, lasts) => `nobody reaches the server ${lasts}`,
   kill_batch: ({ target }) => `the owner kills batch ${target}`,
   kill_task: ({ target, amount }) => `the owner kills a task of batch ${target} (${amount})`,
+  hold_batch: ({ target, forMs, amount }) =>
+    `the owner holds batch ${target} for ${(forMs / 1000).toFixed(1)} s${amount % 2 === 0 ? ', and what runs is taken back' : ''}`,
+  hold_task: ({ target, forMs, amount }) =>
+    `the owner holds a task of batch ${target} for ${(forMs / 1000).toFixed(1)} s${amount % 2 === 0 ? ', and what runs is taken back' : ''}`,
+  submit_equal: ({ target }) => `the owner submits what batch ${target} has once more, as another batch`,
   submit_again: ({ target }) => `the owner submits a part of batch ${target} again`,
   garbage: ({ target }) => `hostile ${target} sends garbage`,
   replay: ({ target }) => `hostile ${target} repeats what it and others said`,

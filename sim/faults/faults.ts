@@ -233,11 +233,14 @@ export class Faults {
     }
   }
 
-  #atOwner({ kind, target, amount }: Fault): boolean {
+  #atOwner({ kind, target, amount, forMs }: Fault): boolean {
     const { owner } = this.#world
     if (kind === 'kill_batch') owner.kill(target, undefined)
     else if (kind === 'kill_task') owner.kill(target, amount)
     else if (kind === 'submit_again') owner.again(target)
+    else if (kind === 'hold_batch') owner.hold(target, undefined, { forMs, stop: amount % 2 === 0 })
+    else if (kind === 'hold_task') owner.hold(target, amount, { forMs, stop: amount % 2 === 0 })
+    else if (kind === 'submit_equal') owner.submitEqual(target, amount % 3 === 0)
     else return false
     return true
   }

@@ -94,6 +94,18 @@ export const BUGS: readonly Bug[] = [
     instead: ' || task.decision !== null) return false'
   },
   {
+    name: 'a hold lasts until somebody gives something back',
+    file: 'project-server/coordinator/scheduler.ts',
+    line: 'const queue = count === 0 || isHeld(task) ? null',
+    instead: 'const queue = count === 0 || (isHeld(task) && !grew) ? null'
+  },
+  {
+    name: 'what was decided by fewer than are asked for now is not run again',
+    file: 'protocol/bundle/policy.ts',
+    line: 'if (had.minQuorum < asked.minQuorum) return false',
+    instead: ''
+  },
+  {
     name: 'leases that are over are repeated after a reconnect',
     file: 'project-server/coordinator/frames.ts',
     line: 'return replica !== undefined && isLive(replica.state)',

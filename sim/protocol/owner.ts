@@ -41,7 +41,12 @@ interface Sent {
   /** Parts that were answered. */
   done: number
   killed: boolean
+  /** Or about to be. */
+  held: boolean
 }
+
+/** Numbers of batches that are equal to others. */
+const EQUAL_FROM = 1_000
 
 /** Content that the project holds and tasks need. */
 export const INPUT = 'the input of many tasks'
@@ -50,6 +55,8 @@ export class Owner {
   readonly #ports: OwnerPorts
   readonly #sent = new Map<number, Sent>()
   readonly #by = identityOf('owner').peerId
+  readonly #cases = new Map<number, BatchCase>()
+  #equal = 0
   /** Requests that wait for their answer. */
   waiting = 0
 
@@ -58,6 +65,7 @@ export class Owner {
   }
 
   submit(index: number, batch: BatchCase): void {
+    this.#cases.set(index, batch)
     const id = batchBytes(index)
     const size = Math.max(1, Math.ceil(batch.tasks.length / batch.parts))
     const parts: Submit[] = []
@@ -66,7 +74,7 @@ export class Owner {
       const policy = new Uint8Array(dagCbor.encode(batch.policy))
       parts.push({ batch: new Uint8Array(id), name: `batch ${index}`, manifests, policy, more: first + size < batch.tasks.length, first })
     }
-    const sent: Sent = { id: batchIdFrom(id), parts, tasks: batch.tasks.length, done: 0, killed: false }
+    const sent: Sent = { id: batchIdFrom(id), parts, tasks: batch.tasks.length, done: 0, killed: false, held: false }
     this.#sent.set(index, sent)
     this.#next(sent)
   }
@@ -93,6 +101,44 @@ export class Owner {
       (server) => server.committer?.commit({ kind: 'kill', batch: sent.id, by: this.#by, ...(id === undefined ? {} : { task: id }) }),
       () => this.#ports.witness.killed(killed)
     )
+  }
+
+  /** The whole batch, or one task of it, once its owner knows that it was accepted; released when that long is over. One at a time of a batch: a release of it undoes every hold. */
+  hold(index: number, task: number | undefined, { forMs, stop }: { readonly forMs: number; readonly stop: boolean }): void {
+    const sent = this.#sent.get(index)
+    if (sent === undefined || sent.done === 0 || sent.held) return
+    sent.held = true
+    const id: TaskId | undefined = task === undefined ? undefined : `${sent.id}.${task % sent.tasks}`
+    const tasks = id === undefined ? Array.from({ length: sent.tasks }, (_, at) => `${sent.id}.${at}`) : [id]
+    const aim = { batch: sent.id, by: this.#by, ...(id === undefined ? {} : { task: id }) }
+    const { engine, witness } = this.#ports
+    // What is asked again comes once at the most: a hold could come after its release, a release after the next hold.
+    let holds = false
+    this.#ask(
+      (server) => (holds ? undefined : server.committer?.commit({ kind: 'hold', ...aim, reason: 'to look at it', stop })),
+      () => {
+        holds = true
+        witness.held(tasks)
+        engine.after(forMs, () => {
+          witness.released(tasks)
+          this.#ask(
+            (server) => (sent.held ? server.committer?.commit({ kind: 'release', ...aim }) : undefined),
+            () => {
+              sent.held = false
+            }
+          )
+        })
+      }
+    )
+  }
+
+  /** The same tasks as another batch: those that are decided are answered at once, unless more of them are to agree now. */
+  submitEqual(index: number, more: boolean): void {
+    const batch = this.#cases.get(index)
+    if (batch === undefined) return
+    const { policy } = batch
+    const minQuorum = more ? Math.min(3, policy.minQuorum + 1) : policy.minQuorum
+    this.submit(EQUAL_FROM + this.#equal++, { ...batch, policy: { ...policy, minQuorum, targetResults: Math.max(policy.targetResults, minQuorum) } })
   }
 
   #next(sent: Sent): void {

@@ -22,6 +22,10 @@ export interface Witness {
   serverFailed(code: string, message: string): void
   /** An owner was told that these tasks of a batch are accepted. */
   accepted(batch: BatchId, tasks: number): void
+  /** An owner was told that these are held. */
+  held(tasks: readonly TaskId[]): void
+  /** It asks for them to be released. */
+  released(tasks: readonly TaskId[]): void
   /** An owner was told that these are killed. */
   killed(tasks: readonly TaskId[]): void
   /** A node's disk has these. */

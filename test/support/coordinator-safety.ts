@@ -5,6 +5,8 @@ import { clientKey, decodeClientRecord } from '#project-server/coordinator/clien
 import type { Coordinator } from '#project-server/coordinator/coordinator'
 import type { Effect, Unsigned } from '#project-server/coordinator/events'
 
+import { decodeEntry, firstOf, JOURNAL_PREFIX } from '#project-server/coordinator/journal'
+
 import { TASK_COPIES_MAX } from '#project-server/coordinator/policy'
 
 import { batchKey, decodeBatchRecord, decodeNodeRecord, decodeTaskRecord, nodeKey, type TaskRecord, taskKey } from '#project-server/coordinator/records'
@@ -28,6 +30,9 @@ export class Safety {
   readonly #grants = new Map<ReplicaId, string>()
   readonly #killed = new Set<TaskId>()
   readonly #killedDurably = new Set<TaskId>()
+  /** Number of the last event, and the last state that was told of each task and replica. */
+  #events = 0
+  readonly #told = new Map<string, string>()
   readonly #holding = new Set<TaskId>()
   /** How many replicas those had that are held. */
   readonly #held = new Map<TaskId, number>()
@@ -137,6 +142,7 @@ export class Safety {
     for (const { key, value } of changes) if (key.startsWith('task/') && value !== null) this.#checkTask(decodeTaskRecord(value))
     for (const { key, value } of changes) if (key.startsWith('left/')) this.#checkLeft(key, value)
     this.#checkUsage()
+    this.#checkEvents(changes)
     for (const task of this.#killed) if (this.#last.get(task)?.state === 'killed') this.#killedDurably.add(task)
     for (const task of this.#holding) if (!this.#held.has(task)) this.#held.set(task, this.#last.get(task)?.replicas.length ?? 0)
     this.#holding.clear()
@@ -201,6 +207,26 @@ export class Safety {
       const { ranMs, periodRanMs } = bytes === undefined ? { ranMs: 0, periodRanMs: 0 } : decodeClientRecord(bytes)
       assert.equal(ranMs, ms, `${client} is said to have used ${ranMs} ms, and its runs took ${ms} ms`)
       assert.ok(periodRanMs <= ranMs)
+    }
+  }
+
+  /** O09: what happened is told in the commit in which it did, numbered without a gap, and ends where the records are. */
+  #checkEvents(changes: readonly Change[]): void {
+    for (const { key, value } of changes) {
+      if (!key.startsWith(JOURNAL_PREFIX) || value === null) continue
+      for (const { number, id, state, kind } of decodeEntry(firstOf(key), value)) {
+        assert.equal(number, ++this.#events, 'the numbers of events have a gap')
+        if (kind === 'replica' || (kind === 'task' && state !== 'held' && state !== 'released')) this.#told.set(id, state)
+      }
+    }
+    for (const { key, value } of changes) {
+      if (!key.startsWith('task/') || value === null) continue
+      const { id, state, replicas } = decodeTaskRecord(value)
+      assert.equal(waitingOr(this.#told.get(id) ?? 'staged'), waitingOr(state), `${id} is ${state}, and ${this.#told.get(id)} was told`)
+      for (const { attempt, state: is } of replicas) {
+        const written = is === 'preparing' ? 'leased' : is === 'uploading' ? 'running' : is
+        assert.equal(this.#told.get(`${id}.${attempt}`), written, `${id}.${attempt} is ${is}, and something else was told`)
+      }
     }
   }
 
@@ -314,6 +340,10 @@ function ranMsOf({ replicas }: TaskRecord): number {
 
 function addTo<K>(sets: Map<K, Set<string>>, key: K, value: string): void {
   sets.set(key, (sets.get(key) ?? new Set()).add(value))
+}
+
+function waitingOr(state: string): string {
+  return state === 'created' ? 'staged' : state
 }
 
 /** Several moves may lie between two commits. */
