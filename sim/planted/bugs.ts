@@ -52,10 +52,10 @@ export const BUGS: readonly Bug[] = [
     instead: 'if (copy) copies += 0'
   },
   {
-    name: 'a task is copied to idle nodes again and again',
+    name: 'a task is copied to idle nodes although its owner said never',
     file: 'project-server/coordinator/copies.ts',
-    line: 'return made >= TASK_COPIES_MAX',
-    instead: 'return made < 0'
+    line: "if (copies === 'never' || batch.open",
+    instead: 'if (batch.open'
   },
   {
     name: 'the class of hosts is not looked at',
@@ -78,8 +78,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: 'one vote counts twice',
     file: 'project-server/coordinator/validator.ts',
-    line: 'let count = 0\n    for (const other',
-    instead: 'let count = 1\n    for (const other'
+    line: 'let count = 0\n    for (const other of votes) {',
+    instead: 'let count = 1\n    for (const other of votes) {'
   },
   {
     name: 'a node may get a second replica of a task',
@@ -168,14 +168,14 @@ export const BUGS: readonly Bug[] = [
   {
     name: 'a receipt names those who said something else, too',
     file: 'project-server/coordinator/tasks.ts',
-    line: "(replica) => replica.state === 'reported' && replica.report?.vote === decision.vote)",
+    line: "(replica) => replica.state === 'reported' && replica.verdict === 'valid')",
     instead: "(replica) => replica.state === 'reported')"
   },
   {
     name: 'an output that could not be fetched counts as held',
     file: 'project-server/coordinator/coordinator.ts',
-    line: 'if (ok) finish(this.#state, task, true, nowMs)',
-    instead: 'if (ok || task) finish(this.#state, task, true, nowMs)'
+    line: 'if (ok) finish(this.#state, task, bytes ?? task.decision.bytes, nowMs)',
+    instead: 'if (ok || task) finish(this.#state, task, bytes ?? task.decision.bytes, nowMs)'
   },
   {
     name: 'a node waits for ever for a coordinator that has fallen silent',
