@@ -4,12 +4,11 @@ import type { RunManifest } from '#protocol/bundle/manifest'
 import { HOLDING_BYTES_MIN } from '#protocol/control/messages'
 import { taskId } from '#protocol/ids'
 import { clientOf, quotaFault } from './clients.ts'
-import { Cursors } from './cursors.ts'
 import type { AcceptedBundle, Aim, Event } from './events.ts'
-import type { Batch, Bundle, DataNeed, Group, Task } from './model.ts'
+import { joinGroup } from './groups.ts'
+import type { Batch, Bundle, DataNeed, Task } from './model.ts'
 import { needsOf } from './needs.ts'
 import { BATCH_TASKS_MAX, DATA_NEEDS_MAX, LIVE_TASKS_MAX } from './policy.ts'
-import { OrderedQueue } from './queue.ts'
 import { bundleKey, encodeBundleRecord, nameKey, openKey, ownKey, recentKey, taskKeyOf } from './records.ts'
 import { batchOver, sourcesRefusal, waitFor } from './sources.ts'
 import type { State } from './state.ts'
@@ -119,36 +118,6 @@ export function storedManifest(bytes: Uint8Array): RunManifest {
   return dagCbor.decode<RunManifest>(bytes)
 }
 
-/** Tasks alike in what they need and who may run them wait in one line. */
-export function groupOf(state: State, batch: Batch, bundle: Bundle): Group {
-  const { client } = batch
-  const { priority, nodes, tags, sameClass } = batch.policy
-  const key = `${sameClass === 'no' ? '' : sameClass} ${bundle.needs.key} ${priority} ${client.id} ${tags.join(',')} ${nodes.length === 0 ? '' : [...nodes].sort().join(',')}`
-  let group = state.groups.get(key)
-  if (group === undefined) {
-    group = {
-      key,
-      client,
-      needs: bundle.needs,
-      tags,
-      sameClass,
-      priority,
-      nodes: nodes.length === 0 ? null : new Set(nodes),
-      kinds: { own: [], others: [] },
-      stuck: false,
-      fresh: new OrderedQueue(),
-      partial: new OrderedQueue(),
-      cursors: new Cursors(),
-      byData: false,
-      users: 0
-    }
-    state.groups.set(key, group)
-    state.free.add(group)
-  }
-  group.byData ||= bundle.data !== null
-  return group
-}
-
 export function orderOf(batch: Batch, index: number): number {
   return batch.order * BATCH_TASKS_MAX + index
 }
@@ -195,7 +164,7 @@ function create(state: State, batch: Batch, accepted: AcceptedBundle, { sources:
     state.out.put(bundleKey(batch.id, accepted.cid), encodeBundleRecord(accepted))
   }
   const bundle = bundleOf(state, accepted)
-  const group = groupOf(state, batch, bundle)
+  const group = joinGroup(state, batch, bundle)
   const task: Task = {
     id: taskId(batch.id, index),
     key: taskKeyOf(batch.id, index),
@@ -224,7 +193,6 @@ function create(state: State, batch: Batch, accepted: AcceptedBundle, { sources:
     marks: 0
   }
   bundle.users++
-  group.users++
   batch.tasks.push(task)
   state.liveTasks++
   batch.client.tasks++

@@ -37,6 +37,7 @@ export class Kinds {
   /** Groups for named nodes, by node. */
   readonly #named = new Map<PeerIdString, Set<Group>>()
   readonly #nodes: ReadonlyMap<PeerIdString, Node>
+  readonly #platforms = new Map<string, Set<NodeKind>>()
   #free = 0
   #slots = 0
 
@@ -54,8 +55,9 @@ export class Kinds {
     return this.#slots
   }
 
-  get count(): number {
-    return this.#kinds.size
+  /** Of nodes that were there since the coordinator began. */
+  get platforms(): number {
+    return this.#platforms.size
   }
 
   /** Files the node under its number of free slots; 0 takes it out. It has a kind. */
@@ -157,12 +159,16 @@ export class Kinds {
     const owner = offer !== null && offer.owner !== null && this.#askers.has(offer.owner) ? offer.owner : null
     const kind: NodeKind = { key, offer: offer === null ? null : { ...offer, owner }, free: new FreeNodes(), groups: new Map(), nodes: 0 }
     this.#kinds.set(key, kind)
+    // Those of mixed kind may have any.
+    if (offer === null) for (const one of ['', MIXED]) putIn(this.#platforms, one, kind)
+    else putIn(this.#platforms, offer.platform, kind)
     for (const { groups } of this.#askers.values()) for (const group of groups) if (group.nodes === null) join(kind, group)
     return kind
   }
 
   #end(kind: NodeKind): void {
     this.#kinds.delete(kind.key)
+    for (const platform of this.#platforms.keys()) takeOut(this.#platforms, platform, kind)
     for (const groups of kind.groups.values()) for (const { kinds } of groups) for (const list of [kinds.own, kinds.others]) drop(list, kind)
   }
 

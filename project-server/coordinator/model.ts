@@ -136,7 +136,7 @@ export interface Task {
   readonly order: number
   /** While it waits for its sources, the bundle without what it takes from them. */
   bundle: Bundle
-  readonly group: Group
+  group: Group
   readonly createdAtMs: number
   startedAtMs: number | null
   endedAtMs: number | null

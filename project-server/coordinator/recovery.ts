@@ -3,9 +3,10 @@ import { Link, type Numbered } from '#protocol/control/link'
 import { type BatchId, isBatchId, type ReplicaId, type TaskId } from '#protocol/ids'
 import { decodeResult, voteOf } from '#protocol/result/result'
 import type { Store } from '../ports.ts'
-import { bundleOf, groupOf, orderOf, storedManifest } from './batches.ts'
+import { bundleOf, orderOf, storedManifest } from './batches.ts'
 import { CLIENT_PREFIX, decodeClientRecord } from './client-records.ts'
 import { clientOf } from './clients.ts'
+import { joinGroup } from './groups.ts'
 import { firstOf, JOURNAL_PREFIX } from './journal.ts'
 import type { Batch, Node, Replica, Report, Task } from './model.ts'
 import { newNode, overruns, watch } from './nodes.ts'
@@ -185,7 +186,7 @@ function loadTask(state: State, batch: Batch, record: TaskRecord, { results, ass
   const bundle = state.bundles.get(record.bundle)
   if (bundle === undefined) throw new Error(`the record of bundle ${record.bundle} is missing`)
   const index = Number(record.id.slice(record.id.lastIndexOf('.') + 1))
-  const group = groupOf(state, batch, bundle)
+  const group = joinGroup(state, batch, bundle)
   const { id, createdAtMs, startedAtMs, endedAtMs, failure, decision, repeats, outputLosses, held } = record
   const task: Task = {
     id,
@@ -217,7 +218,6 @@ function loadTask(state: State, batch: Batch, record: TaskRecord, { results, ass
     marks: 0
   }
   bundle.users++
-  group.users++
   batch.tasks[index] = task
   state.liveTasks++
   batch.client.tasks++

@@ -3,6 +3,7 @@ import { type ReplicaId, replicaId } from '#protocol/ids'
 import { failed, worked } from './aside.ts'
 import { leftSlot, runBegan, runEnded } from './clients.ts'
 import type { NodeOffer } from './events.ts'
+import { isOnOther } from './groups.ts'
 import { closingOf, type Node, outgoingOf, type Replica, type Task } from './model.ts'
 import { occupy, pickGpus, vacate } from './needs.ts'
 import { measure } from './pace.ts'
@@ -117,7 +118,7 @@ export function lose(
 export function revive(state: State, replica: Replica, nowMs: number): boolean {
   const { task, node } = replica
   if (replica.state !== 'lost' || task.decision !== null || task.wanted === 0) return false
-  if (replica.gpus.some((uuid) => node.gpusTaken?.has(uuid))) return false
+  if (replica.gpus.some((uuid) => node.gpusTaken?.has(uuid)) || isOnOther(task, node)) return false
   node.lost--
   state.out.node(node)
   replica.fault = null
@@ -145,10 +146,10 @@ export function takeBack(state: State, replica: Replica, message: string, nowMs:
   tellCancelled(state, replica, 'held', nowMs)
 }
 
-/** True when the task may not be leased to the node (again): it has or had a replica of it. One that its owner gave back unharmed does not count, nor a copy that yielded. */
+/** True when the task may not be leased to the node (again): it has or had a replica of it, or is of another platform than who has. What an owner gave back unharmed does not count, nor a copy that yielded. */
 export function isBarred(task: Task, node: Node): boolean {
   for (const replica of task.replicas) if (replica.node === node && bars(replica)) return true
-  return false
+  return isOnOther(task, node)
 }
 
 export function bars(replica: Replica): boolean {

@@ -5,6 +5,7 @@ import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { ReplicaId } from '#protocol/ids'
 import { type Result, voteOf } from '#protocol/result/result'
 import type { Event } from './events.ts'
+import { isOnOther } from './groups.ts'
 import { type Node, outgoingOf, type Replica } from './model.ts'
 import { encodeSeal, type StoredResult, sealId, sealKey } from './receipt-records.ts'
 import { lateKey } from './records.ts'
@@ -83,6 +84,12 @@ function report(state: State, replica: Replica, { result, signed }: { result: Re
   const fault = faultOf(replica, result)
   if (fault !== undefined) {
     if (isLive(replica.state)) giveBack(state, replica, { class: 'node', message: fault }, nowMs)
+    return false
+  }
+  if (replica.state === 'lost' && isOnOther(task, replica.node)) {
+    // The task has begun again on another platform: what it would be compared with is not of its kind.
+    outgoingOf(replica.node).release.push(replica.id)
+    state.out.speak(replica.node)
     return false
   }
   if (replica.state === 'lost') {

@@ -4,6 +4,7 @@
  * its tasks those of the highest priority, and of these the first that came. A task that no node can take now holds up nobody.
  */
 import { blockOf } from './clients.ts'
+import { belongsElsewhere, regroup } from './groups.ts'
 import { mustWait } from './independence.ts'
 import { choose, holdBack, isByData, isDue, isLocal, isNowhere, isOwn, nearest, type Rules, sameDataIn, shouldWait } from './locality.ts'
 import { type Group, isHeld, type Node, type Replica, type Task } from './model.ts'
@@ -23,6 +24,8 @@ const RULES: Rules = { fits, refuses, draw }
 export function want(state: State, task: Task, count: number): void {
   const grew = count > task.wanted
   task.wanted = count
+  const moved = count > 0 && belongsElsewhere(state, task)
+  if (moved) move(state, task)
   const { group } = task
   const queue = count === 0 || isHeld(task) ? null : task.replicas.some(bars) ? group.partial : group.fresh
   if (task.queue !== queue) {
@@ -30,9 +33,20 @@ export function want(state: State, task: Task, count: number): void {
     task.queue?.remove(task)
     queue?.add(task)
     if (!waiting(group)) group.stuck = false
-  } else if (!grew) return
+  } else if (!grew && !moved) return
   if (queue === group.partial) group.cursors.setBack(task.order)
-  if (queue !== null && grew) state.groupsChanged.add(group)
+  if (queue !== null && (grew || moved)) state.groupsChanged.add(group)
+}
+
+/** Out of the group where it waits, if it does, into the one that it belongs to now. */
+function move(state: State, task: Task): void {
+  const { group, queue } = task
+  if (queue !== null) {
+    queue.remove(task)
+    state.fair.wait(group.client, -1)
+    if (!waiting(group)) group.stuck = false
+  }
+  regroup(state, task)
 }
 
 /** Their holds changed: those that wait leave their queues, or find their places in them again. `tasks` is in their order. */

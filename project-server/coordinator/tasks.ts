@@ -6,6 +6,7 @@ import { keptOutput } from './clients.ts'
 import { agreesIn, compareOutputs, endComparison } from './comparisons.ts'
 import type { TaskFailure } from './events.ts'
 import { holdDeadly, holdFailing } from './failing.ts'
+import { leaveGroup } from './groups.ts'
 import { outgoingOf, type Replica, type Report, type Task } from './model.ts'
 import { ballotOf, outlook } from './outlook.ts'
 import { LATE_KEPT_MAX, OUTPUT_LOSSES_MAX } from './policy.ts'
@@ -173,7 +174,7 @@ export function fail(state: State, task: Task, failure: TaskFailure, nowMs: numb
 
 /** Terminal: what was kept for it alone is dropped, those that reported may drop theirs (but for what a killed task is to leave). */
 function end(state: State, task: Task, nowMs: number): void {
-  const { batch, bundle, group } = task
+  const { batch, bundle } = task
   task.endedAtMs = nowMs
   want(state, task, 0)
   task.pull = null
@@ -192,10 +193,7 @@ function end(state: State, task: Task, nowMs: number): void {
   batch.client.tasks--
   batch.tasks[task.index] = undefined
   if (--bundle.users === 0) state.bundles.delete(bundle.cid)
-  if (--group.users === 0) {
-    state.groups.delete(group.key)
-    state.free.remove(group)
-  }
+  leaveGroup(state, task.group)
   if (state.groups.size === 0) state.needs.clear()
   if (task.state === 'failed' && task.startedAtMs !== null) holdFailing(state, batch, nowMs)
   endBatch(state, task)

@@ -4,6 +4,7 @@
  */
 import type { ClientTurn, NearestMiss, NodesWhy, QueuePlace, RunWhy, WhyReason, WhyView } from '#protocol/owner/messages'
 import { blockOf, type Client } from './clients.ts'
+import { isOnOther } from './groups.ts'
 import { isDependent } from './independence.ts'
 import { isLocal } from './locality.ts'
 import { type Batch, type Group, isHeld, type Needs, type Node, type Task } from './model.ts'
@@ -95,6 +96,7 @@ function reasonOf(state: State, node: Node, task: Task, nowMs: number): WhyReaso
   if (!isThere(node)) return 'away'
   const lacks = lackOf(node.offer, group)
   if (lacks !== undefined) return lacks
+  if (isOnOther(task, node)) return 'platform'
   if (isBarred(task, node)) return 'had_it'
   if (isOtherClass(task, node)) return 'other_class'
   if (isDependent(task, node)) return 'not_independent'

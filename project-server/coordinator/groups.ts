@@ -1,0 +1,92 @@
+/**
+ * Tasks alike in what they need and who may run them wait in one line. A task that names no platform needs that of the nodes
+ * which have begun it: results of two kinds of processor are never in one quorum that must agree byte for byte (X17).
+ */
+import { Cursors } from './cursors.ts'
+import type { Batch, Bundle, Group, Needs, Node, Replica, Task } from './model.ts'
+import { OrderedQueue } from './queue.ts'
+import type { State } from './state.ts'
+import { isLive } from './states.ts'
+
+/** The group of a task, with one more in it. `platform`: of what has begun it. */
+export function joinGroup(state: State, batch: Batch, bundle: Bundle, platform: string | null = null): Group {
+  const { client } = batch
+  const { priority, nodes, tags } = batch.policy
+  const needs = needsOn(state, bundle.needs, platform)
+  const key = `${needs.key} ${priority} ${client.id} ${tags.join(',')} ${nodes.length === 0 ? '' : [...nodes].sort().join(',')}`
+  let group = state.groups.get(key)
+  if (group === undefined) {
+    group = {
+      key,
+      client,
+      needs,
+      tags,
+      priority,
+      nodes: nodes.length === 0 ? null : new Set(nodes),
+      kinds: { own: [], others: [] },
+      stuck: false,
+      fresh: new OrderedQueue(),
+      partial: new OrderedQueue(),
+      cursors: new Cursors(),
+      byData: false,
+      users: 0
+    }
+    state.groups.set(key, group)
+    state.free.add(group)
+  }
+  group.byData ||= bundle.data !== null
+  group.users++
+  return group
+}
+
+export function leaveGroup(state: State, group: Group): void {
+  if (--group.users > 0) return
+  state.groups.delete(group.key)
+  state.free.remove(group)
+}
+
+/** To the group that it belongs to now. It is in no queue. */
+export function regroup(state: State, task: Task): void {
+  const { group, batch, bundle } = task
+  task.group = joinGroup(state, batch, bundle, neededPlatform(state, task))
+  leaveGroup(state, group)
+}
+
+/** The task belongs to another group than where it is. */
+export function belongsElsewhere(state: State, task: Task): boolean {
+  return neededPlatform(state, task) !== task.group.needs.platform
+}
+
+/** While all nodes of a project are of one platform nothing has to be told apart. */
+function neededPlatform(state: State, task: Task): string | null {
+  return (state.free.platforms > 1 ? begunOn(task) : null) ?? task.bundle.needs.platform
+}
+
+/** Its result could not stand beside one that is here or comes. What was lost may still come, and is not counted then: see reports.ts. */
+export function isOnOther(task: Task, node: Node): boolean {
+  if (!mustNotMix(task)) return false
+  const { platform } = node.offer
+  return task.replicas.some((replica) => replica.node !== node && counts(replica) && replica.node.offer.platform !== platform)
+}
+
+/** Where the task has been begun, if it must go on there. */
+function begunOn(task: Task): string | null {
+  return mustNotMix(task) ? (task.replicas.find(counts)?.node.offer.platform ?? null) : null
+}
+
+/** What is compared by tolerance may come from anywhere. */
+function mustNotMix({ bundle, batch }: Task): boolean {
+  return bundle.needs.platform === null && batch.policy.compare === null
+}
+
+function counts({ state }: Replica): boolean {
+  return isLive(state) || state === 'reported'
+}
+
+function needsOn(state: State, needs: Needs, platform: string | null): Needs {
+  if (platform === null || platform === needs.platform) return needs
+  const key = `${needs.key} on ${platform}`
+  const known = state.needs.get(key) ?? { ...needs, key, platform }
+  state.needs.set(key, known)
+  return known
+}
