@@ -3,13 +3,16 @@ import { join, resolve } from 'node:path'
 import type { ContentStore } from '#protocol/content/content'
 import { openContentStore } from '#protocol/content/live/store'
 import { serveContent } from '#protocol/content/serve'
+import type { Ownership } from '#protocol/control/owner'
 import type { PeerIdString } from '#protocol/ids'
 import { createHost } from '#protocol/peer/live/host'
 import type { AgentView } from './agent/events.ts'
 import { NodeError } from './errors.ts'
+import { findGpus } from './gpus.ts'
 import { systemClock, systemRandom, turn } from './live/clock.ts'
 import { createDockerExecutor } from './live/docker/executor.ts'
 import { makeNodeFolder, readNodeFolder, watchFolder } from './live/folder.ts'
+import { nvidiaSmi } from './live/gpus.ts'
 import { openLevelStore } from './live/level-store.ts'
 import { openLocalControl } from './live/local-control.ts'
 import { type LogSource, serveLogs } from './live/logs.ts'
@@ -63,9 +66,9 @@ export interface StartedNode {
 
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} }
 
-/** Makes the node's folder: `node.json` and its key. Throws NodeError `exists` when there is a node in it already, `bad_settings`. */
-export async function initNode(dir: string, settings: NodeSettings): Promise<{ readonly peerId: PeerIdString }> {
-  const { peerId } = await makeNodeFolder(dir, settings)
+/** Makes the node's folder: `node.json` and its key. `claim` signs that the node of that id is a client's own. Throws NodeError `exists` when there is a node in it already, `bad_settings`. */
+export async function initNode(dir: string, settings: NodeSettings, claim?: (node: PeerIdString) => Ownership): Promise<{ readonly peerId: PeerIdString }> {
+  const { peerId } = await makeNodeFolder(dir, settings, claim)
   return { peerId }
 }
 
@@ -99,7 +102,8 @@ export async function startNode({ dir: given, executors, logger = SILENT }: Star
   opened.defer(async () => {
     for (const executor of engines) await executor.stop()
   })
-  const capabilities = await capabilitiesOf(settings, { dir, engines: engines.map(({ engine }) => engine) })
+  const gpus = settings.gpus === 'none' ? [] : await findGpus(nvidiaSmi)
+  const capabilities = await capabilitiesOf(settings, { dir, engines: engines.map(({ engine }) => engine), gpus })
   const done = Promise.withResolvers<void>()
   // It is waited for below; until then nobody has to listen.
   done.promise.catch(() => undefined)

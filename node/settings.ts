@@ -1,4 +1,5 @@
 /** What `node.json` says. */
+import { isTag, TAGS_MAX } from '#protocol/bundle/policy'
 import type { PeerIdString } from '#protocol/ids'
 
 export interface NodeSettings {
@@ -17,6 +18,16 @@ export interface NodeSettings {
   readonly memoryBytes?: number
   /** Data kept between runs; default 32 GiB, and no more than half of what is free on the disk. */
   readonly cacheBytes?: number
+  /** What tasks may ask for. */
+  readonly tags?: readonly string[]
+  /** Of the tags, those without which a task gets nothing here. */
+  readonly exclusiveTags?: readonly string[]
+  /** `none`: no GPU is lent; default all that are found. */
+  readonly gpus?: 'none'
+  /** The client that signed that this node is its own. */
+  readonly owner?: { readonly client: PeerIdString /** Base64. */; readonly signature: string }
+  /** Its tasks are taken and no others. */
+  readonly ownerOnly?: boolean
 }
 
 const SLOTS_MAX = 1024
@@ -53,7 +64,21 @@ export function settingsFault(value: unknown, { isPeer, isAddress }: SettingsChe
   if (settings.cpuMillis !== undefined && !isWhole(settings.cpuMillis, 1, 10_000_000)) return '`cpuMillis` is a whole number of thousandths of a core'
   if (settings.memoryBytes !== undefined && !isWhole(settings.memoryBytes, 1, 2 ** 50)) return '`memoryBytes` is a whole number of bytes'
   if (settings.cacheBytes !== undefined && !isWhole(settings.cacheBytes, 0, 2 ** 50)) return '`cacheBytes` is a whole number of bytes'
+  const { tags = [], exclusiveTags = [], owner, ownerOnly = false, gpus = 'none' } = settings
+  for (const [key, list] of Object.entries({ tags, exclusiveTags }))
+    if (!Array.isArray(list) || list.length > TAGS_MAX || !list.every((tag) => typeof tag === 'string' && isTag(tag)))
+      return `\`${key}\` is a list of at most ${TAGS_MAX} tags: letters, digits and . _ : = / -`
+  if (Array.isArray(exclusiveTags) && Array.isArray(tags) && !exclusiveTags.every((tag) => tags.includes(tag))) return '`exclusiveTags` are among the `tags`'
+  if (gpus !== 'none') return '`gpus` is none, or left out for all'
+  if (owner !== undefined && !isOwner(owner)) return '`owner` is a client and its signature; make the node anew with talko node join --mine'
+  if (typeof ownerOnly !== 'boolean' || (ownerOnly && owner === undefined)) return '`ownerOnly` is true only for a node that has an `owner`'
   return undefined
+}
+
+function isOwner(owner: unknown): boolean {
+  if (typeof owner !== 'object' || owner === null) return false
+  const { client, signature }: { client?: unknown; signature?: unknown } = owner
+  return typeof client === 'string' && typeof signature === 'string' && Buffer.from(signature, 'base64').length === 64
 }
 
 function isWhole(value: unknown, min: number, max: number): boolean {

@@ -93,7 +93,9 @@ export function ownerClient(ports: ClientPorts): Client {
       environment: spec.environment ?? {},
       resources: spec.resources ?? {},
       engine,
-      compareStdout: spec.compareStdout ?? true
+      compareStdout: spec.compareStdout ?? true,
+      ...(spec.platform === undefined ? {} : { platform: spec.platform }),
+      ...(spec.gpus === undefined ? {} : { gpus: spec.gpus })
     })
   }
 

@@ -94,7 +94,9 @@ function cid(text: string, what: string): NonNullable<ReturnType<typeof acceptCi
  * limits that would make it unreachable. Throws ClientError `usage` when what was asked for contradicts itself.
  */
 export function policyOf(asked: Partial<TaskPolicy> = {}): TaskPolicy {
-  const minQuorum = asked.minQuorum ?? DEFAULT_POLICY.minQuorum
+  const named = asked.nodes?.length ?? 0
+  // Results count only from different nodes.
+  const minQuorum = asked.minQuorum ?? (named === 0 ? DEFAULT_POLICY.minQuorum : Math.min(DEFAULT_POLICY.minQuorum, named))
   const compare = asked.compare ?? DEFAULT_POLICY.compare
   const targetResults = asked.targetResults ?? minQuorum
   const policy: TaskPolicy = {

@@ -1,4 +1,5 @@
 /** Amounts as people write them. Pure; each throws ClientError `usage` that shows what works. */
+import { GPUS_MAX, type GpuNeeds } from '#protocol/bundle/manifest'
 import { ClientError } from '../errors.ts'
 
 const BYTES: Readonly<Record<string, number>> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 }
@@ -28,6 +29,19 @@ export function parseGrace(text: string, option: string): number {
   const ms = parseDuration(text, option)
   if (ms > GRACE_MS_MAX) throw new ClientError('usage', `${option} is at most ${GRACE_MS_MAX / 86_400_000} days, not ${text}`)
   return ms
+}
+
+/** `2`, or `1:model=a100,memory=40G,driver=535`. */
+export function parseGpus(text: string, option: string): Partial<GpuNeeds> {
+  const [count = '', ...rest] = text.split(':')
+  const gpus: { count: number; memoryBytes?: number; model?: string; driver?: string } = { count: parseWhole(count, option, 1, GPUS_MAX) }
+  for (const part of rest.join(':').split(',')) {
+    const [name = '', value = ''] = part.split('=')
+    if (name === 'memory') gpus.memoryBytes = parseBytes(value, `${option} memory`)
+    else if ((name === 'model' || name === 'driver') && value !== '') gpus[name] = value
+    else if (part !== '') throw new ClientError('usage', `${option} is like 1 or 2:model=a100,memory=40G,driver=535, not ${JSON.stringify(text)}`)
+  }
+  return gpus
 }
 
 export function parseWhole(text: string, option: string, min: number, max: number): number {

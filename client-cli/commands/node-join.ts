@@ -1,9 +1,12 @@
 import { hostname } from 'node:os'
 import type { Command } from 'commander'
+import { isTag } from '#protocol/bundle/policy'
+import { signOwnership } from '#protocol/control/owner'
 import { parseInvite } from '../client/invite.ts'
 import { parseBytes, parseCpus, parseWhole } from '../client/units.ts'
 import { type Context, collect, examples, flag, text, texts, type Verb } from '../command.ts'
 import { ClientError } from '../errors.ts'
+import { Home } from '../live/home.ts'
 
 const SLOTS_MAX = 1024
 
@@ -16,12 +19,18 @@ export function define(command: Command, run: (verb: Verb) => void): void {
     .option('--engine <engine>', 'docker (default), or process: runs the project’s programs on your bare machine, for projects you trust; may repeat', collect)
     .option('--cpus <n>', 'CPUs to lend (default all)')
     .option('--memory <amount>', 'memory to lend, like 8G (default all)')
+    .option('--tag <tag>', 'what tasks may ask for (talko run --tag); may repeat', collect)
+    .option('--exclusive-tag <tag>', 'a tag without which a task gets nothing here; may repeat', collect)
+    .option('--mine', 'the node is yours: your tasks get it before others do')
+    .option('--only-mine', 'it takes your tasks and no others')
+    .option('--no-gpus', 'lend no GPU (default: all that the NVIDIA driver knows)')
     .option('--dry-run', 'say what would be made, and make nothing')
     .addHelpText(
       'after',
       examples(
         "talko node join 'talko://12D3Koo…?a=/ip4/203.0.113.7/tcp/4600'",
         "talko node join 'talko://…' /srv/talko --slots 4 --cpus 4 --memory 8G",
+        "talko node join 'talko://…' --mine --tag lab --exclusive-tag big-memory",
         'talko node start'
       )
     )
@@ -38,6 +47,12 @@ async function join(context: Context, [given = '', dir]: readonly string[], opti
   if (known.length !== engines.length) throw new ClientError('usage', `--engine is docker or process, not ${engines.join(', ')}`)
   const cpus = text(options, 'cpus')
   const memory = text(options, 'memory')
+  const exclusive = texts(options, 'exclusiveTag')
+  const tags = [...new Set([...texts(options, 'tag'), ...exclusive])]
+  const bad = tags.find((tag) => !isTag(tag))
+  if (bad !== undefined)
+    throw new ClientError('usage', `a tag is 1 to 63 letters, digits and . _ : = / -, the first a letter or digit, not ${JSON.stringify(bad)}`)
+  const onlyMine = flag(options, 'onlyMine')
   const settings = {
     project: invite.project,
     addresses: invite.addresses,
@@ -46,7 +61,11 @@ async function join(context: Context, [given = '', dir]: readonly string[], opti
     slots: parseWhole(text(options, 'slots') ?? '1', '--slots', 1, SLOTS_MAX),
     engines: known,
     ...(cpus === undefined ? {} : { cpuMillis: parseCpus(cpus, '--cpus') }),
-    ...(memory === undefined ? {} : { memoryBytes: parseBytes(memory, '--memory') })
+    ...(memory === undefined ? {} : { memoryBytes: parseBytes(memory, '--memory') }),
+    ...(tags.length === 0 ? {} : { tags }),
+    ...(exclusive.length === 0 ? {} : { exclusiveTags: [...new Set(exclusive)] }),
+    ...(options.gpus === false ? { gpus: 'none' as const } : {}),
+    ...(onlyMine ? { ownerOnly: true } : {})
   }
   const { nodeDir } = await import('../live/node-control.ts')
   const folder = nodeDir(dir, context.home)
@@ -56,7 +75,8 @@ async function join(context: Context, [given = '', dir]: readonly string[], opti
     return
   }
   const { initNode } = await import('#node/main')
-  const { peerId } = await initNode(folder, settings)
+  const signer = onlyMine || flag(options, 'mine') ? await Home.at(context.home).signer() : undefined
+  const { peerId } = await initNode(folder, settings, signer === undefined ? undefined : (node) => signOwnership(signer, node, invite.project))
   if (io.json) io.outJson({ id: peerId, dir: folder, ...settings })
   else {
     io.out(peerId)

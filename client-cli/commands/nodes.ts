@@ -1,26 +1,30 @@
 import type { Command } from 'commander'
 import type { NodeView } from '#protocol/owner/messages'
 import { type Context, examples, type Verb } from '../command.ts'
+import { Home } from '../live/home.ts'
 import { formatBytes, formatDuration, formatTable } from '../output/text.ts'
 
 export function define(command: Command, run: (verb: Verb) => void): void {
   command.addHelpText(
     'after',
     examples('talko nodes', 'talko nodes -o json') +
-      '\nINVALID counts results that lost against a quorum: lies, or broken hardware. ERRORS are failures of the node itself. DATA lies there for later runs.\n'
+      '\nINVALID counts results that lost against a quorum: lies, or broken hardware. ERRORS are failures of the node itself. DATA lies there for later runs.\n' +
+      'BUSY and GPUS are what is taken of what there is. A tag that ends with ! keeps tasks away that do not ask for it (talko run --tag).\n' +
+      'OWNER is the client whose tasks the node takes first, and with "only" takes alone (talko node join --mine, --only-mine).\n'
   )
   run(async (context: Context) => {
     const { io, signal } = context
     const nodes = await (await context.client()).nodes({ signal })
     if (io.json) io.outJson(nodes)
-    else for (const line of nodeTable(nodes, io.nowMs)) io.out(line)
+    else for (const line of nodeTable(nodes, io.nowMs, (await Home.at(context.home).signer()).peerId)) io.out(line)
     return undefined
   })
 }
 
-export function nodeTable(nodes: readonly NodeView[], nowMs: number): string[] {
+/** `me`: the client that asks. */
+export function nodeTable(nodes: readonly NodeView[], nowMs: number, me = ''): string[] {
   return formatTable(
-    ['NODE', 'STATE', 'BUSY', 'VALID', 'INVALID', 'ERRORS', 'LOST', 'DATA', 'SEEN', 'PLATFORM', 'ENGINES', 'ID'],
+    ['NODE', 'STATE', 'BUSY', 'VALID', 'INVALID', 'ERRORS', 'LOST', 'DATA', 'SEEN', 'PLATFORM', 'ENGINES', 'GPUS', 'TAGS', 'OWNER', 'ID'],
     nodes.map((node) => [
       node.name,
       node.state,
@@ -33,7 +37,20 @@ export function nodeTable(nodes: readonly NodeView[], nowMs: number): string[] {
       `${formatDuration(nowMs - node.lastSeenMs)} ago`,
       node.platform,
       node.engines.join(','),
+      node.gpus.length === 0 ? '-' : `${node.gpus.filter(({ taken }) => taken).length}/${gpusText(node)}`,
+      node.tags.join(',') || '-',
+      node.owner === undefined ? '-' : `${node.owner === me ? 'you' : node.owner.slice(-8)}${node.ownerOnly ? ' only' : ''}`,
       node.id
     ])
   )
+}
+
+/** `2 A100 40 GiB`: models shown once. */
+function gpusText({ gpus }: NodeView): string {
+  const kinds = new Map<string, number>()
+  for (const { model, memoryBytes } of gpus) {
+    const kind = `${model} ${formatBytes(memoryBytes)}`
+    kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
+  }
+  return [...kinds].map(([kind, count]) => `${count} ${kind}`).join(', ')
 }

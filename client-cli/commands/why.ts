@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { NearestMiss, NodesWhy, WhyReason, WhyView } from '#protocol/owner/messages'
 import { type Context, examples, type Verb } from '../command.ts'
-import { formatBytes, formatDuration, heldText, printable } from '../output/text.ts'
+import { formatBytes, formatDuration, formatGpus, heldText, printable } from '../output/text.ts'
 
 export function define(command: Command, run: (verb: Verb) => void): void {
   command
@@ -120,7 +120,7 @@ const REASONS: Readonly<Record<WhyReason, (view: WhyView, one: boolean) => strin
   tags: ({ needs }, one) => `${one ? 'has' : 'have'} not all of the tags ${needs?.tags?.join(', ') ?? ''}`,
   reserved: (_, one) => `${one ? 'is' : 'are'} kept for tasks that ask for ${one ? 'its' : 'their'} tag (--tag)`,
   private: (_, one) => `${one ? 'takes' : 'take'} the tasks of ${one ? 'its owner' : 'their owners'} only`,
-  gpus: ({ needs }, one) => `${one ? 'has' : 'have'} not ${gpusText(needs?.gpus)}`,
+  gpus: ({ needs }, one) => `${one ? 'has' : 'have'} not ${needs?.gpus === undefined ? 'the GPUs' : formatGpus(needs.gpus)}`,
   cpu: ({ needs }, one) => `${one ? 'lends' : 'lend'} fewer than ${(needs?.cpuMillis ?? 0) / 1000} CPUs`,
   memory: ({ needs }, one) => `${one ? 'lends' : 'lend'} less than ${formatBytes(needs?.memoryBytes ?? 0)} of memory`,
   disk: ({ needs }, one) => `${one ? 'lends' : 'lend'} less than ${formatBytes(needs?.diskBytes ?? 0)} of disk`,
@@ -160,17 +160,6 @@ function advice({ waitsFor, nodes = [], nearest }: WhyView): string[] {
 }
 
 const OPTIONS: Readonly<Record<NearestMiss['requirement'], string>> = { cpu: 'cpus', memory: 'memory', disk: 'disk' }
-
-function gpusText(gpus: NonNullable<WhyView['needs']>['gpus']): string {
-  if (gpus === undefined) return 'the GPUs'
-  const { count, memoryBytes, model, driver } = gpus
-  const what = [
-    model === '' ? '' : `of model ${model}`,
-    memoryBytes === 0 ? '' : `with ${formatBytes(memoryBytes)} of memory`,
-    driver === '' ? '' : `with driver ${driver} or newer`
-  ]
-  return [counted(count, 'GPU'), ...what.filter((text) => text !== '')].join(' ')
-}
 
 function amount({ requirement }: NearestMiss, value: number): string {
   return requirement === 'cpu' ? `${value / 1000} CPUs` : `${formatBytes(value)} of ${requirement}`

@@ -1,4 +1,5 @@
 /** How things look to people. Pure. */
+import type { GpuNeeds } from '#protocol/bundle/manifest'
 import type { HeldView } from '#protocol/owner/messages'
 
 const STEPS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
@@ -65,4 +66,15 @@ export function paint(text: string, colour: keyof typeof COLOURS, enabled: boole
 /** Who held something, and why. */
 export function heldText({ by, reason }: HeldView): string {
   return reason === '' ? by : `${by}: ${reason}`
+}
+
+/** What is asked of GPUs. */
+export function formatGpus({ count, memoryBytes, model, driver }: GpuNeeds): string {
+  const what = [
+    `${count} GPU${count === 1 ? '' : 's'}`,
+    model === '' ? '' : `of model ${model}`,
+    memoryBytes === 0 ? '' : `with ${formatBytes(memoryBytes)} of memory`,
+    driver === '' ? '' : `with driver ${driver} or newer`
+  ]
+  return what.filter((text) => text !== '').join(' ')
 }

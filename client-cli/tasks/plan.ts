@@ -3,7 +3,7 @@ import { decodeManifest, manifestCid } from '#protocol/bundle/manifest'
 import type { TaskPolicy } from '#protocol/bundle/policy'
 import { policyOf } from '../client/spec.ts'
 import type { Io } from '../output/io.ts'
-import { formatBytes, formatCommand, formatDuration } from '../output/text.ts'
+import { formatBytes, formatCommand, formatDuration, formatGpus } from '../output/text.ts'
 
 export interface Plan {
   readonly manifests: readonly Uint8Array[]
@@ -28,7 +28,7 @@ export function describePlan(io: Io, plan: Plan): void {
     return
   }
   for (const { id, manifest } of bundles) {
-    const { image, command, dependencies, environment, resources } = manifest
+    const { image, command, dependencies, environment, resources, platform, gpus } = manifest
     io.out(id)
     io.say(`  would run ${formatCommand(command)} in ${image === null ? 'the bare machine' : `image ${image}`}`)
     for (const { name, root, path } of dependencies) io.say(`  /in/${name} is ${root}${path === '' ? '' : `/${path}`}`)
@@ -36,7 +36,11 @@ export function describePlan(io: Io, plan: Plan): void {
     io.say(
       `  with ${resources.cpuMillis / 1000} CPUs, ${formatBytes(resources.memoryBytes)} memory, ${formatBytes(resources.diskBytes)} disk, ${formatDuration(resources.timeMs)}`
     )
+    if (platform !== undefined) io.say(`  on ${platform}`)
+    if (gpus !== undefined) io.say(`  with ${formatGpus(gpus)}`)
   }
+  if (policy.tags.length > 0) io.say(`on nodes with ${policy.tags.length === 1 ? 'the tag' : 'the tags'} ${policy.tags.join(', ')}`)
+  if (policy.deadlineMs > 0) io.say(`on nodes that are expected to be done in ${formatDuration(policy.deadlineMs)}`)
   const tasks = plan.count * bundles.length
   io.say(`${tasks} ${tasks === 1 ? 'task' : 'tasks'}, quorum ${policy.minQuorum}, at most ${policy.maxTotalResults} executions each; nothing was submitted`)
 }

@@ -1,12 +1,12 @@
 /** Options that `run` and `map` share, and what they mean. */
 import type { Command } from 'commander'
-import type { Engine, Resources } from '#protocol/bundle/manifest'
+import { DEFAULT_RESOURCES, type Engine, type Resources } from '#protocol/bundle/manifest'
 import { COPY_RULES, type CopyRule, SAME_CLASSES, type TaskPolicy } from '#protocol/bundle/policy'
 import { parseRules } from '#protocol/compare/rules'
 import type { NodeView } from '#protocol/owner/messages'
 import type { Client } from '../client/client.ts'
 import type { TaskSpec } from '../client/spec.ts'
-import { parseBytes, parseCpus, parseDuration, parsePairs, parseWhole } from '../client/units.ts'
+import { parseBytes, parseCpus, parseDuration, parseGpus, parsePairs, parseWhole } from '../client/units.ts'
 import { type Context, collect, flag, text, texts } from '../command.ts'
 import { ClientError } from '../errors.ts'
 import { showTransfer } from './show-transfer.ts'
@@ -38,6 +38,10 @@ export function taskOptions(command: Command): void {
     .option('--priority <n>', 'higher first (default 0)')
     .option('--queue-limit <time>', 'end a task that no node was given in this time, like 100h (default: it waits)')
     .option('--force', 'run it although the same was decided before; without it such a task is ready at once, with the receipt that there is')
+    .option('--deadline <time>', 'results are of use this long after a node took the task; nodes that are not expected to make it are not asked')
+    .option('--platform <os/architecture>', 'only on such nodes, like linux/arm64 (default: what the image is for)')
+    .option('--gpus <n[:what]>', 'GPUs, like 1, or 2:model=a100,memory=40G,driver=535: so many, of that model, memory and driver at least')
+    .option('--tag <tag>', 'only on nodes with this tag; may repeat', collect)
     .option('--node <node>', 'only on this node (id, unique prefix, or name); may repeat', collect)
     .option('--name <name>', 'name of the batch')
     .option('-l, --label <key=value>', 'a label of the batch, by which talko ps, kill, hold, release and retry find it; may repeat', collect)
@@ -53,10 +57,11 @@ export function readTaskOptions(options: Options): { readonly spec: Omit<TaskSpe
     return value === undefined ? undefined : parse(value, `--${name}`)
   }
   const whole = (min: number, max: number) => (value: string, option: string) => parseWhole(value, option, min, max)
+  const deadlineMs = amount('deadline', parseDuration)
   const resources: Partial<Resources> = defined({
     cpuMillis: amount('cpus', parseCpus),
     memoryBytes: amount('memory', parseBytes),
-    timeMs: amount('time', parseDuration),
+    timeMs: amount('time', parseDuration) ?? timeWithin(deadlineMs),
     diskBytes: amount('disk', parseBytes)
   })
   const queueLimit = text(options, 'queueLimit')
@@ -67,6 +72,8 @@ export function readTaskOptions(options: Options): { readonly spec: Omit<TaskSpe
     force: flag(options, 'force') ? true : undefined,
     queueLimitMs: queueLimit === undefined ? undefined : parseDuration(queueLimit, '--queue-limit'),
     sameClass: classOption(text(options, 'sameClass')),
+    deadlineMs,
+    tags: texts(options, 'tag').length === 0 ? undefined : texts(options, 'tag'),
     compare: comparing(texts(options, 'compare')),
     independence: flag(options, 'independent') ? ('require' as const) : undefined,
     copies: amount('copies', copyRule)
@@ -82,7 +89,7 @@ export function readTaskOptions(options: Options): { readonly spec: Omit<TaskSpe
       environment: parsePairs(texts(options, 'env'), '-e'),
       labels: parsePairs(texts(options, 'label'), '-l'),
       compareStdout: !flag(options, 'ignoreStdout'),
-      ...defined({ name: text(options, 'name') })
+      ...defined({ name: text(options, 'name'), platform: text(options, 'platform'), gpus: amount('gpus', parseGpus) })
     },
     nodes: texts(options, 'node')
   }
@@ -92,6 +99,11 @@ function classOption(given: string | undefined): TaskPolicy['sameClass'] | undef
   const found = SAME_CLASSES.find((name) => name === given)
   if (given !== undefined && found === undefined) throw new ClientError('usage', `--same-class is platform or cpu, not ${JSON.stringify(given)}`)
   return found
+}
+
+/** A run that may take all the time there is leaves a node no time to be away: half of it, and no more than the default. */
+function timeWithin(deadlineMs: number | undefined): number | undefined {
+  return deadlineMs === undefined ? undefined : Math.max(1, Math.min(DEFAULT_RESOURCES.timeMs, Math.floor(deadlineMs / 2)))
 }
 
 function comparing(rules: readonly string[]): TaskPolicy['compare'] | undefined {

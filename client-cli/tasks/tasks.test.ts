@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { DEFAULT_POLICY } from '#protocol/bundle/policy'
 import type { TaskView } from '#protocol/owner/messages'
+import { policyOf } from '../client/spec.ts'
 import { EXIT } from '../errors.ts'
 import { statusLines } from './node-status.ts'
 import { findNodes, readTaskOptions } from './task-options.ts'
@@ -85,6 +86,29 @@ describe('task options', () => {
       name: 'sweep'
     })
     assert.deepEqual(nodes, ['n'])
+  })
+  it('ask for a platform, GPUs, tags and a deadline', () => {
+    const { spec } = readTaskOptions({
+      engine: 'docker',
+      platform: 'linux/arm64',
+      gpus: '2:model=A100,memory=40G,driver=535.0',
+      tag: ['lab', 'fast'],
+      deadline: '20m'
+    })
+    assert.equal(spec.platform, 'linux/arm64')
+    assert.deepEqual(spec.gpus, { count: 2, model: 'A100', memoryBytes: 40 * 1024 ** 3, driver: '535.0' })
+    assert.deepEqual(policyOf(spec.policy).tags, ['fast', 'lab'])
+    assert.equal(policyOf(spec.policy).deadlineMs, 1_200_000)
+    // Half of it, so that a node may be away meanwhile.
+    assert.equal(spec.resources?.timeMs, 600_000)
+    assert.equal(readTaskOptions({ engine: 'docker', deadline: '20m', time: '15m' }).spec.resources?.timeMs, 900_000)
+    for (const gpus of ['0', 'many', '1:colour=red', '1:memory=big']) assert.throws(() => readTaskOptions({ engine: 'docker', gpus }), { code: 'usage' })
+    assert.throws(() => policyOf({ tags: ['two words'] }), { code: 'usage' })
+  })
+  it('need no larger quorum than nodes are named', () => {
+    assert.equal(policyOf({ nodes: ['a'] }).minQuorum, 1)
+    assert.equal(policyOf({ nodes: ['a', 'b', 'c'] }).minQuorum, 2)
+    assert.throws(() => policyOf({ nodes: ['a'], minQuorum: 2 }), { code: 'usage', message: /a quorum of 2 needs as many nodes, and 1 is named/ })
   })
   it('find nodes by id, name and unique prefix', () => {
     const known = [

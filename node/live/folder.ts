@@ -3,6 +3,8 @@ import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { peerIdFromString } from '@libp2p/peer-id'
 import { multiaddr } from '@multiformats/multiaddr'
+import type { Ownership } from '#protocol/control/owner'
+import type { PeerIdString } from '#protocol/ids'
 import { generateIdentity, identityFrom, type Signer } from '#protocol/signing/keys'
 import { NodeError } from '../errors.ts'
 import type { NodeSettings } from '../settings.ts'
@@ -12,16 +14,24 @@ const SETTINGS = 'node.json'
 const KEY = 'node.key'
 const SETTINGS_BYTES_MAX = 256 * 1024
 
-/** Writes `node.json` and `node.key`. Throws NodeError `exists` or `bad_settings`. */
-export async function makeNodeFolder(dir: string, settings: NodeSettings): Promise<Signer> {
-  check(settings, 'the settings')
+/** Writes `node.json` and `node.key`. Throws NodeError `exists` or `bad_settings`. `claim` signs for the node's key whose it is. */
+export async function makeNodeFolder(dir: string, given: NodeSettings, claim?: (node: PeerIdString) => Ownership): Promise<Signer> {
+  check(claim === undefined ? given : { ...given, owner: NOBODY }, 'the settings')
   await mkdir(dir, { recursive: true })
   if (await exists(join(dir, SETTINGS)))
     throw new NodeError('exists', `there is a node in ${dir} already; start it (talko node start), or choose another folder`)
   // The key first: a folder with settings is a whole one.
   const signer = (await exists(join(dir, KEY))) ? await readKey(dir) : await makeKey(dir)
+  const settings = claim === undefined ? given : { ...given, owner: toText(claim(signer.peerId)) }
   await writeFile(join(dir, SETTINGS), `${JSON.stringify({ v: 1, ...settings }, null, 2)}\n`, { flag: 'wx' })
   return signer
+}
+
+/** A stand-in until the key is there that is signed for. */
+const NOBODY = { client: '', signature: Buffer.alloc(64).toString('base64') }
+
+function toText({ client, signature }: Ownership): NonNullable<NodeSettings['owner']> {
+  return { client, signature: Buffer.from(signature).toString('base64') }
 }
 
 /** Throws NodeError `not_a_node_folder`, `bad_settings` or `bad_key`. */

@@ -1,7 +1,7 @@
 /** What this machine has to lend. */
 import { readFile, statfs } from 'node:fs/promises'
 import { arch, availableParallelism, cpus, platform, totalmem } from 'node:os'
-import type { Capabilities } from '#protocol/control/messages'
+import type { Capabilities, Gpu } from '#protocol/control/messages'
 import type { NodeSettings } from '../settings.ts'
 
 /** Docker's names for what Node calls otherwise. */
@@ -10,7 +10,7 @@ const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: '
 /** Settings first, then what the machine says. */
 export async function capabilitiesOf(
   settings: NodeSettings,
-  { dir, engines }: { readonly dir: string; readonly engines: readonly string[] }
+  { dir, engines, gpus }: { readonly dir: string; readonly engines: readonly string[]; readonly gpus: readonly Gpu[] }
 ): Promise<Capabilities> {
   const disk = await statfs(dir)
   // Docker runs Linux containers on every system.
@@ -23,10 +23,13 @@ export async function capabilitiesOf(
     memoryBytes: settings.memoryBytes ?? totalmem(),
     diskBytes: disk.bavail * disk.bsize,
     slots: settings.slots,
-    tags: [],
-    exclusive: [],
-    gpus: [],
-    ownerOnly: false
+    tags: [...(settings.tags ?? [])],
+    exclusive: [...(settings.exclusiveTags ?? [])],
+    gpus: [...gpus],
+    ownerOnly: settings.ownerOnly ?? false,
+    ...(settings.owner === undefined
+      ? {}
+      : { owner: { client: settings.owner.client, signature: new Uint8Array(Buffer.from(settings.owner.signature, 'base64')) } })
   }
 }
 

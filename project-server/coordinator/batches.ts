@@ -7,7 +7,7 @@ import { clientOf, quotaFault } from './clients.ts'
 import type { AcceptedBundle, Aim, Event } from './events.ts'
 import { joinGroup } from './groups.ts'
 import type { Batch, Bundle, DataNeed, Task } from './model.ts'
-import { needsOf } from './needs.ts'
+import { lackOf, needsOf } from './needs.ts'
 import { BATCH_TASKS_MAX, DATA_NEEDS_MAX, LIVE_TASKS_MAX } from './policy.ts'
 import { bundleKey, encodeBundleRecord, nameKey, openKey, ownKey, recentKey, taskKeyOf } from './records.ts'
 import { batchOver, sourcesRefusal, waitFor } from './sources.ts'
@@ -18,7 +18,7 @@ import { kill } from './tasks.ts'
 
 /** Why a submission cannot be accepted. */
 export interface SubmitRefusal {
-  readonly code: 'not_owner' | 'too_large' | 'quota' | 'unavailable' | 'not_found' | 'malformed'
+  readonly code: 'not_owner' | 'too_large' | 'quota' | 'unavailable' | 'not_found' | 'malformed' | 'unsuitable'
   readonly message: string
 }
 
@@ -42,7 +42,23 @@ export function submitRefusal(state: State, event: Submit): SubmitRefusal | unde
       code: 'unavailable',
       message: `the project has ${state.liveTasks} undecided tasks, at most ${LIVE_TASKS_MAX} are kept; try again when some are done`
     }
-  return sourcesRefusal(state, event)
+  return sourcesRefusal(state, event) ?? namedRefusal(state, event)
+}
+
+/** Nodes were named, and none of them can ever run one of the tasks, as far as they are known. One that never came may. */
+function namedRefusal(state: State, { by, bundles, policy: { nodes, tags, sameClass } }: Submit): SubmitRefusal | undefined {
+  const named = nodes.map((id) => state.nodes.get(id)).filter((node) => node !== undefined)
+  if (nodes.length === 0 || named.length < nodes.length) return undefined
+  const client = { id: by }
+  for (const { manifest, platform } of new Set(bundles)) {
+    const needs = needsOf(manifest, platform)
+    const lacks = named.map((node) => lackOf(node.offer, { needs, tags, client, sameClass }))
+    if (lacks.includes(undefined)) continue
+    const [first] = named
+    const others = named.length === 1 ? '' : `, nor can the ${named.length - 1} others that are named`
+    return { code: 'unsuitable', message: `node ${first?.offer.name || first?.id} can never run it (${lacks[0]})${others}; name others, or ask for less` }
+  }
+  return undefined
 }
 
 /** Nothing | created, and staged with the last part. */

@@ -11,9 +11,9 @@ import { isLive } from './states.ts'
 /** The group of a task, with one more in it. `platform`: of what has begun it. */
 export function joinGroup(state: State, batch: Batch, bundle: Bundle, platform: string | null = null): Group {
   const { client } = batch
-  const { priority, nodes, tags } = batch.policy
+  const { priority, nodes, tags, sameClass } = batch.policy
   const needs = needsOn(state, bundle.needs, platform)
-  const key = `${needs.key} ${priority} ${client.id} ${tags.join(',')} ${nodes.length === 0 ? '' : [...nodes].sort().join(',')}`
+  const key = `${sameClass === 'no' ? '' : sameClass} ${needs.key} ${priority} ${client.id} ${tags.join(',')} ${nodes.length === 0 ? '' : [...nodes].sort().join(',')}`
   let group = state.groups.get(key)
   if (group === undefined) {
     group = {
@@ -21,6 +21,7 @@ export function joinGroup(state: State, batch: Batch, bundle: Bundle, platform: 
       client,
       needs,
       tags,
+      sameClass,
       priority,
       nodes: nodes.length === 0 ? null : new Set(nodes),
       kinds: { own: [], others: [] },

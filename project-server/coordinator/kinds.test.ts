@@ -3,7 +3,6 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { DEFAULT_POLICY } from '#protocol/bundle/policy'
 import { batchId, bundle, CoordinatorWorld, offer } from '../../test/support/coordinator.ts'
-import { clientOf } from './clients.ts'
 import type { NodeOffer } from './events.ts'
 import { lackOf } from './needs.ts'
 import { NODE_KINDS_MAX } from './policy.ts'
@@ -123,6 +122,7 @@ describe('what can go where', () => {
     const event = fc.oneof(fc.record({ node, number: fc.nat(4) }), fc.record({ task }))
     let placed = 0
     let waited = 0
+    let refused = 0
     await fc.assert(
       fc.asyncProperty(fc.array(event, { minLength: 5, maxLength: 25 }), async (events) => {
         const at = await world()
@@ -140,17 +140,18 @@ describe('what can go where', () => {
             const batch = batchId(groups.length + 1)
             const accepted = bundle(`${groups.length}`, platform === undefined ? {} : { platform })
             const { resources } = accepted.manifest
-            groups.push({
-              batch,
-              needs: {
-                needs: { key: '', engine: 'process', ...resources, platform: platform ?? null, gpus: null },
-                tags,
-                sameClass: 'no',
-                client: clientOf({ clients: new Map() }, by)
-              },
-              nodes
-            })
-            at.apply({ kind: 'submit', batch, name: '', by, bundles: [accepted], policy: { ...DEFAULT_POLICY, ...ONE, tags, nodes }, more: false, seed: 1 })
+            const needs = { key: '', engine: 'process', ...resources, platform: platform ?? null, gpus: null }
+            const asked = { batch, needs: { needs, tags, sameClass: 'no' as const, client: { id: by } }, nodes }
+            const policy = { ...DEFAULT_POLICY, ...ONE, tags, nodes }
+            const event = { kind: 'submit' as const, batch, name: '', by, bundles: [accepted], policy, more: false, seed: 1 }
+            if (at.coordinator.refusal(event) !== undefined) {
+              // Nodes were named, and none of them can ever run it.
+              assert.ok(nodes.length > 0 && nodes.every((id) => offers.has(id) && lackOf(offers.get(id) as NodeOffer, asked.needs) !== undefined))
+              refused++
+              continue
+            }
+            groups.push(asked)
+            at.apply(event)
           }
           const free = new Map(at.coordinator.nodes().map(({ id, slots, busy }) => [id, slots - busy]))
           for (const { batch, needs, nodes } of groups) {
@@ -176,7 +177,7 @@ describe('what can go where', () => {
       }),
       { numRuns: 300 }
     )
-    assert.ok(placed > 1_000 && waited > 1_000, `${placed} ${waited}`)
+    assert.ok(placed > 1_000 && waited > 1_000 && refused > 10, `${placed} ${waited} ${refused}`)
   })
 
   it('nodes beyond the last kind are found all the same, own ones first', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { GpuNeeds, Resources } from '#protocol/bundle/manifest'
+import { DEFAULT_POLICY } from '#protocol/bundle/policy'
 import type { ReplicaId, TaskId } from '#protocol/ids'
 import { batchId, bundle, CoordinatorWorld, offer } from '../../test/support/coordinator.ts'
 import type { Gpu, NodeOffer } from './events.ts'
@@ -72,6 +73,32 @@ describe('a task goes to a node that has what it needs', () => {
     assert.equal(await asks({ count: 2, driver: '535.104.6' }), 'gpus')
     assert.equal(await asks({ driver: '550' }), 'free')
     assert.equal(await asks({ driver: '551' }), 'gpus')
+  })
+})
+
+describe('a task for named nodes (S11)', () => {
+  it('goes to one of them and to nobody else, or is refused with the reason when none can ever run it', async () => {
+    const at = await world()
+    at.join('ann', offer(1, { platform: 'linux/arm64' }))
+    at.join('bob', offer(1))
+    at.submit(batchId(1), [bundle('x')], { ...ONE, nodes: ['bob'] })
+    assert.equal(at.states(`${batchId(1)}.0`), 'bob leased')
+    const asked = (nodes: readonly string[]) =>
+      at.coordinator.refusal({
+        kind: 'submit',
+        batch: batchId(2),
+        name: '',
+        by: 'owner',
+        bundles: [bundle('y', { platform: 'linux/amd64' })],
+        policy: { ...DEFAULT_POLICY, ...ONE, nodes },
+        more: false,
+        seed: 1
+      })
+    assert.deepEqual(asked(['ann']), { code: 'unsuitable', message: 'node a node can never run it (platform); name others, or ask for less' })
+    assert.equal(asked(['bob']), undefined)
+    assert.equal(asked(['ann', 'bob']), undefined)
+    // Nobody knows what one is that has never been here: it is waited for.
+    assert.equal(asked(['ann', 'cid']), undefined)
   })
 })
 

@@ -5,6 +5,7 @@
  */
 import type { GpuNeeds, RunManifest } from '#protocol/bundle/manifest'
 import type { WhyReason } from '#protocol/owner/messages'
+import type { Client } from './clients.ts'
 import type { Gpu, NodeOffer } from './events.ts'
 import type { Group, Needs, Node, Replica } from './model.ts'
 
@@ -18,13 +19,16 @@ export function needsOf(manifest: RunManifest, platform: string | undefined): Ne
   return { ...needs, key: JSON.stringify(Object.values(needs)) }
 }
 
+/** What of a group a node must suit. */
+type Asked = Pick<Group, 'needs' | 'tags' | 'sameClass'> & { readonly client: Pick<Client, 'id'> }
+
 /** What keeps the node from ever running them, as it is: the first thing. */
-export function lackOf(offer: NodeOffer, group: Pick<Group, 'needs' | 'tags' | 'client' | 'sameClass'>): WhyReason | undefined {
+export function lackOf(offer: NodeOffer, group: Asked): WhyReason | undefined {
   return kindLack(offer, group) ?? amountLack(offer, group.needs)
 }
 
 /** The same without amounts: what all nodes of one kind lack or have alike. */
-export function kindLack(offer: NodeOffer, { needs, tags, client, sameClass }: Pick<Group, 'needs' | 'tags' | 'client' | 'sameClass'>): WhyReason | undefined {
+export function kindLack(offer: NodeOffer, { needs, tags, client, sameClass }: Asked): WhyReason | undefined {
   if (!offer.engines.includes(needs.engine)) return 'engine'
   if (needs.platform !== null && needs.platform !== offer.platform) return 'platform'
   if (!tags.every((tag) => offer.tags.includes(tag))) return 'tags'

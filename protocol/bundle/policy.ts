@@ -132,6 +132,9 @@ export function policyFault(policy: TaskPolicy): string | undefined {
     return 'the queue limit is a time of at most ten years, or 0 for none'
   if (!COPY_RULES.includes(policy.copies)) return `copies are made ${COPY_RULES.join(', ')}, not ${JSON.stringify(policy.copies)}`
   if (policy.nodes.length > 64) return 'at most 64 nodes can be named'
+  const named = new Set(policy.nodes).size
+  if (named > 0 && named < minQuorum)
+    return `a quorum of ${minQuorum} needs as many nodes, and ${named} ${named === 1 ? 'is' : 'are'} named: name more, or ask for a smaller quorum`
   if (policy.compare !== null) {
     const fault = comparingFault(policy.compare)
     if (fault !== undefined) return fault

@@ -434,4 +434,6 @@ export type OwnerErrorCode =
   | 'not_running'
   | 'disk_full'
   | 'quota'
+  /** The nodes that were named can never run it. */
+  | 'unsuitable'
   | 'unavailable'

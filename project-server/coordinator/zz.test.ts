@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import fc from 'fast-check'
+import type { TaskPolicy } from '#protocol/bundle/policy'
+import { type Action, Chaos } from '#test/support/coordinator-chaos'
+
+const NODES = 6
+const node = fc.nat({ max: NODES - 1 })
+const batch = fc.nat({ max: 5 })
+
+const TOLERANT = { kind: 'tolerance' as const, rules: { abs: 0, rel: 0, files: [] } }
+const policy = fc.constantFrom<Partial<TaskPolicy>[]>(
+  { minQuorum: 1, targetResults: 1 },
+  { minQuorum: 2, targetResults: 2 },
+  { minQuorum: 2, targetResults: 3 },
+  { minQuorum: 3, targetResults: 3, maxSuccessResults: 5, maxTotalResults: 5 },
+  { minQuorum: 2, targetResults: 3, compare: TOLERANT },
+  { minQuorum: 3, targetResults: 3, maxErrorResults: 6, compare: TOLERANT },
+  { minQuorum: 2, targetResults: 2, independence: 'require' as const },
+  { minQuorum: 2, targetResults: 2, maxErrorResults: 1, maxTotalResults: 3, priority: 1 }
+)
+
+const action: fc.Arbitrary<Action> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('submit' as const),
+      tasks: fc.integer({ min: 1, max: 6 }),
+      policy,
+      more: fc.boolean(),
+      takes: fc.constantFrom(0, 0, 1, 2, 3),
+      allowFailed: fc.boolean()
+    })
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('repeat' as const), batch }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('kill' as const), batch, task: fc.option(fc.nat({ max: 5 })) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('hold' as const), batch, task: fc.option(fc.nat({ max: 5 })), stop: fc.boolean() })
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('release' as const), batch, task: fc.option(fc.nat({ max: 5 })) }) },
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('join' as const), node }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('cut' as const), node }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('wipe' as const, 'bye' as const), node }) },
+  { weight: 14, arbitrary: fc.record({ kind: fc.constant('hear' as const), node, frames: fc.integer({ min: 1, max: 8 }) }) },
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant('ack' as const), node }) },
+  { weight: 12, arbitrary: fc.record({ kind: fc.constant('ask' as const), node }) },
+  {
+    weight: 16,
+    arbitrary: fc.record({
+      kind: fc.constant('end' as const),
+      node,
+      how: fc.constantFrom(
+        'good' as const,
+        'good' as const,
+        'good' as const,
+        'odd' as const,
+        'fail' as const,
+        'break' as const,
+        'input' as const,
+        'owner' as const
+      )
+    })
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('say_again' as const), node, back: fc.nat({ max: 3 }) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('steal' as const), node, from: node }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('pulled' as const), ok: fc.boolean() }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('completed' as const), ok: fc.constantFrom(true, true, true, false) }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('pass' as const), ms: fc.constantFrom(300, 900, 4_000, 16_000) }) },
+  { weight: 20, arbitrary: fc.constant({ kind: 'commit' as const }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('crash' as const), when: fc.constantFrom('before' as const, 'between' as const, 'after' as const) }) }
+)
+
+/** S01, X08: 10^5 actions of coordinator and nodes, crashes between any two of them. Safety at every commit; then faults stop, and every task ends. */
+it('whatever happens in whatever order, nothing is lost, doubled or decided wrongly, and in calm everything ends', async () => {
+  const sometimes: Record<string, number> = {}
+  await fc.assert(
+    fc.asyncProperty(fc.array(action, { minLength: 100, maxLength: 700, size: 'max' }), fc.nat({ max: 1 }), async (actions, liars) => {
+      const chaos = await new Chaos(NODES, liars).start()
+      for (const one of actions) await chaos.act(one)
+      chaos.calm(1_200_000)
+      assert.deepEqual([...chaos.safety.open], [], 'tasks that never end')
+      assert.deepEqual(chaos.store.keys('owed/'), [], 'killed tasks whose runs are waited for for ever')
+      assert.deepEqual(
+        chaos.nodes.filter(({ kept }) => kept.size > 0).map(({ id, kept }) => [id, ...kept]),
+        [],
+        'content that no node may ever drop'
+      )
+      sometimes.left = (sometimes.left ?? 0) + chaos.store.keys('left/').length
+      for (const [what, count] of Object.entries(chaos.sometimes)) sometimes[what] = (sometimes[what] ?? 0) + count
+    }),
+    { endOnFailure: true, numRuns: 600 }
+  )
+  for (const what of [
+    'crash before',
+    'crash between',
+    'crash after',
+    'resumed',
+    'wiped',
+    'good',
+    'odd',
+    'fail',
+    'break',
+    'input',
+    'kill',
+    'bye',
+    'disconnect silent',
+    'left by a killed run',
+    'waits for submission',
+    'waits for sources',
+    'completed',
+    'waits for node',
+    'waits for turn',
+    'waits for runs',
+    'waits for output',
+    'waits for comparison',
+    'compared',
+    'waits for release',
+    'hold',
+    'release',
+    'left'
+  ])
+    assert.ok((sometimes[what] ?? 0) > 0, `${what} never happened`)
+})
+
+it('a replica that its node is already told to drop is not found again with it', async () => {
+  const actions: Action[] = [
+    { kind: 'submit', tasks: 1, policy: { minQuorum: 2, targetResults: 3 }, more: false },
+    { kind: 'join', node: 5 },
+    { kind: 'commit' },
+    { kind: 'hear', node: 5, frames: 2 },
+    { kind: 'ask', node: 5 },
+    // The grant waits for the commit; a new stream that falls silent loses the replica, and the grant becomes a refusal.
+    { kind: 'join', node: 5 },
+    { kind: 'pass', ms: 16_000 },
+    { kind: 'commit' },
+    { kind: 'join', node: 5 }
+  ]
+  const chaos = await new Chaos(NODES, 1).start()
+  for (const one of actions) await chaos.act(one)
+  chaos.calm(60_000)
+  assert.deepEqual([...chaos.safety.open], [])
+})
