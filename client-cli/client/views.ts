@@ -111,6 +111,7 @@ function isNeeds(row: Fields): boolean {
     wholes(row, ['cpuMillis', 'memoryBytes', 'diskBytes', 'named']) &&
     optionalTexts(row, ['platform']) &&
     (row.tags === undefined || isTexts(row.tags)) &&
+    (row.deadlineMs === undefined || Number.isSafeInteger(row.deadlineMs)) &&
     (gpus === undefined || (wholes(gpus, ['count', 'memoryBytes']) && texts(gpus, ['model', 'driver'])))
   )
 }
@@ -131,7 +132,7 @@ export function nodeView(value: unknown): NodeView | undefined {
   if (fields === undefined || !texts(fields, ['id', 'name', 'state', 'platform'])) return undefined
   if (!isTexts(fields.engines) || !isTexts(fields.tags) || !optionalTexts(fields, ['owner']) || typeof fields.ownerOnly !== 'boolean') return undefined
   if (!Array.isArray(fields.gpus) || !fields.gpus.every((gpu) => isGpu(record(gpu) ?? {}))) return undefined
-  return wholes(fields, ['slots', 'busy', 'lastSeenMs', 'valid', 'invalid', 'errors', 'lost', 'dataTrees', 'dataBytes'])
+  return wholes(fields, ['availability', 'slots', 'busy', 'lastSeenMs', 'valid', 'invalid', 'errors', 'lost', 'dataTrees', 'dataBytes'])
     ? (fields as unknown as NodeView)
     : undefined
 }

@@ -10,6 +10,7 @@ export function define(command: Command, run: (verb: Verb) => void): void {
     examples('talko nodes', 'talko nodes -o json') +
       '\nINVALID counts results that lost against a quorum: lies, or broken hardware. ERRORS are failures of the node itself. DATA lies there for later runs.\n' +
       'BUSY and GPUS are what is taken of what there is. A tag that ends with ! keeps tasks away that do not ask for it (talko run --tag).\n' +
+      'THERE is the part of the time, lately, that the node was there and took tasks.\n' +
       'OWNER is the client whose tasks the node takes first, and with "only" takes alone (talko node join --mine, --only-mine).\n'
   )
   run(async (context: Context) => {
@@ -24,7 +25,7 @@ export function define(command: Command, run: (verb: Verb) => void): void {
 /** `me`: the client that asks. */
 export function nodeTable(nodes: readonly NodeView[], nowMs: number, me = ''): string[] {
   return formatTable(
-    ['NODE', 'STATE', 'BUSY', 'VALID', 'INVALID', 'ERRORS', 'LOST', 'DATA', 'SEEN', 'PLATFORM', 'ENGINES', 'GPUS', 'TAGS', 'OWNER', 'ID'],
+    ['NODE', 'STATE', 'BUSY', 'VALID', 'INVALID', 'ERRORS', 'LOST', 'DATA', 'SEEN', 'THERE', 'PLATFORM', 'ENGINES', 'GPUS', 'TAGS', 'OWNER', 'ID'],
     nodes.map((node) => [
       node.name,
       node.state,
@@ -35,6 +36,7 @@ export function nodeTable(nodes: readonly NodeView[], nowMs: number, me = ''): s
       String(node.lost),
       formatBytes(node.dataBytes),
       `${formatDuration(nowMs - node.lastSeenMs)} ago`,
+      `${node.availability}%`,
       node.platform,
       node.engines.join(','),
       node.gpus.length === 0 ? '-' : `${node.gpus.filter(({ taken }) => taken).length}/${gpusText(node)}`,

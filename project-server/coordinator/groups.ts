@@ -11,9 +11,10 @@ import { isLive } from './states.ts'
 /** The group of a task, with one more in it. `platform`: of what has begun it. */
 export function joinGroup(state: State, batch: Batch, bundle: Bundle, platform: string | null = null): Group {
   const { client } = batch
-  const { priority, nodes, tags, sameClass } = batch.policy
+  const { priority, nodes, tags, sameClass, deadlineMs } = batch.policy
+  const due = deadlineMs === 0 ? null : { batch, deadlineMs, timeMs: bundle.timeMs }
   const needs = needsOn(state, bundle.needs, platform)
-  const key = `${sameClass === 'no' ? '' : sameClass} ${needs.key} ${priority} ${client.id} ${tags.join(',')} ${nodes.length === 0 ? '' : [...nodes].sort().join(',')}`
+  const key = `${sameClass === 'no' ? '' : sameClass} ${needs.key} ${priority} ${client.id} ${tags.join(',')} ${nodes.length === 0 ? '' : [...nodes].sort().join(',')}${due === null ? '' : ` ${batch.order} ${due.timeMs}`}`
   let group = state.groups.get(key)
   if (group === undefined) {
     group = {
@@ -24,6 +25,7 @@ export function joinGroup(state: State, batch: Batch, bundle: Bundle, platform: 
       sameClass,
       priority,
       nodes: nodes.length === 0 ? null : new Set(nodes),
+      due,
       kinds: { own: [], others: [] },
       stuck: false,
       fresh: new OrderedQueue(),

@@ -5,6 +5,7 @@ import type { SameClass, TaskPolicy } from '#protocol/bundle/policy'
 import type { Sources } from '#protocol/bundle/sources'
 import type { Link } from '#protocol/control/link'
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
+import type { Due } from './availability.ts'
 import type { Client } from './clients.ts'
 import type { Comparison } from './comparisons.ts'
 import type { Cursors } from './cursors.ts'
@@ -111,6 +112,8 @@ export interface Group {
   readonly priority: number
   /** Named nodes; null for any. */
   readonly nodes: ReadonlySet<PeerIdString> | null
+  /** Null without a deadline. */
+  readonly due: Due | null
   readonly kinds: GroupKinds
   /** No node had room for its tasks when it was last looked for one. Whoever gains room looks for itself. */
   stuck: boolean
@@ -279,6 +282,9 @@ export interface Node {
   lost: number
   /** Live ones of those that it runs. */
   copies: number
+  /** The share of time that it is there and computes, as of `observedMs`: see availability.ts. */
+  availability: number
+  observedMs: number
   /** How many times as long as others' its runs take; 1 until that is known. Not written down. */
   slowness: number
   /** In a row; and until when it gets nothing for it, 0 when it does: see aside.ts. */

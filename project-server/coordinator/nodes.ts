@@ -2,6 +2,7 @@
 import { Link } from '#protocol/control/link'
 import type { PeerIdString, ReplicaId } from '#protocol/ids'
 import { failed, isDueBack } from './aside.ts'
+import { observe } from './availability.ts'
 import type { Event, NodeOffer } from './events.ts'
 import { silence } from './failing.ts'
 import type { Holding } from './holders.ts'
@@ -26,6 +27,7 @@ export function hello(state: State, event: Hello, nowMs: number): void {
     }
     state.nodes.set(node.id, node)
   }
+  observe(node, nowMs)
   const was = node.offer.owner
   node.offer = event.offer
   state.free.file(node, was)
@@ -104,6 +106,7 @@ export function sweepNodes(state: State, nowMs: number): void {
     // By a clock that was set back, nobody was heard of later than now.
     if (setBack && node.lastSeenMs > nowMs) node.lastSeenMs = nowMs
     if (node.state === 'online' && nowMs - node.lastSeenMs > silenceMs && nowMs >= state.graceUntilMs) nodeLost(state, node, silenceMs, nowMs)
+    observe(node, nowMs)
     if (isDueBack(node, nowMs)) {
       node.asideUntilMs = 0
       state.out.journal.node(node.id, 'back')
@@ -140,6 +143,8 @@ export function newNode(id: PeerIdString, offer: NodeOffer, nowMs: number): Node
     errors: 0,
     lost: 0,
     copies: 0,
+    availability: 1,
+    observedMs: nowMs,
     slowness: 1,
     failures: 0,
     asideUntilMs: 0,

@@ -50,6 +50,10 @@ export const NODE_SLOTS_MAX = 4096
 /** Kinds of nodes that are told apart (kinds.ts); nodes beyond are looked at one by one. Real projects have tens; a node that names a new tag with every hello must not make more. */
 export const NODE_KINDS_MAX = 1024
 
+/** What a node did longer ago than this counts less and less for its availability: half of it after five days. BOINC's hosts forget over ten days; a volunteer's week has seven. */
+export const AVAILABILITY_SPAN_MS = 7 * 86_400_000
+/** Nobody is expected to be away more than this: a hundred times as long as a run takes is no estimate any more. */
+export const AVAILABILITY_MIN = 0.01
 /** Leases in one Assign; a node with thousands of slots gets several. */
 export const ASSIGN_LEASES_MAX = 1024
 /** Manifest bytes in one Assign: a quarter of the frame's bound, so that everything else fits. */

@@ -60,6 +60,8 @@ export async function load(state: State, store: Records, nowMs: number): Promise
   for await (const [key] of under(store, 'open/')) await loadBatch(state, store, { id: key.slice('open/'.length), assigned })
   await loadJournal(state, store)
   for (const node of state.nodes.values()) {
+    // The coordinator was away; who else was, nobody knows.
+    node.observedMs = nowMs
     refile(state, node)
     watch(state, node, nowMs)
     if (overruns(node)) state.out.overrun.add(node)

@@ -250,6 +250,8 @@ function forgetComing({ holders }: State, node: Node, { bundle }: Task): void {
 }
 
 /** When it counts as lost for want of a start, or of a result. */
-export function deadlineMs(replica: Replica): number {
-  return replica.atMs + (replica.granted ? replica.task.bundle.timeMs + REPORT_SLACK_MS : PREPARE_MS_MAX)
+export function deadlineMs({ atMs, granted, task }: Replica): number {
+  const longest = granted ? task.bundle.timeMs + REPORT_SLACK_MS : PREPARE_MS_MAX
+  const asked = task.batch.policy.deadlineMs
+  return atMs + (asked === 0 ? longest : Math.min(longest, asked))
 }

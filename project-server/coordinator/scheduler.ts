@@ -3,6 +3,8 @@
  * room looks for tasks; nothing else is looked at. The client comes first whose turn it is by its share (fair-share.ts); of
  * its tasks those of the highest priority, and of these the first that came. A task that no node can take now holds up nobody.
  */
+
+import { isInTime } from './availability.ts'
 import { blockOf } from './clients.ts'
 import { belongsElsewhere, regroup } from './groups.ts'
 import { mustWait } from './independence.ts'
@@ -88,9 +90,10 @@ export function lookAtAll(state: State): void {
   for (const node of state.free.inOrder(0)) state.nodesChanged.add(node)
 }
 
-/** The node's offer, less what its replicas take, covers the group's needs. */
+/** The node's offer, less what its replicas take, covers the group's needs, and it should be done in time. */
 export function fits(node: Node, group: Group): boolean {
-  return (group.nodes === null || group.nodes.has(node.id)) && kindLack(node.offer, group) === undefined && roomLack(node, group.needs) === undefined
+  if (group.nodes !== null && !group.nodes.has(node.id)) return false
+  return kindLack(node.offer, group) === undefined && roomLack(node, group.needs) === undefined && isInTime(node, group)
 }
 
 /** Of the nodes that gained room, the one with the most of it takes the first task it can, again and again. */

@@ -50,6 +50,11 @@ export class RunTimes {
     if (this.#ended > ENDED_MAX && 2 * this.#ended > this.#entries.length) this.#clear()
   }
 
+  /** Undefined while too few have ended: the first to end are the short ones. */
+  get meanMs(): number | undefined {
+    return this.#samples < SAMPLES_MIN ? undefined : this.#meanMs
+  }
+
   /** After a restart, which finds them in another order. */
   sort(): void {
     this.#entries.sort((a, b) => a.sinceMs - b.sinceMs)

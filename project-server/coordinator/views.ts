@@ -103,7 +103,8 @@ export function nodeView(node: Node, silentBeforeMs: number): NodeView {
     gpus: gpus.map((gpu) => ({ ...gpu, taken: node.gpusTaken?.has(gpu.uuid) === true })),
     ...(owner === null ? {} : { owner }),
     ownerOnly,
-    ...dataOf(node)
+    ...dataOf(node),
+    availability: Math.round(node.availability * 100)
   }
 }
 

@@ -3,6 +3,7 @@
  * when it should come to an end. Reads the state and changes nothing; every rule of placing (scheduler.ts) has its reason here.
  */
 import type { ClientTurn, NearestMiss, NodesWhy, QueuePlace, RunWhy, WhyReason, WhyView } from '#protocol/owner/messages'
+import { isInTime } from './availability.ts'
 import { blockOf, type Client } from './clients.ts'
 import { isOnOther } from './groups.ts'
 import { isDependent } from './independence.ts'
@@ -50,7 +51,8 @@ export function why(state: State, task: Task, nowMs: number): WhyView {
       named: group.nodes?.size ?? 0,
       ...(platform === null ? {} : { platform }),
       ...(gpus === null ? {} : { gpus }),
-      ...(group.tags.length === 0 ? {} : { tags: group.tags })
+      ...(group.tags.length === 0 ? {} : { tags: group.tags }),
+      ...(group.due === null ? {} : { deadlineMs: group.due.deadlineMs })
     },
     runs,
     ...heldOf(task)
@@ -96,6 +98,7 @@ function reasonOf(state: State, node: Node, task: Task, nowMs: number): WhyReaso
   if (!isThere(node)) return 'away'
   const lacks = lackOf(node.offer, group)
   if (lacks !== undefined) return lacks
+  if (!isInTime(node, group)) return 'deadline'
   if (isOnOther(task, node)) return 'platform'
   if (isBarred(task, node)) return 'had_it'
   if (isOtherClass(task, node)) return 'other_class'

@@ -28,7 +28,7 @@ export interface TaskPolicy {
   readonly sameClass: SameClass
   /** Tags that a node must have, each once, in the order of their characters; empty for any node. */
   readonly tags: readonly string[]
-  /** How long after its lease a replica's result is of use, in milliseconds (BOINC delay_bound); 0 for no such bound. A node that is not expected to make it is not asked. */
+  /** How long a replica may take to start, and from its start to its result, in milliseconds (BOINC delay_bound); 0 for the project's own bounds. A node that is not expected to make it is not asked. */
   readonly deadlineMs: number
   /** When runs are copied to nodes that would be idle. */
   readonly copies: CopyRule

@@ -229,6 +229,8 @@ export interface NodeView {
   /** Data of a MiB and more that lies there for later runs, as it says itself. */
   readonly dataTrees: number
   readonly dataBytes: number
+  /** Percent of the time that it was there and computed, lately; an estimate. */
+  readonly availability: number
 }
 
 /** `difference`: how the outputs of two tasks differ, the one asked for and that of `after`. */
@@ -277,6 +279,8 @@ export type WhyReason =
   | 'cpu'
   | 'memory'
   | 'disk'
+  /** It is not expected to be done within the deadline: it is slow, or seldom there. */
+  | 'deadline'
   /** It has or had an execution of this task: results count only from different nodes. */
   | 'had_it'
   /** All runs of the task are for hosts of one class, and it is of another, or does not tell. */
@@ -377,6 +381,7 @@ export interface WhyView {
     readonly platform?: string
     readonly gpus?: GpuNeeds
     readonly tags?: readonly string[]
+    readonly deadlineMs?: number
   }
   readonly runs: readonly RunWhy[]
   /** What runs goes on; nothing new starts. */
