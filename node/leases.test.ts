@@ -10,7 +10,7 @@ import { manifestOf, replicaOf } from './testing/samples.ts'
 
 const project = await generateIdentity()
 const stranger = await generateIdentity()
-const OFFER = { engines: ['process'], cpuMillis: 1000, memoryBytes: 2 ** 30 }
+const OFFER = { engines: ['process'], cpuMillis: 1000, memoryBytes: 2 ** 30, gpus: [{ uuid: 'GPU-1' }, { uuid: 'GPU-2' }] }
 
 function assignOf(overrides: Parameters<typeof manifestOf>[0] = {}, signer = project): Assign {
   const manifest = encodeManifest(manifestOf(overrides))
@@ -54,6 +54,15 @@ describe('the check of leases', () => {
     for (const some of [leases.toReversed(), leases.slice(1), [...leases, ...leases]])
       assert.ok(checkLeases(project.peerId, OFFER, { leases: some, signature }).every((one) => one?.ok === false))
     assert.deepEqual(checkLeases(project.peerId, OFFER, { leases: [], signature }), [])
+  })
+
+  it('takes the GPUs that a task needs, each of this node and once', () => {
+    const needs = { count: 2, memoryBytes: 0, model: '', driver: '' }
+    const leased = (gpus: string[]) => checkLeases(project.peerId, OFFER, changed(assignOf({ gpus: needs }), { gpus }))[0]
+    const good = leased(['GPU-1', 'GPU-2'])
+    assert.deepEqual(good?.ok === true ? good.lease.gpus : good, ['GPU-1', 'GPU-2'])
+    for (const gpus of [[], ['GPU-1'], ['GPU-1', 'GPU-1'], ['GPU-1', 'GPU-9'], ['GPU-1', 'GPU-2', 'GPU-9']]) assert.equal(leased(gpus)?.ok, false)
+    assert.equal(checkLeases(project.peerId, OFFER, changed(assignOf(), { gpus: ['GPU-1'] }))[0]?.ok, false)
   })
 
   it('refuses what somebody else signed, and what was changed after it was signed', () => {

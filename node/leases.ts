@@ -2,7 +2,7 @@
 import { ManifestError } from '#protocol/bundle/errors'
 import { decodeManifest, type RunManifest } from '#protocol/bundle/manifest'
 import { verifyBundles } from '#protocol/bundle/sign'
-import type { Assign, Lease } from '#protocol/control/messages'
+import type { Assign, Gpu, Lease } from '#protocol/control/messages'
 import type { PeerIdString } from '#protocol/ids'
 import { parseReplicaId } from '#protocol/ids'
 import type { Fault, OfferedLease } from './agent/events.ts'
@@ -11,6 +11,7 @@ export interface Offer {
   readonly engines: readonly string[]
   readonly cpuMillis: number
   readonly memoryBytes: number
+  readonly gpus: readonly Pick<Gpu, 'uuid'>[]
 }
 
 /** One answer for each lease; undefined when it names no replica at all, so that it cannot even be returned. */
@@ -24,7 +25,7 @@ export function checkLeases(project: PeerIdString, offer: Offer, { leases, signa
 }
 
 /** `unsigned` is the project that did not sign it. */
-function checkOne({ replica, epoch, manifest: bytes, granted }: Lease, offer: Offer, unsigned: PeerIdString | undefined): OfferedLease | undefined {
+function checkOne({ replica, epoch, manifest: bytes, granted, gpus }: Lease, offer: Offer, unsigned: PeerIdString | undefined): OfferedLease | undefined {
   if (parseReplicaId(replica) === undefined) return undefined
   let manifest: RunManifest
   try {
@@ -35,8 +36,21 @@ function checkOne({ replica, epoch, manifest: bytes, granted }: Lease, offer: Of
     // A manifest that its project did not sign, or that is none, is the input's fault: no other node would run it either.
     return { ok: false, replica, fault: { class: 'input', code: error.code, message: error.message } }
   }
-  const fault = beyondOffer(manifest, offer)
-  return fault === undefined ? { ok: true, lease: { replica, epoch, bytes, manifest }, granted: granted === true } : { ok: false, replica, fault }
+  const fault = beyondOffer(manifest, offer) ?? gpuFault(manifest, offer, gpus)
+  return fault === undefined
+    ? { ok: true, lease: { replica, epoch, bytes, manifest, ...(gpus.length === 0 ? {} : { gpus }) }, granted: granted === true }
+    : { ok: false, replica, fault }
+}
+
+/** As many as the task needs, each of this machine. That nobody else has them is the coordinator's matter. */
+function gpuFault({ gpus: needs }: RunManifest, offer: Offer, gpus: readonly string[]): Fault | undefined {
+  const known = gpus.filter((uuid) => offer.gpus.some((gpu) => gpu.uuid === uuid))
+  if (new Set(known).size === gpus.length && gpus.length === (needs?.count ?? 0)) return undefined
+  return {
+    class: 'node',
+    code: 'resources',
+    message: `the task needs ${needs?.count ?? 0} GPUs and was leased ${gpus.length}, of which this node has ${known.length}`
+  }
 }
 
 function beyondOffer({ engine, resources }: RunManifest, { engines, cpuMillis, memoryBytes }: Offer): Fault | undefined {

@@ -55,6 +55,8 @@ export interface Execution {
   readonly manifest: RunManifest
   /** Where each dependency lies on the host, to be shown read-only at /in/<name>. */
   readonly inputs: readonly { readonly name: string; readonly path: string }[]
+  /** UUIDs of the GPUs that it may use, and no others; left out for none. */
+  readonly gpus?: readonly string[]
   /** The node's folder for this replica. To start it the executor makes it (what may lie there is removed), makes `out/` in it for the task and writes `stdout` and `stderr` files beside it as they arrive; a run that leaves nothing needs none of them, and whose executor never reads this is not looked for on the disk. */
   readonly folder: string
 }

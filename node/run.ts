@@ -41,13 +41,15 @@ export class WatchedExecution implements Execution {
   readonly replica: ReplicaId
   readonly manifest: RunManifest
   readonly inputs: Execution['inputs']
+  readonly gpus?: readonly string[]
   readonly #run: Run
   readonly #workspace: Workspace
 
-  constructor({ replica, manifest, inputs }: Omit<Execution, 'folder'>, run: Run, workspace: Workspace) {
+  constructor({ replica, manifest, inputs, gpus }: Omit<Execution, 'folder'>, run: Run, workspace: Workspace) {
     this.replica = replica
     this.manifest = manifest
     this.inputs = inputs
+    if (gpus !== undefined) this.gpus = gpus
     this.#run = run
     this.#workspace = workspace
     run.folderTold = false

@@ -47,7 +47,7 @@ function runner(start: Executor['start']): { readonly runner: Runner; readonly e
 async function runOnce({ runner: made, events }: ReturnType<typeof runner>): Promise<void> {
   made.prepare(lease.replica, lease.manifest)
   await until('prepared', () => events.length === 1)
-  made.start(lease.replica, lease.manifest)
+  made.start(lease)
   await until('ended', () => events.length === 2)
   made.publish(lease.replica, lease.manifest)
   await until('published', () => events.length === 3)

@@ -111,9 +111,9 @@ export class Runner {
     run.running?.kill(graceMs).catch((error: unknown) => this.#complain(replica, 'kill', error))
   }
 
-  start(replica: ReplicaId, manifest: RunManifest): void {
-    const run = this.#runOf(replica)
-    if (run.started === undefined && run.running === undefined) run.started = this.#start(replica, manifest, run)
+  start(lease: CheckedLease): void {
+    const run = this.#runOf(lease.replica)
+    if (run.started === undefined && run.running === undefined) run.started = this.#start(lease, run)
   }
 
   /** After the node's own restart: finds what still runs or ended unseen. Throws ExecutorError when an engine does not answer. */
@@ -242,11 +242,15 @@ export class Runner {
     if (run.work?.abort === abort) run.work = undefined
   }
 
-  async #start(replica: ReplicaId, manifest: RunManifest, run: Run): Promise<void> {
+  async #start({ replica, manifest, gpus }: CheckedLease, run: Run): Promise<void> {
     const { workspace, content } = this.#ports
     try {
       if (run.graceMs !== undefined) throw new ExecutorError('failed', 'ended before it began')
-      const execution = new WatchedExecution({ replica, manifest, inputs: locateInputs(content, manifest) }, run, workspace)
+      const execution = new WatchedExecution(
+        { replica, manifest, inputs: locateInputs(content, manifest), ...(gpus === undefined ? {} : { gpus }) },
+        run,
+        workspace
+      )
       const running = await this.#executor(manifest).start(execution)
       this.#attach(replica, running, run)
     } catch (error) {

@@ -232,7 +232,7 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
           ack = Math.max(ack, effect.seq)
           break
         case 'start':
-          this.#runner.start(effect.replica, effect.manifest)
+          this.#runner.start(effect.lease)
           break
         case 'clean':
           this.#runner.clean(effect.lease)

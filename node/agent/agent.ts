@@ -344,7 +344,7 @@ export class Agent {
   /** The start is an effect: it happens after the record says `running`, so a crash between the two loses a run and never doubles one. */
   #run(id: ReplicaId, lease: CheckedLease, nowMs: number): void {
     this.#held.set(id, { phase: 'running', lease }, nowMs)
-    this.#effect({ kind: 'start', replica: id, manifest: lease.manifest })
+    this.#effect({ kind: 'start', lease })
   }
 
   #ended(id: ReplicaId, ended: Ended, nowMs: number): void {

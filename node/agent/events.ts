@@ -26,6 +26,8 @@ export interface CheckedLease {
   /** Canonical bytes, kept for the next start of the node. */
   readonly bytes: Uint8Array
   readonly manifest: RunManifest
+  /** UUIDs of this machine's GPUs that are its alone; left out for none. */
+  readonly gpus?: readonly string[]
 }
 
 /** One lease of an Assign: good, or why it will not be run. */
@@ -114,7 +116,7 @@ export type Effect =
   | { readonly kind: 'send'; readonly frame: Uint8Array }
   /** Everything from the coordinator up to `seq` is durable here. */
   | { readonly kind: 'ack'; readonly seq: number }
-  | { readonly kind: 'start'; readonly replica: ReplicaId; readonly manifest: RunManifest }
+  | { readonly kind: 'start'; readonly lease: CheckedLease }
   /** Its result is recorded: what the engine still keeps of it (the container) can go. */
   | { readonly kind: 'clean'; readonly lease: CheckedLease }
   /** The replica is over: forget its container, its folder and its content. `began` is null when nothing of it was ever started. */

@@ -24,7 +24,9 @@ type Stored = readonly [
   fault: readonly [Fault['class'], code: string, message: string] | null,
   ended: readonly [EndReason, exitCode: number, startedAtMs: number, endedAtMs: number, cpuMs: number, memoryPeakBytes: number] | null,
   /** The well-known ids of nothing are left empty. */
-  content: readonly string[]
+  content: readonly string[],
+  /** Left out for none. */
+  gpus?: readonly string[]
 ]
 
 const NO_BYTES = new Uint8Array(0)
@@ -55,9 +57,9 @@ export function encodeReplica(replica: Replica): Uint8Array {
 export function decodeReplica(id: ReplicaId, bytes: Uint8Array): Replica {
   const stored: Stored = dagCbor.decode(bytes)
   if (!Array.isArray(stored) || stored[0] !== 1) throw new TypeError(`replica record ${id} is not of version 1, which this talko reads`)
-  const [, at, epoch, manifest, fault, ended, content] = stored
+  const [, at, epoch, manifest, fault, ended, content, gpus] = stored
   if (at === 'reported') return { phase: 'reported', content: content.map((text, index) => text || (NOTHING[index] ?? '')) }
-  const lease: CheckedLease = { replica: id, epoch, bytes: manifest, manifest: decodeManifest(manifest) }
+  const lease: CheckedLease = { replica: id, epoch, bytes: manifest, manifest: decodeManifest(manifest), ...(gpus === undefined ? {} : { gpus }) }
   switch (at) {
     case 'leased':
     case 'asked':
@@ -94,7 +96,8 @@ const NO_DETAILS: Details = {}
 
 /** dag-cbor by hand. */
 function write(at: At, lease: CheckedLease | null, { fault = null, ended, content = [] }: Details = NO_DETAILS): Uint8Array {
-  WRITER.list(7)
+  const gpus = lease?.gpus ?? []
+  WRITER.list(gpus.length === 0 ? 7 : 8)
     .int(1)
     .text(at)
     .int(lease?.epoch ?? 0)
@@ -108,6 +111,10 @@ function write(at: At, lease: CheckedLease | null, { fault = null, ended, conten
   }
   WRITER.list(content.length)
   for (const [index, cid] of content.entries()) WRITER.text(cid === NOTHING[index] ? '' : cid)
+  if (gpus.length > 0) {
+    WRITER.list(gpus.length)
+    for (const uuid of gpus) WRITER.text(uuid)
+  }
   return WRITER.done()
 }
 

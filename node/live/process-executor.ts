@@ -87,7 +87,7 @@ export function createProcessExecutor({ logger, folder }: ProcessExecutorOptions
 
 /** Starts the command. A command that is not there ends the run with 127 (or 126), as a shell says it. */
 function begin(execution: Execution, shells: WarmShells): Run {
-  const { folder, manifest, inputs } = execution
+  const { folder, manifest, inputs, gpus } = execution
   const out = join(folder, 'out')
   makeRunFolder(folder)
   mkdirSync(out)
@@ -113,7 +113,8 @@ function begin(execution: Execution, shells: WarmShells): Run {
   const left: PidFile = { pid, startTicks: factsOf(pid)?.startTicks ?? 0, startedAtMs }
   if (pid > 0) writeFileSync(join(folder, 'pid'), JSON.stringify(left))
   const run = new Run(execution, left, shell.process)
-  const environment = { PATH, HOME: folder, LANG: 'C.UTF-8', TZ: 'UTC', TALKO_IN: join(folder, 'in'), ...manifest.environment }
+  const cards: Record<string, string> = gpus === undefined ? {} : { CUDA_VISIBLE_DEVICES: gpus.join(',') }
+  const environment = { PATH, HOME: folder, LANG: 'C.UTF-8', TZ: 'UTC', TALKO_IN: join(folder, 'in'), ...cards, ...manifest.environment }
   shell.run(scriptOf(folder, environment, [program, ...rest]))
   return run
 }

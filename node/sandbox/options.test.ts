@@ -98,3 +98,10 @@ it('has an allow-list without the ways out of a sandbox', () => {
   const families = SECCOMP_PROFILE.syscalls.flatMap(({ names, args }) => (names.includes('socket') ? (args?.map(({ value }) => value) ?? []) : []))
   assert.deepEqual(families, [1, 2, 10, 16]) // no AF_VSOCK (40), no packets, no Bluetooth
 })
+
+it('shows the GPUs that the replica was leased, and no others', () => {
+  assert.equal(containerOptions(execution, sandbox).HostConfig?.DeviceRequests, undefined)
+  const [request, ...others] = containerOptions({ ...execution, gpus: ['GPU-1', 'GPU-2'] }, sandbox).HostConfig?.DeviceRequests ?? []
+  assert.deepEqual(request?.DeviceIDs, ['GPU-1', 'GPU-2'])
+  assert.deepEqual(others, [])
+})

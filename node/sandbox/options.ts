@@ -46,6 +46,7 @@ export function pidsLimit(pids: number): number {
 
 export function containerOptions(execution: Execution, sandbox: Sandbox): ContainerCreateOptions {
   const { command, environment, resources } = execution.manifest
+  const { gpus } = execution
   const tmpBytes = Math.max(TMP_BYTES_MIN, Math.min(resources.diskBytes, resources.memoryBytes))
   const fileBytes = Math.max(TMP_BYTES_MIN, resources.diskBytes)
   const mounts: MountSettings[] = [
@@ -95,6 +96,7 @@ export function containerOptions(execution: Execution, sandbox: Sandbox): Contai
         { Name: 'fsize', Soft: fileBytes, Hard: fileBytes }
       ],
       Mounts: mounts,
+      ...(gpus !== undefined && { DeviceRequests: [{ Driver: '', DeviceIDs: [...gpus], Capabilities: [['gpu', 'compute', 'utility']] }] }),
       ...(!tmpIsVolume && { Tmpfs: { '/tmp': `rw,exec,nosuid,nodev,size=${tmpBytes},nr_inodes=${TMP_INODES_MAX},mode=1777` } }),
       LogConfig: { Type: 'local', Config: { 'max-size': ENGINE_LOG_BYTES, 'max-file': ENGINE_LOG_FILES, compress: 'false' } },
       ...(sandbox.cgroupParent !== undefined && { CgroupParent: sandbox.cgroupParent })

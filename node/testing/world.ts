@@ -264,9 +264,9 @@ export class World {
         break
       }
       case 'start':
-        this.started.push(effect.replica)
-        this.folders.add(effect.replica)
-        this.#running.add(effect.replica)
+        this.started.push(effect.lease.replica)
+        this.folders.add(effect.lease.replica)
+        this.#running.add(effect.lease.replica)
         this.mostRunning = Math.max(this.mostRunning, this.#running.size)
         break
       case 'clean':
