@@ -25,8 +25,8 @@ export function observe(node: Node, nowMs: number): void {
 
 /** How long after its lease a run should be over there, in milliseconds: it stands still while the node is away. */
 export function expectedMs({ availability, slowness }: Pick<Node, 'availability' | 'slowness'>, { batch, timeMs }: Due): number {
-  const meanMs = batch.runs.meanMs
-  const ms = meanMs === undefined ? timeMs : meanMs * slowness
+  const { typicalMs } = batch.runs
+  const ms = typicalMs === undefined ? timeMs : typicalMs * slowness
   return ms / Math.max(AVAILABILITY_MIN, availability)
 }
 

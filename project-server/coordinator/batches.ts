@@ -7,7 +7,7 @@ import { clientOf, quotaFault } from './clients.ts'
 import type { AcceptedBundle, Aim, Event } from './events.ts'
 import { joinGroup } from './groups.ts'
 import type { Batch, Bundle, DataNeed, Task } from './model.ts'
-import { lackOf, needsOf } from './needs.ts'
+import { type Lack, lackOf, needsOf } from './needs.ts'
 import { BATCH_TASKS_MAX, DATA_NEEDS_MAX, LIVE_TASKS_MAX } from './policy.ts'
 import { bundleKey, encodeBundleRecord, nameKey, openKey, ownKey, recentKey, taskKeyOf } from './records.ts'
 import { batchOver, sourcesRefusal, waitFor } from './sources.ts'
@@ -45,6 +45,19 @@ export function submitRefusal(state: State, event: Submit): SubmitRefusal | unde
   return sourcesRefusal(state, event) ?? namedRefusal(state, event)
 }
 
+const LACKS: Readonly<Record<Lack, string>> = {
+  engine: 'it does not offer the engine',
+  platform: 'it has another system or processor',
+  tags: 'it has not the tags',
+  reserved: 'it is kept for tasks that ask for its tag',
+  private: "it takes its owner's tasks only",
+  gpus: 'it has not the GPUs',
+  other_class: 'it does not tell its processor',
+  cpu: 'it lends fewer CPUs',
+  memory: 'it lends less memory',
+  disk: 'it lends less disk'
+}
+
 /** Nodes were named, and none of them can ever run one of the tasks, as far as they are known. One that never came may. */
 function namedRefusal(state: State, { by, bundles, policy: { nodes, tags, sameClass } }: Submit): SubmitRefusal | undefined {
   const named = nodes.map((id) => state.nodes.get(id)).filter((node) => node !== undefined)
@@ -56,7 +69,10 @@ function namedRefusal(state: State, { by, bundles, policy: { nodes, tags, sameCl
     if (lacks.includes(undefined)) continue
     const [first] = named
     const others = named.length === 1 ? '' : `, nor can the ${named.length - 1} others that are named`
-    return { code: 'unsuitable', message: `node ${first?.offer.name || first?.id} can never run it (${lacks[0]})${others}; name others, or ask for less` }
+    return {
+      code: 'unsuitable',
+      message: `node ${first?.offer.name || first?.id} can never run it: ${LACKS[lacks[0] ?? 'engine']}${others}; name others, or ask for less`
+    }
   }
   return undefined
 }

@@ -94,7 +94,10 @@ describe('a task for named nodes (S11)', () => {
         more: false,
         seed: 1
       })
-    assert.deepEqual(asked(['ann']), { code: 'unsuitable', message: 'node a node can never run it (platform); name others, or ask for less' })
+    assert.deepEqual(asked(['ann']), {
+      code: 'unsuitable',
+      message: 'node a node can never run it: it has another system or processor; name others, or ask for less'
+    })
     assert.equal(asked(['bob']), undefined)
     assert.equal(asked(['ann', 'bob']), undefined)
     // Nobody knows what one is that has never been here: it is waited for.

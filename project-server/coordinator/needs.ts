@@ -19,16 +19,19 @@ export function needsOf(manifest: RunManifest, platform: string | undefined): Ne
   return { ...needs, key: JSON.stringify(Object.values(needs)) }
 }
 
+/** What lasts. */
+export type Lack = Extract<WhyReason, 'engine' | 'platform' | 'tags' | 'reserved' | 'private' | 'gpus' | 'other_class' | 'cpu' | 'memory' | 'disk'>
+
 /** What of a group a node must suit. */
 type Asked = Pick<Group, 'needs' | 'tags' | 'sameClass'> & { readonly client: Pick<Client, 'id'> }
 
 /** What keeps the node from ever running them, as it is: the first thing. */
-export function lackOf(offer: NodeOffer, group: Asked): WhyReason | undefined {
+export function lackOf(offer: NodeOffer, group: Asked): Lack | undefined {
   return kindLack(offer, group) ?? amountLack(offer, group.needs)
 }
 
 /** The same without amounts: what all nodes of one kind lack or have alike. */
-export function kindLack(offer: NodeOffer, { needs, tags, client, sameClass }: Asked): WhyReason | undefined {
+export function kindLack(offer: NodeOffer, { needs, tags, client, sameClass }: Asked): Lack | undefined {
   if (!offer.engines.includes(needs.engine)) return 'engine'
   if (needs.platform !== null && needs.platform !== offer.platform) return 'platform'
   if (!tags.every((tag) => offer.tags.includes(tag))) return 'tags'
@@ -39,7 +42,7 @@ export function kindLack(offer: NodeOffer, { needs, tags, client, sameClass }: A
   return gpus !== null && offer.gpus.filter((gpu) => serves(gpu, gpus)).length < gpus.count ? 'gpus' : undefined
 }
 
-function amountLack(offer: NodeOffer, needs: Needs): WhyReason | undefined {
+function amountLack(offer: NodeOffer, needs: Needs): Lack | undefined {
   if (needs.cpuMillis > offer.cpuMillis) return 'cpu'
   if (needs.memoryBytes > offer.memoryBytes) return 'memory'
   return needs.diskBytes > offer.diskBytes ? 'disk' : undefined

@@ -50,8 +50,8 @@ export class RunTimes {
     if (this.#ended > ENDED_MAX && 2 * this.#ended > this.#entries.length) this.#clear()
   }
 
-  /** Undefined while too few have ended: the first to end are the short ones. */
-  get meanMs(): number | undefined {
+  /** The same, undefined while too few have ended: the first to end are the short ones. */
+  get typicalMs(): number | undefined {
     return this.#samples < SAMPLES_MIN ? undefined : this.#meanMs
   }
 

@@ -212,6 +212,7 @@ export class Tasks {
     complaints.expect(live === 0 || !TERMINAL.includes(task.state), () => `${task.id} is ${task.state} and has live replicas`)
     this.#apart(task, before)
     this.#alike(task, before)
+    this.#tagged(task, before)
   }
 
   /** [4] A run more is on a processor like that of the first which has a run or a result, where that was asked for. */
@@ -225,6 +226,25 @@ export class Tasks {
       if (first !== undefined) sometimes.see('a run went to a processor like the first')
       const like = cpu !== '' && (first === undefined || this.#offerOf(first.node).cpu === cpu)
       complaints.expect(like, () => `${id}.${later.attempt} went to a processor unlike that of the first`)
+    }
+  }
+
+  /** A run goes to a node that has the tags of its task, and not to one that is kept for tasks with other tags. */
+  #tagged({ id, replicas }: TaskRecord, before: TaskRecord | undefined): void {
+    const { complaints, sometimes, records } = this.#ports
+    const asked = this.#policyOf(id).tags
+    for (const { node, attempt } of replicas.slice(before?.replicas.length ?? 0)) {
+      const { tags, exclusive } = decodeNodeRecord(records.peek(nodeKey(node)) ?? new Uint8Array(0)).offer
+      if (asked.length > 0) sometimes.see('a task for a tag was leased')
+      if (exclusive.length > 0) sometimes.see('an exclusive node was given a task')
+      complaints.expect(
+        asked.every((tag) => tags.includes(tag)),
+        () => `${id}.${attempt} needs ${asked.join(', ')} and went to a node with ${tags.join(', ')}`
+      )
+      complaints.expect(
+        exclusive.every((tag) => asked.includes(tag)),
+        () => `${id}.${attempt} went to a node that is kept for ${exclusive.join(', ')}`
+      )
     }
   }
 

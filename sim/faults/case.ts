@@ -26,7 +26,12 @@ export interface NodeCase {
   readonly cpu?: string
   /** Which network it calls from; without one, nobody can tell. */
   readonly network?: number
+  /** It has the tag; with `exclusive` it takes nothing that does not ask for it. */
+  readonly tag?: 'plain' | 'exclusive'
 }
+
+/** What some batches ask for, and some nodes have. */
+export const TAG = 'lab'
 
 export interface TaskCase {
   readonly kind: TaskKind

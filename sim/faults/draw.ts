@@ -14,6 +14,7 @@ import {
   type NodeCase,
   OWNER_ACTS,
   SERVER_FAULTS,
+  TAG,
   type TaskCase
 } from './case.ts'
 
@@ -68,7 +69,7 @@ function drawSized(seed: number, dice: Random, size: Size): Case {
   const hostile = dice.chance(0.35) ? 1 + dice.below(2) : 0
   return {
     seed,
-    ...drawOrigins(dice.fork('origins'), nodes, batches),
+    ...drawTags(dice.fork('tags'), drawOrigins(dice.fork('origins'), nodes, batches)),
     hostile,
     faults: drawFaults(dice.fork('faults'), {
       timesMax: Math.ceil((TIMES_MAX * size.nodesMax) / SMALL.nodesMax),
@@ -88,6 +89,15 @@ function drawOrigins(dice: Random, nodes: readonly NodeCase[], batches: readonly
   return {
     nodes: nodes.map((node) => (dice.chance(0.7) ? { ...node, network: dice.below(networks) } : node)),
     batches: batches.map((batch) => (dice.chance(0.5) ? { ...batch, policy: { ...batch.policy, independence: 'require' } } : batch))
+  }
+}
+
+/** In some worlds some nodes have a tag, some of them keep away all that do not ask for it, and some batches do. */
+function drawTags(dice: Random, { nodes, batches }: Pick<Case, 'nodes' | 'batches'>): Pick<Case, 'nodes' | 'batches'> {
+  if (!dice.chance(0.25)) return { nodes, batches }
+  return {
+    nodes: nodes.map((node) => (dice.chance(0.5) ? { ...node, tag: dice.chance(0.4) ? 'exclusive' : 'plain' } : node)),
+    batches: batches.map((batch) => (dice.chance(0.5) ? { ...batch, policy: { ...batch.policy, tags: [TAG] } } : batch))
   }
 }
 

@@ -148,6 +148,18 @@ export const BUGS: readonly Bug[] = [
     instead: 'first !== undefined && first.live <= 1; first'
   },
   {
+    name: 'tags are not looked at',
+    file: 'project-server/coordinator/needs.ts',
+    line: 'if (!tags.every((tag) => offer.tags.includes(tag))) return',
+    instead: 'if (tags.length > 99) return'
+  },
+  {
+    name: 'an exclusive tag keeps nobody away',
+    file: 'project-server/coordinator/needs.ts',
+    line: 'if (!offer.exclusive.every((tag) => tags.includes(tag))) return',
+    instead: 'if (offer.exclusive.length > 99) return'
+  },
+  {
     name: 'a silent node keeps its leases',
     file: 'project-server/coordinator/nodes.ts',
     line: 'for (const replica of [...node.held]) lose(state, replica, silence(replica, nowMs), nowMs)',

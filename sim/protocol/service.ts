@@ -1,4 +1,5 @@
 /** The real node service on a simulated machine, over any host. */
+
 import type { NodeError } from '#node/errors'
 import type { Ended, Execution, Executor, NodeStore, Workspace } from '#node/ports'
 import { NodeService, type ServicePorts } from '#node/service'
@@ -9,6 +10,7 @@ import type { PeerIdString, ReplicaId } from '#protocol/ids'
 import type { Host } from '#protocol/peer/host'
 import type { Signer } from '#protocol/signing/keys'
 import type { Process } from '../engine/process.ts'
+import { type NodeCase, TAG } from '../faults/case.ts'
 import type { Random } from '../random.ts'
 import { type ContentWorld, contentStore } from './content.ts'
 import { type ExecutorWorld, executor } from './executor.ts'
@@ -28,6 +30,7 @@ export interface NodeSetup {
   readonly role: Role
   /** What others reported of a task, by the bundle's name: for those who copy. */
   readonly gossip: Map<string, Outcome>
+  readonly tag?: NodeCase['tag']
 }
 
 export interface NodeServicePorts {
@@ -51,8 +54,8 @@ export interface ProjectPlace {
 
 export function nodeService(ports: NodeServicePorts, { addresses, lookUp }: ProjectPlace): NodeService {
   const { setup, machine } = ports
-  const { project, slots, cpu } = setup
-  const capabilities = capabilitiesOf(slots, cpu)
+  const { project, slots, cpu, tag } = setup
+  const capabilities = capabilitiesOf(slots, cpu, tag)
   return new NodeService(new Place(ports), {
     project,
     addresses,
@@ -68,22 +71,23 @@ export function nodeService(ports: NodeServicePorts, { addresses, lookUp }: Proj
 const STOCK_BYTES_MAX = 2 ** 40
 const known = new Map<string, Capabilities>()
 
-/** One for all that have as many slots and the same processor. */
-export function capabilitiesOf(slots: number, cpu?: string): Capabilities {
-  const made = known.get(`${slots} ${cpu}`) ?? {
+/** One for all that have as many slots, the same processor and the same tag. */
+export function capabilitiesOf(slots: number, cpu?: string, tag?: NodeCase['tag']): Capabilities {
+  const key = `${slots} ${cpu} ${tag}`
+  const made = known.get(key) ?? {
     platform: 'linux/amd64',
     engines: ['process'],
     cpuMillis: 1_000_000,
     memoryBytes: 2 ** 40,
     diskBytes: 2 ** 40,
     slots,
-    tags: [],
-    exclusive: [],
+    tags: tag === undefined ? [] : [TAG],
+    exclusive: tag === 'exclusive' ? [TAG] : [],
     gpus: [],
     ownerOnly: false,
     ...(cpu === undefined ? {} : { cpu })
   }
-  known.set(`${slots} ${cpu}`, made)
+  known.set(key, made)
   return made
 }
 

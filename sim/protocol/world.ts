@@ -261,7 +261,15 @@ export class World {
     const machine = new Machine(one.name, { engine, random: dice, path: new NodePath(one, dice, this.#pace), pace: this.#pace })
     machine.skew.offsetMs = one.clockOffsetMs
     machine.skew.perMille = one.clockPerMille
-    const setup = { signer: identityOf(one.name), project: this.project.peerId, slots: one.slots, cpu: one.cpu, role: one.role, gossip: this.#gossip }
+    const setup = {
+      signer: identityOf(one.name),
+      project: this.project.peerId,
+      slots: one.slots,
+      cpu: one.cpu,
+      role: one.role,
+      gossip: this.#gossip,
+      ...(one.tag === undefined ? {} : { tag: one.tag })
+    }
     const node = new SimNode(machine, setup, this.#nodePorts)
     this.nodes.push(node)
     this.#byPeer.set(node.id, node)
@@ -310,11 +318,12 @@ export class World {
     for (const hostile of this.hostile) hostile.stop()
     this.startServer(0)
     for (const [node] of this.#present()) node.start()
-    // As many of each class of hosts.
+    // As many of each class of hosts. A case that was kept before there were tags has none.
     const cpus = this.case.batches.some(({ policy }) => policy.sameClass === 'cpu') ? CPUS : [undefined]
+    const tag = this.case.batches.some(({ policy }) => policy.tags?.length > 0) ? { tag: 'plain' as const } : {}
     for (let index = 0; index < FRESH_NODES * cpus.length; index++) {
       const cpu = cpus[index % cpus.length]
-      this.#add({ ...FRESH, name: `fresh ${index}`, ...(cpu === undefined ? {} : { cpu }) }).start(index * 200)
+      this.#add({ ...FRESH, name: `fresh ${index}`, ...(cpu === undefined ? {} : { cpu }), ...tag }).start(index * 200)
     }
   }
 }

@@ -19,6 +19,8 @@ export const EXPECTED: readonly string[] = [
   'a run went to a processor like the first',
   'a start was refused',
   'a straggler was copied',
+  'a task for a tag was leased',
+  'an exclusive node was given a task',
   'a wrong result was agreed on',
   'an idle node ran a copy',
   'a task was answered at once',
