@@ -83,14 +83,14 @@ describe('a deadline that a host can meet (S19)', () => {
     }
     at.apply({ kind: 'kill', batch: batchId(1), by: 'owner' })
     at.pass(13_000)
-    // Two more of the same kind tell what a run takes.
+    at.apply({ kind: 'gone', node: 'slow' })
     at.submit(
       batchId(2),
       Array.from({ length: 20 }, (_, index) => bundle(`${index}`, { resources: { timeMs: 20_000 } })),
       { ...ONE, deadlineMs: 20_000 }
     )
     for (let ended = 0; ended < 6; ended++) work(quick, 13_000)
-    work(slow, 13_000)
+    at.join('slow', offer(1))
     assert.equal(slow.leases.size, 0)
     assert.equal(quick.leases.size, 1)
     assert.equal(at.coordinator.why(batchId(2))?.nodes?.find(({ nodes }) => nodes[0]?.id === 'slow')?.reason, 'deadline')
