@@ -6,7 +6,7 @@ import { decodeSources, encodeSources, type Source, type Sources } from '#protoc
 import { batchId, bundle, CoordinatorWorld, completion, offer, outputOf, plainBundle } from '#test/support/coordinator'
 import { storedManifest } from './batches.ts'
 import type { Event } from './events.ts'
-import { RANGES_MAX, SOURCE_DEPTH_MAX } from './policy.ts'
+import { DEFAULT_COORDINATOR_POLICY, RANGES_MAX, SOURCE_DEPTH_MAX } from './policy.ts'
 import { batchKey, bundleKey, decodeBatchRecord, decodeBundleRecord } from './records.ts'
 import { sourcesKey } from './sources-records.ts'
 
@@ -210,7 +210,7 @@ it('in any graph a task runs after all its sources, and fails exactly when one i
         if (range !== undefined) list.push(from(0, { name: '', part: 'after', count: index }))
         if (list.length > 0) sources.set(index, { allowFailed, list })
       }
-      const one = await new CoordinatorWorld().start()
+      const one = await new CoordinatorWorld({ ...DEFAULT_COORDINATOR_POLICY, failingMin: Number.POSITIVE_INFINITY }).start()
       one.submit(
         ONE,
         tasks.map((_, index) => plainBundle(String(index))),
@@ -248,7 +248,7 @@ it('in any graph a task runs after all its sources, and fails exactly when one i
       assert.equal(counts.created + counts.running + counts.validating, 0)
       assert.equal(counts.ready, ends.filter(Boolean).length)
     }),
-    { numRuns: 150 }
+    { numRuns: 60 }
   )
 })
 
