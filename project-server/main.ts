@@ -30,6 +30,7 @@ import { TICK_MS } from './policy.ts'
 import { type Clock, type Store, StoreError } from './ports.ts'
 import { DEFAULT_LISTEN, type DhtSettings } from './project.ts'
 import { Pulls } from './pulls.ts'
+import { Rechecks } from './rechecks.ts'
 import { publishRecord } from './record.ts'
 
 export const VERSION = '0.1.0'
@@ -135,6 +136,7 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
       if (effect.kind === 'pull') pulls.pull(effect)
       else if (effect.kind === 'compare') comparisons.compare(effect)
       else if (effect.kind === 'compared_enough') comparisons.enough(effect.task)
+      else if (effect.kind === 'recheck') rechecks.recheck(effect)
       else if (effect.kind === 'complete') completions.complete(effect)
       else if (effect.kind === 'changed') changes.changed(effect.batch)
       else control.carry(effect)
@@ -149,6 +151,7 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
   }
   const committer: Committer = new Committer({ core: coordinator, store, clock, signer, logger, carryOut, onFatal }, { epoch })
   const control = new ControlService({ host, committer, clock, logger }, { project, epoch, heartbeatMs: policy.heartbeatMs })
+  const rechecks = new Rechecks({ store, committer, random: systemRandom, logger })
   const pulls = new Pulls({ content, host, clock, logger, done: (event) => committer.apply(event) })
   const comparisons = new Comparisons({ content, host, clock, logger, committer, done: (event) => committer.apply(event) })
   await Comparisons.begin({ content, committer }, store)
@@ -191,7 +194,7 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
       stopRecord()
       owners.stop()
       control.stop()
-      await Promise.all([pulls.stop(), comparisons.stop(), completions.stop()])
+      await Promise.all([pulls.stop(), comparisons.stop(), completions.stop(), rechecks.stop()])
       await committer.stop()
       await resources.disposeAsync()
       logger.info({ project, epoch }, 'the project server has stopped')

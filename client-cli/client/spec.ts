@@ -89,6 +89,9 @@ function cid(text: string, what: string): NonNullable<ReturnType<typeof acceptCi
   return accepted
 }
 
+const WEIGHING_TOTAL_RESULTS = 20
+const WEIGHING_SUCCESS_RESULTS = 14
+
 /**
  * The policy as asked, the rest filled so that it makes sense: a quorum of 1 issues one replica, a larger quorum raises the
  * limits that would make it unreachable. Throws ClientError `usage` when what was asked for contradicts itself.
@@ -99,13 +102,16 @@ export function policyOf(asked: Partial<TaskPolicy> = {}): TaskPolicy {
   const minQuorum = asked.minQuorum ?? (named === 0 ? DEFAULT_POLICY.minQuorum : Math.min(DEFAULT_POLICY.minQuorum, named))
   const compare = asked.compare ?? DEFAULT_POLICY.compare
   const targetResults = asked.targetResults ?? minQuorum
+  // Of new nodes five must agree where one decision in a thousand may be wrong.
+  const weighs = (asked.doubtPpm ?? 0) > 0
   const policy: TaskPolicy = {
     minQuorum,
     targetResults,
     maxErrorResults: asked.maxErrorResults ?? DEFAULT_POLICY.maxErrorResults,
-    maxTotalResults: asked.maxTotalResults ?? Math.max(DEFAULT_POLICY.maxTotalResults, Math.min(64, 2 * targetResults)),
+    maxTotalResults: asked.maxTotalResults ?? Math.max(weighs ? WEIGHING_TOTAL_RESULTS : DEFAULT_POLICY.maxTotalResults, Math.min(64, 2 * targetResults)),
     maxSuccessResults:
-      asked.maxSuccessResults ?? Math.max(DEFAULT_POLICY.maxSuccessResults, Math.min(compare === null ? 64 : COMPARED_RESULTS_MAX, 2 * minQuorum)),
+      asked.maxSuccessResults ??
+      Math.max(weighs ? WEIGHING_SUCCESS_RESULTS : DEFAULT_POLICY.maxSuccessResults, Math.min(compare === null ? 64 : COMPARED_RESULTS_MAX, 2 * minQuorum)),
     priority: asked.priority ?? DEFAULT_POLICY.priority,
     nodes: [...(asked.nodes ?? DEFAULT_POLICY.nodes)],
     queueLimitMs: asked.queueLimitMs ?? DEFAULT_POLICY.queueLimitMs,
@@ -115,7 +121,9 @@ export function policyOf(asked: Partial<TaskPolicy> = {}): TaskPolicy {
     deadlineMs: asked.deadlineMs ?? DEFAULT_POLICY.deadlineMs,
     compare,
     copies: asked.copies ?? DEFAULT_POLICY.copies,
-    sameClass: asked.sameClass ?? DEFAULT_POLICY.sameClass
+    sameClass: asked.sameClass ?? DEFAULT_POLICY.sameClass,
+    adaptive: asked.adaptive ?? DEFAULT_POLICY.adaptive,
+    doubtPpm: asked.doubtPpm ?? DEFAULT_POLICY.doubtPpm
   }
   const fault = policyFault(policy)
   if (fault !== undefined) throw new ClientError('usage', fault)

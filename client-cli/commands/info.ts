@@ -104,6 +104,7 @@ export function taskLines(task: TaskView, nowMs: number): string[] {
     ['held', held === undefined ? undefined : heldText(held)],
     ['why', failure?.message],
     ['repeats', task.repeats === undefined ? undefined : `${task.repeats}, which decided the same before (--force runs it again)`],
+    ['revised', task.revised === undefined ? undefined : `${task.revised.verdict} by ${task.revised.by}: its one voter turned out wrong elsewhere`],
     ['bundle', task.bundle],
     ['command', formatCommand(task.command)],
     ...(task.sources?.list ?? []).map((source, at) => [at === 0 ? 'takes' : '', sourceText(source, task.batch)] as const),
@@ -124,7 +125,9 @@ export function taskLines(task: TaskView, nowMs: number): string[] {
     replica.verdict ?? '',
     replica.exitCode === undefined ? '' : String(replica.exitCode),
     replica.node,
-    [replica.reason ?? '', replica.message ?? ''].filter((part) => part !== '').join(': ')
+    [replica.reason ?? '', replica.message ?? '', replica.alone === undefined ? '' : `believed after ${replica.alone} confirmed results`]
+      .filter((part) => part !== '')
+      .join(': ')
   ])
   return [...lines, '', ...formatTable(['ATTEMPT', 'STATE', 'VERDICT', 'EXIT', 'NODE', 'NOTE'], rows)]
 }

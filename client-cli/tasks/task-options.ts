@@ -33,6 +33,11 @@ export function taskOptions(command: Command): void {
     )
     .option('--same-class <class>', 'all runs of a task on hosts alike: platform, or cpu (its vendor and family, and the GPU), for floating-point work')
     .option('--independent', 'results of one owner, or from one network, count as one')
+    .option(
+      '--adaptive',
+      'one result is enough of a node whose results were confirmed ten times in a row; some are checked, and all since the last check when it errs'
+    )
+    .option('--confidence <share>', 'weigh votes by what is known of their nodes, until a decision is right with this probability, like 99.9%')
     .option('--attempts <n>', 'executions that may fail or be lost before the task fails (default 3)')
     .option('--copies <when>', 'run tasks twice where nodes are idle: never, tail (the last slow ones of a batch), or idle (any) (default tail)')
     .option('--priority <n>', 'higher first (default 0)')
@@ -48,6 +53,15 @@ export function taskOptions(command: Command): void {
     .option('--engine <engine>', 'docker, or process: on the bare machine of nodes that chose it, without an image', 'docker')
     .option('--ignore-stdout', 'results agree by their output files alone, whatever they print')
     .option('--dry-run', 'say what would be submitted, and submit nothing')
+}
+
+/** 99.9% or 0.999: the doubt that is left, in millionths. */
+function parseConfidence(value: string, option: string): number {
+  const number = value.endsWith('%') ? Number(value.slice(0, -1)) / 100 : Number(value)
+  const doubtPpm = Math.round((1 - number) * 1_000_000)
+  if (value.trim() === '' || !(doubtPpm >= 1 && doubtPpm <= 500_000))
+    throw new ClientError('usage', `${option} is a share from 50% to 99.9999%, not ${JSON.stringify(value)}`)
+  return doubtPpm
 }
 
 /** What the options say by themselves; throws ClientError `usage`. */
@@ -76,7 +90,9 @@ export function readTaskOptions(options: Options): { readonly spec: Omit<TaskSpe
     tags: texts(options, 'tag').length === 0 ? undefined : texts(options, 'tag'),
     compare: comparing(texts(options, 'compare')),
     independence: flag(options, 'independent') ? ('require' as const) : undefined,
-    copies: amount('copies', copyRule)
+    copies: amount('copies', copyRule),
+    adaptive: flag(options, 'adaptive') ? true : undefined,
+    doubtPpm: amount('confidence', parseConfidence)
   })
   const engine = text(options, 'engine')
   if (engine !== 'docker' && engine !== 'process') throw new ClientError('usage', `--engine is docker or process, not ${JSON.stringify(engine)}`)

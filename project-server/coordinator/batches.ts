@@ -168,6 +168,8 @@ function open(state: State, { batch: id, name, by, policy, seed }: Submit, nowMs
     open: true,
     held: null,
     queuedAtMs: nowMs,
+    secret: null,
+    rechecks: null,
     marks: 0,
     tasks: [],
     stored: new Set(),

@@ -7,6 +7,7 @@ import { batchId, bundle, CoordinatorWorld, PROJECT, result } from '#test/suppor
 import { type Agrees, isOutput, largestAgreement, uncompared } from './agreement.ts'
 import type { Effect } from './events.ts'
 import { PULL_RETRY_MS } from './policy.ts'
+import { NO_STANDING } from './standing.ts'
 import { type Ballot, judge, type Vote } from './validator.ts'
 
 const BATCH = batchId(1)
@@ -14,7 +15,7 @@ const TASK = `${BATCH}.0`
 const COMPARE = { kind: 'tolerance' as const, rules: { abs: 0, rel: 1e-6, files: [] } }
 const TWO: TaskPolicy = { ...DEFAULT_POLICY, compare: COMPARE }
 
-const vote = (node: string, what: string, ties: readonly string[] = []): Vote => ({ kind: 'vote', node, vote: what, ties })
+const vote = (node: string, what: string, ties: readonly string[] = []): Vote => ({ kind: 'vote', node, vote: what, ties, standing: NO_STANDING })
 const voteFor = (output: string): string => voteOf(result('n', `${TASK}.1`, bundle('a').manifest.dependencies[0]?.root as never, { output }), false)
 
 describe('agreement without equality', () => {
@@ -71,7 +72,7 @@ describe('agreement without equality', () => {
 
   it('hopes for what is not compared yet: no replica more is asked for until it is known to be needed', () => {
     const policy = { ...TWO, minQuorum: 3, targetResults: 3 }
-    const ballots: Ballot[] = [vote('a', 'x'), vote('b', 'y'), { kind: 'live', node: 'c', straggles: false }]
+    const ballots: Ballot[] = [vote('a', 'x'), vote('b', 'y'), { kind: 'live', node: 'c', straggles: false, standing: NO_STANDING }]
     assert.deepEqual(
       judge(ballots, policy, () => undefined),
       { kind: 'wait', count: 0 }

@@ -22,6 +22,7 @@ import type { LeaseSigner, Taken } from './output.ts'
 import { type CoordinatorPolicy, DEFAULT_COORDINATOR_POLICY, FOUND_MAX } from './policy.ts'
 import { pullFailed, retryPull } from './pulls.ts'
 import { endWaiting } from './queue-limits.ts'
+import { recheckEvent } from './recheck-batches.ts'
 import type { BatchRecord, TaskRecord } from './records.ts'
 import { load } from './recovery.ts'
 import { pulledRemains } from './remains.ts'
@@ -89,6 +90,9 @@ export class Coordinator {
         break
       case 'brought':
         brought(state, event)
+        break
+      case 'recheck':
+        recheckEvent(state, event, nowMs)
         break
       case 'hello':
         hello(state, event, nowMs)
@@ -199,7 +203,10 @@ export class Coordinator {
 
   /** What a node said. Nothing is believed before its hello; numbered messages are applied once each, in order. */
   #fromNode(
-    event: Exclude<Event, { kind: 'submit' | 'kill' | 'hold' | 'release' | 'client' | 'brought' | 'hello' | 'pulled' | 'compared' | 'completed' | 'tick' }>,
+    event: Exclude<
+      Event,
+      { kind: 'submit' | 'kill' | 'hold' | 'release' | 'client' | 'brought' | 'hello' | 'pulled' | 'compared' | 'completed' | 'recheck' | 'tick' }
+    >,
     nowMs: number
   ): void {
     const state = this.#state

@@ -15,6 +15,7 @@ import type { Seal } from '#protocol/signing/batch'
 import type { Holding } from './holders.ts'
 import type { DataNeed } from './model.ts'
 import type { SealRef } from './receipt-records.ts'
+import type { Recheck } from './rechecks.ts'
 import type { Decision } from './records.ts'
 
 /** A manifest as accepted. */
@@ -164,6 +165,14 @@ export type Event =
   | { readonly kind: 'client'; readonly client: PeerIdString; readonly settings: Partial<ClientSettings>; readonly member?: boolean }
   /** The data that a client brought is so many bytes now. Counted by the shell from its own records. */
   | { readonly kind: 'brought'; readonly client: PeerIdString; readonly bytes: number }
+  /** What the shell read for a `recheck` effect: the same bundles, in a batch of their client; `of` are the decisions that its tasks look at, by index. `dropped` were killed. */
+  | {
+      readonly kind: 'recheck'
+      readonly batch: BatchId
+      readonly submit: Pick<Extract<Event, { kind: 'submit' }>, 'name' | 'by' | 'bundles' | 'policy' | 'seed'>
+      readonly of: readonly Recheck[]
+      readonly dropped: readonly TaskId[]
+    }
   /** The slow sweep: silent nodes, deadlines, queue against free slots. */
   | { readonly kind: 'tick' }
 
@@ -197,6 +206,8 @@ export type Effect =
   | { readonly kind: 'compared_enough'; readonly task: TaskId }
   /** All sources of a task are over: add what they gave to its bundle, and answer with `completed`. */
   | { readonly kind: 'complete'; readonly task: TaskId }
+  /** Read what these tasks of a batch ran and how they were decided by one node alone, and answer with a `recheck` event. */
+  | { readonly kind: 'recheck'; readonly batch: BatchId; readonly tasks: readonly { readonly task: TaskId; readonly node: PeerIdString }[] }
   /** For watchers. */
   | { readonly kind: 'changed'; readonly batch: BatchId; readonly task: TaskId }
 

@@ -17,6 +17,11 @@ const policy = fc.constantFrom<Partial<TaskPolicy>[]>(
   { minQuorum: 2, targetResults: 3, compare: TOLERANT },
   { minQuorum: 2, targetResults: 2, sameClass: 'cpu' as const },
   { minQuorum: 3, targetResults: 3, maxErrorResults: 6, compare: TOLERANT },
+  { adaptive: true },
+  { adaptive: true },
+  { adaptive: true, targetResults: 3 },
+  { adaptive: true, minQuorum: 3, targetResults: 3 },
+  { doubtPpm: 5_000, maxTotalResults: 12, maxSuccessResults: 10 },
   { minQuorum: 2, targetResults: 2, independence: 'require' as const },
   { minQuorum: 2, targetResults: 2, maxErrorResults: 1, maxTotalResults: 3, priority: 1 }
 )
@@ -97,6 +102,8 @@ it('whatever happens in whatever order, nothing is lost, doubled or decided wron
         [],
         'content that no node may ever drop'
       )
+      sometimes.revised = (sometimes.revised ?? 0) + chaos.store.keys('revised/').length
+      assert.deepEqual(chaos.store.keys('recheck/'), [], 'decisions that are looked at for ever')
       sometimes.left = (sometimes.left ?? 0) + chaos.store.keys('left/').length
       for (const [what, count] of Object.entries(chaos.sometimes)) sometimes[what] = (sometimes[what] ?? 0) + count
     }),
@@ -117,6 +124,9 @@ it('whatever happens in whatever order, nothing is lost, doubled or decided wron
     'bye',
     'disconnect silent',
     'left by a killed run',
+    'recheck',
+    'revised',
+    'trusted',
     'waits for submission',
     'waits for sources',
     'completed',

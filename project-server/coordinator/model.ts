@@ -14,7 +14,9 @@ import type { DataAt } from './holders.ts'
 import type { GroupKinds, NodeKind } from './kinds.ts'
 import type { OrderedQueue } from './queue.ts'
 import type { StoredResult } from './receipt-records.ts'
+import type { Recheck } from './rechecks.ts'
 import type { CancelReason, Decision, Held, Waiting } from './records.ts'
+import type { Standing } from './standing.ts'
 import type { ReplicaState, TaskState, Verdict } from './states.ts'
 import type { RunTimes } from './stragglers.ts'
 
@@ -69,6 +71,10 @@ export interface Batch {
   held: Held | null
   /** When its wait began to count against its queue limit: when it came, or was last released. */
   queuedAtMs: number
+  /** Decides which tasks are checked: known to nobody. Made when it is first asked for. */
+  secret: Uint8Array | null
+  /** What its tasks look at again, by index; null when it is an owner's. */
+  rechecks: ReadonlyMap<number, Recheck> | null
   /** See marks.ts. */
   marks: number
   /** Live tasks by index; a terminal one is undefined. */
@@ -223,6 +229,7 @@ export interface Replica {
   granted: boolean
   /** How long it ran, without what goes on. */
   ranMs: number
+  standing: Standing
   verdict: Verdict | null
   fault: { readonly class: string; readonly message: string } | null
   /** Once reported, and until the task is terminal. */
@@ -287,6 +294,12 @@ export interface Node {
   observedMs: number
   /** How many times as long as others' its runs take; 1 until that is known. Not written down. */
   slowness: number
+  /** Results in a row that others confirmed; its share of wrong ones, in millionths; and when it first came: see trust.ts. */
+  row: number
+  errorPpm: number
+  sinceMs: number
+  /** What it alone decided since its last confirmed result; null for nothing. */
+  unconfirmed: TaskId[] | null
   /** In a row; and until when it gets nothing for it, 0 when it does: see aside.ts. */
   failures: number
   asideUntilMs: number

@@ -12,6 +12,7 @@ import { retryPull } from './pulls.ts'
 import { outKey, type Waiting } from './records.ts'
 import { askAgain, forgetRemains, sweepRemains } from './remains.ts'
 import { close, closeAll, deadlineMs, giveBack, lose, refile, revive } from './replicas.ts'
+import { ERROR_RATE_AT_FIRST_PPM } from './standing.ts'
 import type { State } from './state.ts'
 import { isLive } from './states.ts'
 
@@ -146,6 +147,10 @@ export function newNode(id: PeerIdString, offer: NodeOffer, nowMs: number): Node
     availability: 1,
     observedMs: nowMs,
     slowness: 1,
+    row: 0,
+    errorPpm: ERROR_RATE_AT_FIRST_PPM,
+    sinceMs: nowMs,
+    unconfirmed: null,
     failures: 0,
     asideUntilMs: 0,
     link: null,

@@ -21,8 +21,9 @@ export function isSpare(copy: Replica): boolean {
 
 export function ballotOf(replica: Replica): Ballot {
   const node = replica.node.id
-  if (isLive(replica.state)) return { kind: 'live', node, straggles: replica.straggles }
-  if (replica.report !== null && replica.verdict !== 'inconclusive') return { kind: 'vote', node, vote: replica.report.vote, ties: tiesOf(replica) }
+  if (isLive(replica.state)) return { kind: 'live', node, straggles: replica.straggles, standing: replica.standing }
+  if (replica.report !== null && replica.verdict !== 'inconclusive')
+    return { kind: 'vote', node, vote: replica.report.vote, ties: tiesOf(replica), standing: replica.standing }
   if (replica.state === 'lost') return { kind: 'error', node }
   if (replica.fault?.class === 'node') return { kind: 'error', node }
   if (replica.fault?.class === 'input') return { kind: 'input', node, message: replica.fault.message }

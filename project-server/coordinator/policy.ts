@@ -17,6 +17,8 @@ export interface CoordinatorPolicy {
   readonly failingMin: number
   /** Nodes that fell silent soon after they began to run a task before it is held; 0: none is. One or two are chance, and a fleet is not to be risked. */
   readonly deathsMax: number
+  /** Results in a row that others confirmed, before a node decides tasks of adaptive batches alone (BOINC: 10). */
+  readonly trustedAfter: number
 }
 
 export const DEFAULT_COORDINATOR_POLICY: CoordinatorPolicy = {
@@ -27,7 +29,8 @@ export const DEFAULT_COORDINATOR_POLICY: CoordinatorPolicy = {
   idleCopies: 3,
   failuresMax: 5,
   failingMin: 10,
-  deathsMax: 3
+  deathsMax: 3,
+  trustedAfter: 10
 }
 
 /** Tasks of one batch: a batch's number and a task's index share one 53-bit order number, 20 bits of it for the index. */
@@ -99,6 +102,11 @@ export const HELD_BACK_MS_MAX = 60_000
 export const PASSED_MAX = 16
 /** Tasks that are held back for one node that became free, before it gets the next one whatever has to be moved. */
 export const HELD_BACK_AT_ONCE_MAX = 8
+
+/** What a node decided alone and nobody confirmed yet: with so many its next task is checked, so that there is never more to look at again. */
+export const UNCONFIRMED_MAX = 32
+/** How likely a new node's result is taken to be a lie that all liars tell, where votes are weighed: a fifth, as in the published models of sabotage (Sarmenta: up to 0.35; the usual case for volunteers is far below). */
+export const NEW_NODE_DOUBT_PPM = 200_000
 
 /** Two nodes that say the input is at fault are believed. */
 export const INPUT_FAULTS_MAX = 2

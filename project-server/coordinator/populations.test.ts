@@ -192,7 +192,9 @@ it('100,000 tasks in one batch, in parts of 2,048, are accepted, recovered and k
     deadlineMs: 0,
     compare: null,
     copies: 'tail' as const,
-    sameClass: 'no' as const
+    sameClass: 'no' as const,
+    adaptive: false,
+    doubtPpm: 0
   }
   const bundles = Array.from({ length: 2_048 }, (_, task) => bundle(`${task}`))
   for (let from = 0; from < 100_000; from += 2_048) {

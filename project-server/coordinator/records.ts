@@ -20,6 +20,9 @@
  * | `node/<peer>` | NodeRecord |
  * | `link/<peer>` | LinkRecord of its control stream: the numbers, and what few short messages said that the node may not have yet |
  * | `out/<peer>/<seq, 16 digits>` | what a long message said, or one of many, until the node has it |
+ * | `alone/<peer>/<task id>` | empty: this node alone decided the task, and was not confirmed since |
+ * | `recheck/<task id>` | RecheckRecord: a decision that is to be looked at again |
+ * | `revised/<batch>.<index, 9 digits>` | RevisedRecord: what came of that |
  * | `late/<replica id>` | a replica that was outstanding when its task was decided |
  * | `owed/<task id>`, `left/<batch>.<index, 9 digits>` | what the runs of a killed task may leave yet, and left: remains-records.ts |
  */
@@ -32,6 +35,7 @@ import type { FailureCode } from '#protocol/owner/messages'
 import type { AcceptedBundle, NodeOffer } from './events.ts'
 import { LINK_MESSAGES_MAX } from './policy.ts'
 import { decodeRecord as decode, encodeRecord as encode, RECORD_VERSION } from './record-version.ts'
+import { ERROR_RATE_AT_FIRST_PPM, NO_STANDING, type Standing } from './standing.ts'
 import type { ReplicaState, TaskState, Verdict } from './states.ts'
 
 const WRITER = new Writer()
@@ -105,6 +109,8 @@ export interface ReplicaRecord {
   readonly fault: { readonly class: string; readonly message: string } | null
   /** Made for an idle node, beside the replicas that the task needs. */
   readonly copy: boolean
+  /** What was known of its node when it was leased. */
+  readonly standing: Standing
 }
 
 export interface TaskRecord {
@@ -137,6 +143,29 @@ export interface NodeRecord {
   readonly invalid: number
   readonly errors: number
   readonly lost: number
+  /** Results in a row that others confirmed. */
+  readonly row: number
+  /** Share of wrong results, as BOINC estimates it, in millionths. */
+  readonly errorPpm: number
+  /** When it first came. */
+  readonly sinceMs: number
+}
+
+export interface RecheckRecord {
+  /** Who alone decided it, and how; '' until that was read. */
+  readonly node: PeerIdString
+  readonly vote: string
+  /** The task that runs it again; null until there is one. */
+  readonly by: TaskId | null
+}
+
+export interface RevisedRecord {
+  /** open: the other nodes did not agree either. */
+  readonly verdict: 'confirmed' | 'revoked' | 'open'
+  readonly by: TaskId
+  /** What a quorum of others agreed on; '' when there was none. */
+  readonly vote: string
+  readonly atMs: number
 }
 
 export type Outgoing =
@@ -167,6 +196,8 @@ export interface LateRecord {
   /** Another vote is wrong; else, as outputs that differ may agree, it tells nothing. */
   readonly exact: boolean
   readonly atMs: number
+  /** The node that alone decided it, if one did. */
+  readonly alone: PeerIdString | null
 }
 
 export function batchKey(id: BatchId): string {
@@ -229,6 +260,19 @@ export function outKey(id: PeerIdString, seq: number): string {
 /** The newest task of a client's that decided the bundle and is ready. */
 export function doneKey(by: PeerIdString, cid: string): string {
   return `done/${by}/${cid}`
+}
+
+/** What a node alone decided lies together. */
+export function aloneKey(node: PeerIdString, task: TaskId): string {
+  return `alone/${node}/${task}`
+}
+
+export function recheckKey(task: TaskId): string {
+  return `recheck/${task}`
+}
+
+export function revisedKey(task: TaskId): string {
+  return `revised/${taskKey(task).slice('task/'.length)}`
 }
 
 export function lateKey(id: ReplicaId): string {
@@ -328,9 +372,10 @@ function lengthen(cid: string): string {
 }
 
 function writeReplica(replica: ReplicaRecord, agreed: string | undefined): void {
-  const { attempt, node, state, atMs, epoch, gpus, granted, ranMs, vote, exitCode, reason, verdict, fault, copy } = replica
-  // Most have no GPU, and say nothing of it.
-  WRITER.list(gpus.length === 0 ? 13 : 14)
+  const { attempt, node, state, atMs, epoch, gpus, granted, ranMs, vote, exitCode, reason, verdict, fault, copy, standing } = replica
+  const known = standing.row > 0 || standing.alone
+  // Most have no GPU and need no standing, and say nothing of it.
+  WRITER.list(known ? 16 : gpus.length === 0 ? 13 : 14)
     .int(attempt)
     .text(node)
     .text(state)
@@ -343,7 +388,8 @@ function writeReplica(replica: ReplicaRecord, agreed: string | undefined): void 
   if (fault === null) WRITER.nil()
   else WRITER.list(2).text(fault.class).text(fault.message)
   WRITER.flag(copy)
-  if (gpus.length > 0) writeTexts(gpus)
+  if (known || gpus.length > 0) writeTexts(gpus)
+  if (known) WRITER.int(standing.row).flag(standing.alone)
 }
 
 type ReplicaRow = [
@@ -361,13 +407,15 @@ type ReplicaRow = [
   ranMs: number,
   [string, string] | null,
   boolean,
-  (readonly string[])?
+  (readonly string[])?,
+  number?,
+  boolean?
 ]
 
 const NO_GPUS: readonly string[] = []
 
 function replicaOf(
-  [attempt, node, state, atMs, epoch, granted, vote, exitCode, reason, verdict, ranMs, fault, copy, gpus = NO_GPUS]: ReplicaRow,
+  [attempt, node, state, atMs, epoch, granted, vote, exitCode, reason, verdict, ranMs, fault, copy, gpus = NO_GPUS, row = 0, alone = false]: ReplicaRow,
   agreed: string | undefined
 ): ReplicaRecord {
   return {
@@ -384,7 +432,8 @@ function replicaOf(
     reason,
     verdict,
     fault: fault === null ? null : { class: fault[0], message: fault[1] },
-    copy
+    copy,
+    standing: row === 0 && !alone ? NO_STANDING : { row, alone }
   }
 }
 
@@ -409,9 +458,11 @@ export function encodeBatchRecord(batch: BatchRecord): Uint8Array {
     compare,
     force,
     copies,
-    sameClass
+    sameClass,
+    adaptive,
+    doubtPpm
   } = policy
-  WRITER.list(18).int(RECORD_VERSION).text(id).text(name).text(by).int(createdAtMs).int(order).int(seed).list(15)
+  WRITER.list(18).int(RECORD_VERSION).text(id).text(name).text(by).int(createdAtMs).int(order).int(seed).list(17)
   WRITER.int(minQuorum).int(targetResults).int(maxErrorResults).int(maxTotalResults).int(maxSuccessResults).int(priority)
   writeTexts(nodes)
   WRITER.int(queueLimitMs).text(independence)
@@ -422,6 +473,8 @@ export function encodeBatchRecord(batch: BatchRecord): Uint8Array {
     .flag(force)
     .text(copies)
     .text(sameClass)
+    .flag(adaptive)
+    .int(doubtPpm)
     .flag(open)
     .int(tasks)
     .int(created)
@@ -459,7 +512,9 @@ export function decodeBatchRecord(bytes: Uint8Array): BatchRecord {
           (string | null)?,
           boolean?,
           CopyRule?,
-          TaskPolicy['sameClass']?
+          TaskPolicy['sameClass']?,
+          boolean?,
+          number?
         ],
         boolean,
         number,
@@ -488,7 +543,9 @@ export function decodeBatchRecord(bytes: Uint8Array): BatchRecord {
     comparing = null,
     force = false,
     copies = DEFAULT_POLICY.copies,
-    sameClass = 'no'
+    sameClass = 'no',
+    adaptive = false,
+    doubtPpm = 0
   ] = row
   const compare = comparing === null ? null : (JSON.parse(comparing) as TaskPolicy['compare'])
   const policy = {
@@ -506,7 +563,9 @@ export function decodeBatchRecord(bytes: Uint8Array): BatchRecord {
     compare,
     force,
     copies,
-    sameClass
+    sameClass,
+    adaptive,
+    doubtPpm
   }
   const counts = { created, running, validating, ready, failed, killed }
   return { id, name, by, createdAtMs, order, seed, policy, open, tasks, ...counts, held: heldOf(held), queuedAtMs }
@@ -569,9 +628,9 @@ export function decodeDoneRecord(record: Uint8Array): TaskId {
 }
 
 export function encodeNodeRecord(node: NodeRecord): Uint8Array {
-  const { id, offer, state, lastSeenMs, valid, invalid, errors, lost } = node
+  const { id, offer, state, lastSeenMs, valid, invalid, errors, lost, row, errorPpm, sinceMs } = node
   const { name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags, exclusive, gpus, ownerOnly, owner, network, cpu } = offer
-  WRITER.list(9).int(RECORD_VERSION).text(id).list(15).text(name).text(agent).text(platform)
+  WRITER.list(12).int(RECORD_VERSION).text(id).list(15).text(name).text(agent).text(platform)
   writeTexts(engines)
   WRITER.int(cpuMillis).int(memoryBytes).int(diskBytes).int(slots)
   writeTexts(tags)
@@ -581,17 +640,17 @@ export function encodeNodeRecord(node: NodeRecord): Uint8Array {
   writeTexts(exclusive)
   WRITER.list(gpus.length)
   for (const { uuid, model, memoryBytes: bytes, driver } of gpus) WRITER.list(4).text(uuid).text(model).int(bytes).text(driver)
-  return WRITER.flag(ownerOnly).text(cpu).text(state).int(lastSeenMs).int(valid).int(invalid).int(errors).int(lost).done()
+  return WRITER.flag(ownerOnly).text(cpu).text(state).int(lastSeenMs).int(valid).int(invalid).int(errors).int(lost).int(row).int(errorPpm).int(sinceMs).done()
 }
 
 export function decodeNodeRecord(bytes: Uint8Array): NodeRecord {
-  const [id, row, state, lastSeenMs, valid, invalid, errors, lost] = decode<
-    [PeerIdString, OfferRow, NodeRecord['state'], number, number, number, number, number]
+  const [id, offered, state, lastSeenMs, valid, invalid, errors, lost, row = 0, errorPpm = ERROR_RATE_AT_FIRST_PPM, sinceMs = lastSeenMs] = decode<
+    [PeerIdString, OfferRow, NodeRecord['state'], number, number, number, number, number, number?, number?, number?]
   >('node', bytes)
-  const [name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags, owner, network, exclusive, gpuRows, ownerOnly, cpu = ''] = row
+  const [name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags, owner, network, exclusive, gpuRows, ownerOnly, cpu = ''] = offered
   const gpus = gpuRows.map(([uuid, model, bytes, driver]) => ({ uuid, model, memoryBytes: bytes, driver }))
   const offer = { name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags, exclusive, gpus, ownerOnly, owner, network, cpu }
-  return { id, offer, state, lastSeenMs, valid, invalid, errors, lost }
+  return { id, offer, state, lastSeenMs, valid, invalid, errors, lost, row, errorPpm, sinceMs }
 }
 
 export function encodeLinkRecord(link: Link<Waiting>): Uint8Array {
@@ -638,13 +697,31 @@ function outgoingOf([kind, replicas, more]: OutgoingRow): Outgoing {
   return { kind, replicas }
 }
 
-export function encodeLateRecord({ node, vote, atMs, exact }: LateRecord): Uint8Array {
-  return encode([node, vote, atMs, exact])
+export function encodeLateRecord({ node, vote, atMs, exact, alone }: LateRecord): Uint8Array {
+  return encode([node, vote, atMs, exact, alone])
 }
 
 export function decodeLateRecord(bytes: Uint8Array): LateRecord {
-  const [node, vote, atMs, exact = true] = decode<[PeerIdString, string, number, boolean?]>('late', bytes)
-  return { node, vote, atMs, exact }
+  const [node, vote, atMs, exact = true, alone = null] = decode<[PeerIdString, string, number, boolean?, (PeerIdString | null)?]>('late', bytes)
+  return { node, vote, atMs, exact, alone }
+}
+
+export function encodeRecheckRecord({ node, vote, by }: RecheckRecord): Uint8Array {
+  return encode([node, vote, by])
+}
+
+export function decodeRecheckRecord(bytes: Uint8Array): RecheckRecord {
+  const [node, vote, by] = decode<[PeerIdString, string, TaskId | null]>('recheck', bytes)
+  return { node, vote, by }
+}
+
+export function encodeRevisedRecord({ verdict, by, vote, atMs }: RevisedRecord): Uint8Array {
+  return encode([verdict, by, vote, atMs])
+}
+
+export function decodeRevisedRecord(bytes: Uint8Array): RevisedRecord {
+  const [verdict, by, vote, atMs] = decode<[RevisedRecord['verdict'], TaskId, string, number]>('revised', bytes)
+  return { verdict, by, vote, atMs }
 }
 
 function writeTexts(texts: readonly string[]): void {

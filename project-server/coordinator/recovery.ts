@@ -1,6 +1,6 @@
 /** From the records to the live state, after a restart. Only what is not terminal is read, and the nodes. */
 import { Link, type Numbered } from '#protocol/control/link'
-import { type BatchId, isBatchId, type ReplicaId, type TaskId } from '#protocol/ids'
+import { type BatchId, isBatchId, parseTaskId, type ReplicaId, type TaskId } from '#protocol/ids'
 import { decodeResult, voteOf } from '#protocol/result/result'
 import type { Store } from '../ports.ts'
 import { bundleOf, orderOf, storedManifest } from './batches.ts'
@@ -12,6 +12,7 @@ import type { Batch, Node, Replica, Report, Task } from './model.ts'
 import { newNode, overruns, watch } from './nodes.ts'
 import { resumePull } from './pulls.ts'
 import { decodeStoredResult, resultKey } from './receipt-records.ts'
+import { askAgainForRechecks, loadRecheck } from './rechecks.ts'
 import {
   batchKey,
   bundleKey,
@@ -59,6 +60,7 @@ export async function load(state: State, store: Records, nowMs: number): Promise
   for await (const [, value] of under(store, 'owed/')) resumeRemains(state, decodeOwedRecord(value), nowMs)
   for await (const [key] of under(store, 'open/')) await loadBatch(state, store, { id: key.slice('open/'.length), assigned })
   await loadJournal(state, store)
+  await loadRechecks(state, store)
   for (const node of state.nodes.values()) {
     // The coordinator was away; who else was, nobody knows.
     node.observedMs = nowMs
@@ -86,13 +88,33 @@ async function loadJournal(state: State, store: Records): Promise<void> {
   if (last !== undefined) state.out.journal.loaded(kept, last)
 }
 
+/** What is looked at again, or is to be. */
+async function loadRechecks(state: State, store: Records): Promise<void> {
+  for await (const [key, value] of under(store, 'recheck/')) {
+    const running = loadRecheck(state, key.slice('recheck/'.length), value)
+    if (running === undefined) continue
+    const [by, recheck] = running
+    const { batch: id, index } = parseTaskId(by) ?? { batch: '', index: 0 }
+    const batch = state.batches.get(id)
+    if (batch !== undefined) batch.rechecks = new Map(batch.rechecks ?? []).set(index, recheck)
+  }
+  askAgainForRechecks(state)
+}
+
 /** Nodes with their links; answers under which number each lease waits that its node does not have yet. */
 async function loadNodes(state: State, store: Records): Promise<Map<ReplicaId, number>> {
   for await (const [, value] of under(store, 'node/')) {
-    const { id, offer, state: was, lastSeenMs, valid, invalid, errors, lost } = decodeNodeRecord(value)
+    const { id, offer, state: was, lastSeenMs, ...known } = decodeNodeRecord(value)
     const node = newNode(id, offer, lastSeenMs)
-    Object.assign(node, { state: was, valid, invalid, errors, lost })
+    Object.assign(node, known, { state: was })
     state.nodes.set(id, node)
+  }
+  for await (const [key] of under(store, 'alone/')) {
+    const [, id = '', task = ''] = key.split('/')
+    const node = state.nodes.get(id)
+    if (node === undefined) throw new Error(`the record of node ${id} is missing`)
+    node.unconfirmed ??= []
+    node.unconfirmed.push(task)
   }
   const filed = new Map<string, Numbered<Waiting>[]>()
   for await (const [key, value] of under(store, 'out/')) {
@@ -132,6 +154,8 @@ async function loadBatch(state: State, store: Records, { id, assigned }: { id: s
     open,
     held,
     queuedAtMs,
+    secret: null,
+    rechecks: null,
     marks: 0,
     tasks: new Array<Task | undefined>(tasks).fill(undefined),
     stored: new Set(),
@@ -234,7 +258,7 @@ function loadReplica(
 ): void {
   const node: Node | undefined = state.nodes.get(record.node)
   if (node === undefined) throw new Error(`the record of node ${record.node} is missing`)
-  const { attempt, atMs, epoch, gpus, granted, ranMs, verdict, fault, copy } = record
+  const { attempt, atMs, epoch, gpus, granted, ranMs, verdict, fault, copy, standing } = record
   const id = `${task.id}.${attempt}`
   const report = signed === undefined ? null : loadReport(task, signed)
   const replica: Replica = {
@@ -248,6 +272,7 @@ function loadReplica(
     gpus,
     granted,
     ranMs,
+    standing,
     verdict,
     fault,
     report,

@@ -11,6 +11,7 @@ import { CLOSING_MS_MAX, MESSAGE_CHARS_MAX, NODE_SLOTS_MAX, PREPARE_MS_MAX, REPO
 import type { CancelReason } from './records.ts'
 import type { State } from './state.ts'
 import { assertReplicaMove, isLive, type ReplicaState } from './states.ts'
+import { standingOf } from './trust.ts'
 
 /** -> leased, or running when nothing has to be fetched (a `copy`: see copies.ts): a new attempt of the task goes to the node with the next take. */
 export function lease(state: State, task: Task, node: Node, nowMs: number, copy = false): Replica {
@@ -27,6 +28,7 @@ export function lease(state: State, task: Task, node: Node, nowMs: number, copy 
     gpus: pickGpus(node, task.bundle.needs),
     granted: atOnce,
     ranMs: 0,
+    standing: standingOf(state, task, node),
     verdict: null,
     fault: null,
     report: null,
@@ -146,10 +148,10 @@ export function takeBack(state: State, replica: Replica, message: string, nowMs:
   tellCancelled(state, replica, 'held', nowMs)
 }
 
-/** True when the task may not be leased to the node (again): it has or had a replica of it, or is of another platform than who has. What an owner gave back unharmed does not count, nor a copy that yielded. */
+/** True when the task may not be leased to the node (again): it has or had a replica of it, decided alone what is looked at again, or is of another platform than who has. What an owner gave back unharmed does not count, nor a copy that yielded. */
 export function isBarred(task: Task, node: Node): boolean {
   for (const replica of task.replicas) if (replica.node === node && bars(replica)) return true
-  return isOnOther(task, node)
+  return isOnOther(task, node) || task.batch.rechecks?.get(task.index)?.node === node.id
 }
 
 export function bars(replica: Replica): boolean {

@@ -2,17 +2,19 @@
 import { CID } from 'multiformats/cid'
 import { DAG_CBOR, SHA2_256, sha256 } from '#protocol/content/cid'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
-import type { ReplicaId } from '#protocol/ids'
+import type { ReplicaId, TaskId } from '#protocol/ids'
 import { type Result, voteOf } from '#protocol/result/result'
 import type { Event } from './events.ts'
 import { isOnOther } from './groups.ts'
 import { type Node, outgoingOf, type Replica } from './model.ts'
 import { encodeSeal, type StoredResult, sealId, sealKey } from './receipt-records.ts'
+import { askRechecks } from './rechecks.ts'
 import { lateKey } from './records.ts'
 import { dropAwaited, takeRemains } from './remains.ts'
 import { close, giveBack, lose, moveReplica } from './replicas.ts'
 import type { State } from './state.ts'
 import { isLive } from './states.ts'
+import { confirm, loseStanding, refute } from './trust.ts'
 
 type Of<Kind> = Extract<Event, { kind: Kind }>
 
@@ -109,6 +111,7 @@ function report(state: State, replica: Replica, { result, signed }: { result: Re
     signed,
     stored: false
   }
+  loseStanding(replica)
   state.out.result(replica)
   moveReplica(state, replica, 'reported', nowMs)
   return true
@@ -143,10 +146,14 @@ function judgeLate(state: State, node: Node, result: Result): boolean {
   const agrees = voteOf(result, false) === late.vote || voteOf(result, true) === late.vote
   if (result.reason === 'killed') return true
   if (!agrees && !late.exact) return true
-  if (agrees) node.valid++
-  else node.invalid++
-  state.out.node(node)
+  if (agrees) confirm(state, node)
+  else if (late.alone === null) refute(state, node)
+  else if (!state.rechecks.has(taskOf(result.replica))) askRechecks(state, [taskOf(result.replica)], late.alone)
   return true
+}
+
+function taskOf(replica: ReplicaId): TaskId {
+  return replica.slice(0, replica.lastIndexOf('.'))
 }
 
 function dropLate(state: State, id: ReplicaId): void {

@@ -29,7 +29,7 @@ export function want(state: State, task: Task, count: number): void {
   const moved = count > 0 && belongsElsewhere(state, task)
   if (moved) move(state, task)
   const { group } = task
-  const queue = count === 0 || isHeld(task) ? null : task.replicas.some(bars) ? group.partial : group.fresh
+  const queue = count === 0 || isHeld(task) ? null : queueOf(task)
   if (task.queue !== queue) {
     if ((task.queue === null) !== (queue === null)) state.fair.wait(group.client, queue === null ? -1 : 1)
     task.queue?.remove(task)
@@ -60,7 +60,7 @@ export function requeue(state: State, tasks: readonly Task[]): void {
       continue
     }
     const { group } = task
-    const queue = task.replicas.some(bars) ? group.partial : group.fresh
+    const queue = queueOf(task)
     const joined = joining.get(queue)
     if (joined === undefined) joining.set(queue, [task])
     else joined.push(task)
@@ -69,6 +69,11 @@ export function requeue(state: State, tasks: readonly Task[]): void {
     state.groupsChanged.add(group)
   }
   for (const [queue, joined] of joining) queue.addAll(joined)
+}
+
+/** Where it waits: apart, once some node is barred from it. */
+function queueOf({ replicas, batch, group }: Task): OrderedQueue {
+  return batch.rechecks !== null || replicas.some(bars) ? group.partial : group.fresh
 }
 
 /** Leases what can be leased now. */
@@ -352,11 +357,11 @@ function fitsWithout(copy: Replica, group: Group): boolean {
 
 /** staged | validating -> running, with one replica more. */
 function issue(state: State, task: Task, node: Node, nowMs: number): void {
-  lease(state, task, node, nowMs)
+  const { standing } = lease(state, task, node, nowMs)
   task.heldBackMs = null
   task.passed = 0
   if (task.decision === null && task.state !== 'running') moveTask(state, task, 'running')
-  want(state, task, task.wanted - 1)
+  want(state, task, standing.alone ? 0 : task.wanted - 1)
 }
 
 function headOf(group: Group): Task | undefined {

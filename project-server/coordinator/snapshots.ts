@@ -20,7 +20,7 @@ export function taskRecord(task: Task): TaskRecord {
   }
 }
 
-function replicaRecord({ attempt, node, state, atMs, epoch, gpus, granted, ranMs, report, verdict, fault, copy }: Replica): ReplicaRecord {
+function replicaRecord({ attempt, node, state, atMs, epoch, gpus, granted, ranMs, report, verdict, fault, copy, standing }: Replica): ReplicaRecord {
   return {
     attempt,
     node: node.id,
@@ -35,7 +35,8 @@ function replicaRecord({ attempt, node, state, atMs, epoch, gpus, granted, ranMs
     reason: report?.reason ?? null,
     verdict,
     fault,
-    copy
+    copy,
+    standing
   }
 }
 
@@ -43,6 +44,6 @@ export function batchRecord({ id, name, client, createdAtMs, order, seed, policy
   return { id, name, by: client.id, createdAtMs, order, seed, policy, open, tasks: tasks.length, ...counts, held, queuedAtMs }
 }
 
-export function nodeRecord({ id, offer, state, lastSeenMs, valid, invalid, errors, lost }: Node): NodeRecord {
-  return { id, offer, state, lastSeenMs, valid, invalid, errors, lost }
+export function nodeRecord({ id, offer, state, lastSeenMs, valid, invalid, errors, lost, row, errorPpm, sinceMs }: Node): NodeRecord {
+  return { id, offer, state, lastSeenMs, valid, invalid, errors, lost, row, errorPpm, sinceMs }
 }

@@ -26,6 +26,7 @@ export class State {
   readonly epoch: number
   readonly policy: CoordinatorPolicy
   readonly out: Output
+  readonly signer: LeaseSigner
   /** Ids of all batches ever accepted: repeating one is a no-op. */
   readonly known = new Set<BatchId>()
   /** Those with tasks that are not terminal, or still being submitted. */
@@ -49,6 +50,8 @@ export class State {
   /** A copy may have become one that could yield, or its node one that takes tasks. */
   copiesChanged = false
   readonly late = new Map<ReplicaId, LateRecord>()
+  /** Decisions that the shell is to have looked at again, with who alone made them. */
+  readonly rechecks = new Map<TaskId, PeerIdString>()
   /** Killed tasks whose runs may leave something yet. */
   readonly remains = new Map<TaskId, Remains>()
   /** Decided tasks whose output must be asked for again, later or when a node comes back. */
@@ -77,6 +80,7 @@ export class State {
 
   constructor({ project, epoch, policy, signer }: StateOptions) {
     this.out = new Output((id) => this.replica(id), signer)
+    this.signer = signer
     this.project = project
     this.epoch = epoch
     this.policy = policy

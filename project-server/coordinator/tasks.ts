@@ -1,5 +1,6 @@
 /** What follows for a task from its replicas: wait, issue more, decide, fail; and how it ends. */
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
+import type { PeerIdString } from '#protocol/ids'
 import type { FailureCode } from '#protocol/owner/messages'
 import type { Receipt } from '#protocol/result/receipt'
 import { keptOutput } from './clients.ts'
@@ -12,7 +13,8 @@ import { ballotOf, outlook } from './outlook.ts'
 import { LATE_KEPT_MAX, OUTPUT_LOSSES_MAX } from './policy.ts'
 import { startPull } from './pulls.ts'
 import { receiptKey, resultKey } from './receipt-records.ts'
-import { doneKey, encodeDoneRecord, encodeLateRecord, lateKey, openKey } from './records.ts'
+import { askRechecks, endRecheck } from './rechecks.ts'
+import { doneKey, encodeDoneRecord, encodeLateRecord, type LateRecord, lateKey, openKey } from './records.ts'
 import { keepRemains } from './remains.ts'
 import { cancel } from './replicas.ts'
 import { want } from './scheduler.ts'
@@ -20,6 +22,7 @@ import { batchOver, taskOver } from './sources.ts'
 import type { State } from './state.ts'
 import { isLive, isTerminal } from './states.ts'
 import { moveTask } from './task-moves.ts'
+import { confirm, decidedAlone, refute } from './trust.ts'
 
 /** Called once for each task whose replicas changed in an event. */
 export function settle(state: State, task: Task, nowMs: number): void {
@@ -81,6 +84,7 @@ export function finish(state: State, task: Task, keptBytes: number | null, nowMs
   const others = task.replicas.filter((replica) => replica.state === 'reported' && replica.verdict !== 'valid')
   const [first] = agreeing
   if (first === undefined) throw new Error(`task ${task.id} is decided by no result`)
+  const alone = agreeing.length < task.batch.policy.minQuorum
   const signed = agreeing.map(({ report }) => (report as Report).signed)
   const receipt: Receipt = {
     v: 1,
@@ -88,11 +92,12 @@ export function finish(state: State, task: Task, keptBytes: number | null, nowMs
     task: task.id,
     bundle: (first.report as Report).bundle,
     epoch: state.epoch,
-    quorum: task.batch.policy.minQuorum,
+    quorum: alone ? 1 : task.batch.policy.minQuorum,
     decidedAtMs: decision.atMs,
     vote: decision.vote,
     results: signed.map(({ body }) => body),
     dissent: others.map(({ node, report }) => ({ node: node.id, vote: (report as Report).vote })),
+    ...(alone ? { trusted: agreeing.find(({ standing }) => standing.alone)?.standing.row ?? 0 } : {}),
     ...(agreeing.some(({ report }) => report?.vote !== decision.vote) ? { compare: JSON.stringify(task.batch.policy.compare) } : {})
   }
   state.out.receipt({ key: receiptKey(task.id), receipt, seals: signed })
@@ -121,7 +126,7 @@ function decide(state: State, task: Task, vote: string, nowMs: number): void {
   for (const replica of task.replicas) {
     if (replica.state === 'reported') compare(state, replica, vote)
     else if (replica.state === 'lost' || isLive(replica.state)) {
-      if (replica.granted) keepLate(state, replica, vote, nowMs)
+      if (replica.granted) keepLate(state, replica, { vote, nowMs, alone: aloneBy(task, vote) })
       if (isLive(replica.state)) cancel(state, replica, 'decided', nowMs)
     }
   }
@@ -176,6 +181,7 @@ export function fail(state: State, task: Task, failure: TaskFailure, nowMs: numb
 function end(state: State, task: Task, nowMs: number): void {
   const { batch, bundle } = task
   task.endedAtMs = nowMs
+  endRecheck(state, task, nowMs)
   want(state, task, 0)
   task.pull = null
   state.waitingPulls.delete(task)
@@ -217,16 +223,29 @@ function compare(state: State, replica: Replica, vote: string): void {
   const agrees = agreesIn(task)
   const valid = report.vote === vote || (agrees === undefined ? false : agrees(report.vote, vote))
   if (valid === undefined) return
-  replica.verdict = valid ? 'valid' : 'invalid'
-  if (valid) replica.node.valid++
-  else replica.node.invalid++
-  state.out.node(replica.node)
+  const { node } = replica
+  const alone = aloneBy(task, vote)
+  // One says so, one says otherwise: nobody knows who is wrong. The second was only to compute a lost output again.
+  if (!valid && alone !== null) askRechecks(state, [task.id], alone)
+  replica.verdict = valid ? 'valid' : alone === null ? 'invalid' : 'inconclusive'
+  if (valid && alone === null) confirm(state, node)
+  else if (valid && replica.standing.alone) decidedAlone(state, replica)
+  else if (valid) node.valid++
+  else if (alone === null) refute(state, node)
+  state.out.node(node)
   state.out.task(task)
 }
 
+/** The node whose vote alone decided the task; null when a quorum did. */
+function aloneBy({ replicas, batch }: Task, vote: string): PeerIdString | null {
+  if (!batch.policy.adaptive) return null
+  const agreeing = replicas.filter(({ report }) => report?.vote === vote)
+  return agreeing.length >= batch.policy.minQuorum ? null : (agreeing.find(({ standing }) => standing.alone)?.node.id ?? null)
+}
+
 /** The result of a replica that was outstanding may come yet: it changes nothing but its node's record. */
-function keepLate(state: State, replica: Replica, vote: string, nowMs: number): void {
-  const late = { node: replica.node.id, vote, atMs: nowMs, exact: replica.task.batch.policy.compare === null }
+function keepLate(state: State, replica: Replica, { vote, alone, nowMs }: Pick<LateRecord, 'vote' | 'alone'> & { readonly nowMs: number }): void {
+  const late = { node: replica.node.id, vote, atMs: nowMs, exact: replica.task.batch.policy.compare === null, alone }
   state.late.set(replica.id, late)
   state.out.create(lateKey(replica.id), encodeLateRecord(late))
   if (state.late.size <= LATE_KEPT_MAX) return

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { DEFAULT_POLICY, policyFault, type TaskPolicy } from '#protocol/bundle/policy'
+import { NO_STANDING } from './standing.ts'
 import { type Ballot, judge } from './validator.ts'
 
-const vote = (node: string, what: string): Ballot => ({ kind: 'vote', node, vote: what, ties: [] })
-const live = (node: string): Ballot => ({ kind: 'live', node, straggles: false })
-const straggler = (node: string): Ballot => ({ kind: 'live', node, straggles: true })
+const vote = (node: string, what: string): Ballot => ({ kind: 'vote', node, vote: what, ties: [], standing: NO_STANDING })
+const live = (node: string): Ballot => ({ kind: 'live', node, straggles: false, standing: NO_STANDING })
+const straggler = (node: string): Ballot => ({ kind: 'live', node, straggles: true, standing: NO_STANDING })
 const error = (node: string): Ballot => ({ kind: 'error', node })
 
 describe('the validator', () => {
@@ -38,7 +39,7 @@ describe('the validator', () => {
   })
 
   it('counts votes that hang together once, and those that do not each', () => {
-    const tied = (node: string, what: string, ...ties: string[]): Ballot => ({ kind: 'vote', node, vote: what, ties })
+    const tied = (node: string, what: string, ...ties: string[]): Ballot => ({ kind: 'vote', node, vote: what, ties, standing: NO_STANDING })
     const said = (...ballots: Ballot[]): unknown => judge(ballots, DEFAULT_POLICY)
     assert.deepEqual(said(tied('a', 'x', 'owner o'), tied('b', 'x', 'owner o', 'network n')), { kind: 'wait', count: 1 })
     assert.deepEqual(said(tied('a', 'x', 'owner o'), tied('b', 'x', 'owner p', 'network n')), { kind: 'decided', vote: 'x' })
@@ -52,6 +53,7 @@ describe('the validator', () => {
         kind: fc.constant('vote' as const),
         node: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
         vote: fc.constantFrom('x', 'y'),
+        standing: fc.constant(NO_STANDING),
         ties: fc.subarray(['owner 1', 'owner 2', 'network 1', 'network 2', 'checkpoint 1'])
       }),
       { maxLength: 8 }

@@ -8,6 +8,10 @@ import type { PeerIdString } from '#protocol/ids'
 import type { FailureCode } from '#protocol/owner/messages'
 import { type Agrees, largestAgreement, uncompared } from './agreement.ts'
 import { INPUT_FAULTS_MAX } from './policy.ts'
+import { type Standing, weightFor, weightOf } from './standing.ts'
+
+/** Results in a row of a node that is well known. */
+const KNOWN_ROW = 10
 
 export interface Vote {
   readonly kind: 'vote'
@@ -15,12 +19,13 @@ export interface Vote {
   readonly vote: string
   /** What it hangs on and others may, too: an owner, a network, a checkpoint that it went on from. Of votes with a tie in common one counts (F24). */
   readonly ties: readonly string[]
+  readonly standing: Standing
 }
 
 /** What the validator sees of one replica. */
 export type Ballot =
   /** A straggler runs on, and is not counted on. */
-  | { readonly kind: 'live'; readonly node: PeerIdString; readonly straggles: boolean }
+  | { readonly kind: 'live'; readonly node: PeerIdString; readonly straggles: boolean; readonly standing: Standing }
   | Vote
   /** A node failed at it, or was lost with it. */
   | { readonly kind: 'error'; readonly node: PeerIdString }
@@ -43,6 +48,8 @@ export type Next =
  */
 export function judge(ballots: readonly Ballot[], policy: TaskPolicy, agrees?: Agrees, copies = 0): Next {
   let live = 0
+  let alone = 0
+  let coming = 0
   let slow = 0
   let errors = 0
   let inputs = 0
@@ -51,15 +58,20 @@ export function judge(ballots: readonly Ballot[], policy: TaskPolicy, agrees?: A
   for (const ballot of ballots) {
     if (ballot.kind === 'live') {
       live++
+      if (ballot.standing.alone) alone++
       if (ballot.straggles) slow++
+      else if (policy.doubtPpm > 0) coming += weightOf(ballot.standing.row)
     } else if (ballot.kind === 'error') errors++
     else if (ballot.kind === 'input') {
       inputs++
       inputMessage = ballot.message
     } else if (ballot.kind === 'vote' && !votes.some(({ node }) => node === ballot.node)) votes.push(ballot)
   }
-  const { vote, count: best } = agrees === undefined ? strongest(votes) : largestAgreement(votes, agrees)
-  if (best >= policy.minQuorum) return { kind: 'decided', vote }
+  const { vote, count: best } = agrees === undefined ? strongest(votes, policy.doubtPpm > 0) : largestAgreement(votes, agrees)
+  const lacks = policy.doubtPpm === 0 ? 0 : weightFor(policy.doubtPpm) - marginOf(votes, vote)
+  if (best >= policy.minQuorum && lacks <= 0) return { kind: 'decided', vote }
+  // Believed when it was given the task, and nobody says otherwise.
+  if (votes.some(({ standing }) => standing.alone) && votes.every((other) => other.vote === vote)) return { kind: 'decided', vote }
   if (inputs >= INPUT_FAULTS_MAX) return { kind: 'failed', code: 'input', message: inputMessage }
   const waiting = agrees === undefined ? [] : uncompared(votes, agrees)
   // Fewer than a quorum decide nothing, so that nothing is fetched for them.
@@ -74,7 +86,10 @@ export function judge(ballots: readonly Ballot[], policy: TaskPolicy, agrees?: A
     }
   // Failures and straggles share one budget: of K attempts that may fail, the last is not made for a straggler.
   const copied = Math.min(slow, Math.max(0, policy.maxErrorResults - 1 - errors))
-  const lacking = Math.max(policy.targetResults - votes.length, policy.minQuorum - hoped) - (live - copied)
+  const counted = Math.max(policy.targetResults - votes.length, policy.minQuorum - hoped) - (live - copied)
+  // As if whoever is asked next were well known: one too few is asked for later, one too many is wasted.
+  const weighed = Math.ceil((lacks - coming) / weightOf(KNOWN_ROW))
+  const lacking = votes.length === 0 && alone > copied ? 0 : Math.max(counted, weighed)
   const room = policy.maxTotalResults - (ballots.length - copies)
   if (live === 0 && lacking > 0 && room <= 0 && pairs.length === 0) {
     if (votes.length > 1) return noAgreement(votes.length, best, policy)
@@ -99,21 +114,36 @@ export function mostFrequent(votes: readonly string[]): { readonly vote: string;
   return found
 }
 
-/** The vote that most voices agree on, the earliest of equals. A vote counts unless it has a tie with one that counts already: too few at worst, never too many. */
-function strongest(votes: readonly Vote[]): { readonly vote: string; readonly count: number } {
-  if (votes.every(({ ties }) => ties.length === 0)) return mostFrequent(votes.map(({ vote }) => vote))
+/** The vote that most voices agree on, or the one that most evidence speaks for; the earliest of equals. A vote counts unless it has a tie with one that counts already: too few at worst, never too many. */
+function strongest(votes: readonly Vote[], weighs: boolean): { readonly vote: string; readonly count: number } {
+  if (!weighs && votes.every(({ ties }) => ties.length === 0)) return mostFrequent(votes.map(({ vote }) => vote))
   let found = { vote: '', count: 0 }
-  for (const { vote } of votes) {
-    const tied = new Set<string>()
-    let count = 0
-    for (const other of votes) {
-      if (other.vote !== vote || other.ties.some((tie) => tied.has(tie))) continue
-      for (const tie of other.ties) tied.add(tie)
-      count++
-    }
-    if (count > found.count) found = { vote, count }
+  let most = Number.NEGATIVE_INFINITY
+  for (const vote of new Set(votes.map((one) => one.vote))) {
+    const count = voicesFor(votes, vote).length
+    const strength = weighs ? marginOf(votes, vote) : count
+    if (strength <= most) continue
+    found = { vote, count }
+    most = strength
   }
   return found
+}
+
+function voicesFor(votes: readonly Vote[], vote: string): Vote[] {
+  const tied = new Set<string>()
+  return votes.filter((one) => {
+    if (one.vote !== vote || one.ties.some((tie) => tied.has(tie))) return false
+    for (const tie of one.ties) tied.add(tie)
+    return true
+  })
+}
+
+/** What speaks for a vote, less what speaks against it: all who say otherwise count as one liar. */
+function marginOf(votes: readonly Vote[], vote: string): number {
+  let margin = 0
+  for (const { standing } of voicesFor(votes, vote)) margin += weightOf(standing.row)
+  for (const other of votes) if (other.vote !== vote) margin -= weightOf(other.standing.row)
+  return margin
 }
 
 function noAgreement(results: number, best: number, { minQuorum }: TaskPolicy): Next {

@@ -1,7 +1,7 @@
 /** What people are shown of the coordinator's records. Pure. */
 import type { BatchView, NodeView, ReplicaView, TaskView, WhyView } from '#protocol/owner/messages'
 import type { Node } from './model.ts'
-import type { BatchRecord, ReplicaRecord, TaskRecord } from './records.ts'
+import type { BatchRecord, ReplicaRecord, RevisedRecord, TaskRecord } from './records.ts'
 import type { LeftRecord } from './remains-records.ts'
 import { isTerminal } from './states.ts'
 import { mostFrequent } from './validator.ts'
@@ -12,10 +12,12 @@ export interface TaskFacts {
   readonly command: readonly string[]
   /** What a killed task left. */
   readonly left: LeftRecord | undefined
+  /** What came of looking at it again; where one task is asked for. */
+  readonly revised?: RevisedRecord | undefined
 }
 
 /** `withReplicas` only where one task is asked for. A record `created` of a complete batch is staged, unless it has no bundle yet: then it waits for others. */
-export function taskView(record: TaskRecord, { batch, command, left }: TaskFacts, withReplicas: boolean): TaskView {
+export function taskView(record: TaskRecord, { batch, command, left, revised }: TaskFacts, withReplicas: boolean): TaskView {
   const { id, bundle, createdAtMs, startedAtMs, endedAtMs, failure, decision, replicas, repeats } = record
   const held = record.held ?? batch.held
   const index = Number(id.slice(id.lastIndexOf('.') + 1))
@@ -38,6 +40,7 @@ export function taskView(record: TaskRecord, { batch, command, left }: TaskFacts
     ...(decision === null ? {} : { exitCode: decision.exitCode }),
     ...(decision === null || !decision.held ? {} : { output: decision.output, stdout: decision.stdout, stderr: decision.stderr, outputBytes: decision.bytes }),
     ...(left === undefined ? {} : { exitCode: left.exitCode, output: left.output, stdout: left.stdout, stderr: left.stderr, outputBytes: left.bytes }),
+    ...(revised === undefined ? {} : { revised: { verdict: revised.verdict, by: revised.by } }),
     quorum: batch.policy.minQuorum,
     agreeing,
     replicasIssued: replicas.length,
@@ -84,7 +87,7 @@ export function batchView(record: BatchRecord): BatchView {
 
 /** online | set aside (it failed too often in a row) | silent (its stream ended, or it missed two heartbeats) | lost | left. */
 export function nodeView(node: Node, silentBeforeMs: number): NodeView {
-  const { id, offer, lastSeenMs, held, valid, invalid, errors, lost } = node
+  const { id, offer, lastSeenMs, held, valid, invalid, errors, lost, row, errorPpm, sinceMs } = node
   const { name, platform, engines, slots, tags, exclusive, gpus, owner, ownerOnly } = offer
   return {
     id,
@@ -99,6 +102,9 @@ export function nodeView(node: Node, silentBeforeMs: number): NodeView {
     invalid,
     errors,
     lost,
+    row,
+    errorRate: errorPpm / 1_000_000,
+    sinceMs,
     tags: tags.map((tag) => (exclusive.includes(tag) ? `${tag}!` : tag)),
     gpus: gpus.map((gpu) => ({ ...gpu, taken: node.gpusTaken?.has(gpu.uuid) === true })),
     ...(owner === null ? {} : { owner }),
@@ -121,7 +127,7 @@ function presenceOf({ state, connected, lastSeenMs, asideUntilMs }: Node, silent
 }
 
 /** `decided`: until then no answer is shown to anybody, who could pass it on to be copied (F23). */
-function replicaView({ attempt, node, state, atMs, verdict, exitCode, reason, vote, fault, copy }: ReplicaRecord, decided: boolean): ReplicaView {
+function replicaView({ attempt, node, state, atMs, verdict, exitCode, reason, vote, fault, copy, standing }: ReplicaRecord, decided: boolean): ReplicaView {
   return {
     attempt,
     node,
@@ -131,6 +137,7 @@ function replicaView({ attempt, node, state, atMs, verdict, exitCode, reason, vo
     ...(exitCode === null ? {} : { exitCode }),
     ...(reason === null ? {} : { reason }),
     ...(vote === null || !decided ? {} : { vote }),
+    ...(standing.alone ? { alone: standing.row } : {}),
     ...(fault === null ? {} : { message: fault.message }),
     ...(copy ? { copy } : {})
   }

@@ -14,10 +14,13 @@ import {
   bundleKey,
   decodeBatchRecord,
   decodeBundleRecord,
+  decodeRevisedRecord,
   decodeTaskRecord,
   namePrefix,
   openKey,
   ownPrefix,
+  type RevisedRecord,
+  revisedKey,
   type TaskRecord,
   taskKey
 } from '../coordinator/records.ts'
@@ -52,6 +55,10 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
   const leftOf = async ({ id, state }: TaskRecord): Promise<LeftRecord | undefined> => {
     const bytes = state === 'killed' ? await store.get(leftKey(id)) : undefined
     return bytes === undefined ? undefined : decodeLeftRecord(bytes)
+  }
+  const revisedOf = async ({ id, replicas }: TaskRecord): Promise<RevisedRecord | undefined> => {
+    const bytes = replicas.some(({ standing }) => standing.alone) ? await store.get(revisedKey(id)) : undefined
+    return bytes === undefined ? undefined : decodeRevisedRecord(bytes)
   }
   /** Of tasks of one batch, from this one on, by key. */
   const leftFrom = async (first: TaskId, limit: number): Promise<Map<string, LeftRecord>> => {
@@ -136,8 +143,8 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
       const [bytes, parent] = batch === undefined ? [] : await Promise.all([store.get(taskKey(id)), batchRecord(batch)])
       if (bytes === undefined || parent === undefined) return undefined
       const record = decodeTaskRecord(bytes)
-      const [command, left, waits] = await Promise.all([commandOf(record), leftOf(record), sourcesOf(id)])
-      const view = withProgress(taskView(record, { batch: parent, command, left }, true), coordinator.task(id))
+      const [command, left, waits, revised] = await Promise.all([commandOf(record), leftOf(record), sourcesOf(id), revisedOf(record)])
+      const view = withProgress(taskView(record, { batch: parent, command, left, revised }, true), coordinator.task(id))
       return waits === undefined ? view : { ...view, sources: waits.sources }
     },
 

@@ -32,6 +32,10 @@ export interface TaskPolicy {
   readonly deadlineMs: number
   /** When runs are copied to nodes that would be idle. */
   readonly copies: CopyRule
+  /** A node whose results were confirmed often enough decides alone, and is checked now and then (BOINC's adaptive replication). */
+  readonly adaptive: boolean
+  /** How many decisions in a million may be wrong, if one new node in five lies and all liars agree: votes of nodes with few confirmed results weigh less, and more of them are asked for (Sarmenta's credibility). 0: votes are counted, not weighed. */
+  readonly doubtPpm: number
 }
 
 /** Tags of a task or a node. */
@@ -83,7 +87,9 @@ export const DEFAULT_POLICY: TaskPolicy = {
   deadlineMs: 0,
   compare: null,
   copies: 'tail',
-  sameClass: 'no'
+  sameClass: 'no',
+  adaptive: false,
+  doubtPpm: 0
 }
 
 /** How a task gets there, not what its result is worth. */
@@ -141,6 +147,11 @@ export function policyFault(policy: TaskPolicy): string | undefined {
     if (maxSuccessResults > COMPARED_RESULTS_MAX) return `of results that are compared by tolerance at most ${COMPARED_RESULTS_MAX} may come`
   }
   if (!SAME_CLASSES.includes(policy.sameClass)) return `the class of hosts is one of ${SAME_CLASSES.join(', ')}`
+  if (policy.compare !== null && (policy.adaptive || policy.doubtPpm > 0))
+    return 'results that are compared by tolerance are counted: neither believed alone nor weighed'
+  if (typeof policy.adaptive !== 'boolean') return 'adaptive is true or false'
+  if (!Number.isSafeInteger(policy.doubtPpm) || policy.doubtPpm < 0 || policy.doubtPpm > 500_000)
+    return 'the doubt is at most 500000 in a million, or 0 to count votes'
   if (!INDEPENDENCES.includes(policy.independence)) return `independence is one of ${INDEPENDENCES.join(', ')}`
   if (policy.tags.length > TAGS_MAX) return `at most ${TAGS_MAX} tags can be asked for`
   const bad = policy.tags.find((tag) => !isTag(tag))

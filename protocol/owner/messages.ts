@@ -90,6 +90,8 @@ export interface ReplicaView {
   readonly reason?: string
   /** Once the task is decided or over. */
   readonly vote?: string
+  /** Results in a row that its node had when it was believed without others. */
+  readonly alone?: number
   /** Why it was returned or lost. */
   readonly message?: string
   /** Made for a node that was idle, beside the runs that the task needs. */
@@ -120,6 +122,8 @@ export interface TaskView {
   readonly agreeing: number
   readonly replicasIssued: number
   readonly numFailures: number
+  /** One node decided it, turned out wrong elsewhere, and others ran it again: confirmed | revoked | open (they did not agree), by the task `by`. What is revoked is shown beside what it was; it stays as it was decided. */
+  readonly revised?: { readonly verdict: string; readonly by: TaskId }
   /** By itself or with its batch. */
   readonly held?: HeldView
   /** The same bundle was decided before, by this task: its receipt is this one's, and nothing was run. */
@@ -231,6 +235,11 @@ export interface NodeView {
   readonly dataBytes: number
   /** Percent of the time that it was there and computed, lately; an estimate. */
   readonly availability: number
+  /** Results in a row that others confirmed. */
+  readonly row: number
+  /** Share of its results that are wrong, by BOINC's estimate: a tenth at first. */
+  readonly errorRate: number
+  readonly sinceMs: number
 }
 
 /** `difference`: how the outputs of two tasks differ, the one asked for and that of `after`. */

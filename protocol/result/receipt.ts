@@ -35,6 +35,8 @@ export interface Receipt {
   readonly dissent: readonly { readonly node: PeerIdString; readonly vote: string }[]
   /** When results agree that are not equal: how the project compared them, as JSON. That they agree is the project's word. */
   readonly compare?: string
+  /** One node decided alone: so many results of its in a row had been confirmed by others when it was given the task. */
+  readonly trusted?: number
 }
 
 /** What is handed out: the receipt's bytes with all that proves them. */
@@ -57,8 +59,8 @@ export interface ReceiptCheck {
 }
 
 export function encodeReceipt(receipt: Receipt): Uint8Array {
-  const { v, project, task, bundle, epoch, quorum, decidedAtMs, vote, results, dissent, compare } = receipt
-  WRITER.map(compare === undefined ? 10 : 11)
+  const { v, project, task, bundle, epoch, quorum, decidedAtMs, vote, results, dissent, compare, trusted } = receipt
+  WRITER.map(10 + (compare === undefined ? 0 : 1) + (trusted === undefined ? 0 : 1))
     .text('v')
     .int(v)
     .text('task')
@@ -75,6 +77,7 @@ export function encodeReceipt(receipt: Receipt): Uint8Array {
   for (const one of dissent) WRITER.map(2).text('node').text(one.node).text('vote').text(one.vote)
   WRITER.text('project').text(project).text('results').list(results.length)
   for (const result of results) WRITER.bytes(result)
+  if (trusted !== undefined) WRITER.text('trusted').int(trusted)
   return WRITER.text('decidedAtMs').int(decidedAtMs).done()
 }
 
@@ -152,7 +155,8 @@ export function checkReceipt(signed: SignedReceipt, expect: { project?: PeerIdSt
   if (canonical === 0) return fail(`no result in it is ${receipt.vote}`)
   if (nodes.size !== receipt.results.length) return fail('one node is counted twice')
   if (receipt.quorum < 1 || nodes.size < receipt.quorum) return fail(`${nodes.size} agree, the quorum is ${receipt.quorum}`)
-  lines.push(`${nodes.size} different nodes agree, quorum ${receipt.quorum}`)
+  if (receipt.trusted === undefined) lines.push(`${nodes.size} different nodes agree, quorum ${receipt.quorum}`)
+  else lines.push(`one node was believed: ${receipt.trusted} results of its in a row had been confirmed when it was given the task`)
   return { ok: true, lines, receipt, results }
 }
 
@@ -169,6 +173,7 @@ export function decodeReceipt(bytes: Uint8Array): Receipt | undefined {
   if (typeof value.project !== 'string' || typeof value.task !== 'string' || typeof value.vote !== 'string') return undefined
   if (CID.asCID(value.bundle) === null) return undefined
   if (![value.epoch, value.quorum, value.decidedAtMs].every(Number.isSafeInteger)) return undefined
+  if (value.trusted !== undefined && !Number.isSafeInteger(value.trusted)) return undefined
   if (!Array.isArray(value.results) || value.results.length > RESULTS_MAX || !Array.isArray(value.dissent) || value.dissent.length > RESULTS_MAX)
     return undefined
   if (value.compare !== undefined && (typeof value.compare !== 'string' || value.compare.length > COMPARE_CHARS_MAX)) return undefined

@@ -175,6 +175,8 @@ class Bench implements Judge {
     if (tasks.open.size > 0) return `not ended: ${[...tasks.open].slice(0, 5).join(', ')}`
     const owed = records.keys('owed/')
     if (owed.length > 0) return `what killed runs left is waited for: ${owed[0]}`
+    const rechecks = records.keys('recheck/')
+    if (rechecks.length > 0) return `a decision is to be looked at again: ${rechecks[0]}`
     const open = records.keys('open/')
     if (open.length > 0) return `${open[0]} has no open task`
     for (const node of world.nodes) {

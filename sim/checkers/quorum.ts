@@ -13,6 +13,9 @@ export interface ReplicaSeen {
   readonly network: string
   /** On a node that was idle. */
   readonly copy: boolean
+  /** Results in a row that others had confirmed when it was leased, and whether its node was believed alone. */
+  readonly row: number
+  readonly alone: boolean
 }
 
 export type Prediction = { readonly kind: 'open' } | { readonly kind: 'decided'; readonly vote: string } | { readonly kind: 'failed'; readonly code: string }
@@ -49,7 +52,10 @@ export function predict(all: readonly ReplicaSeen[], policy: TaskPolicy): Predic
   }
   const sizes = new Map([...voices].map(([vote, of]) => [vote, of.size]))
   const best = Math.max(0, ...sizes.values())
-  for (const [vote, size] of sizes) if (size >= policy.minQuorum) return { kind: 'decided', vote }
+  for (const [vote, size] of sizes) if (size >= policy.minQuorum && isLikely(replicas, vote, policy)) return { kind: 'decided', vote }
+  // One that was believed decides, unless another says otherwise.
+  const [only] = said.values()
+  if (only !== undefined && sizes.size === 1 && replicas.some(({ vote, alone }) => vote !== null && alone)) return { kind: 'decided', vote: only }
 
   const broken = replicas.filter(({ state, vote, fault }) => vote === null && (state === 'lost' || fault === 'node')).length
   const inputs = replicas.filter(({ vote, fault }) => vote === null && fault === 'input').length
@@ -57,8 +63,29 @@ export function predict(all: readonly ReplicaSeen[], policy: TaskPolicy): Predic
   if (inputs >= INPUT_FAULTS) return { kind: 'failed', code: 'input' }
   if (said.size >= policy.maxSuccessResults) return { kind: 'failed', code: 'no_agreement' }
   if (broken >= policy.maxErrorResults) return { kind: 'failed', code: 'too_many_errors' }
-  const lacking = Math.max(policy.targetResults - said.size, policy.minQuorum - best)
+  const lacking = Math.max(policy.targetResults - said.size, policy.minQuorum - best, policy.doubtPpm > 0 ? 1 : 0)
   if (live === 0 && lacking > 0 && replicas.length >= policy.maxTotalResults)
     return { kind: 'failed', code: said.size > 1 ? 'no_agreement' : 'too_many_errors' }
   return { kind: 'open' }
+}
+
+/** One new node in five lies, and all liars say the same. */
+const LIARS = 0.2
+
+/** Bayes: either those who say so are right and all others lie, or those lie and the others are right. A node with k confirmed results lies with a chance of a fifth over k + 1. */
+function isLikely(replicas: readonly ReplicaSeen[], agreed: string, { doubtPpm, independence }: TaskPolicy): boolean {
+  if (doubtPpm === 0) return true
+  let right = 1
+  let wrong = 1
+  const voices = new Set<string>()
+  for (const { node, vote, row, network } of replicas) {
+    if (vote === null) continue
+    const voice = independence === 'require' && network !== '' ? network : node
+    if (vote === agreed && voices.has(voice)) continue
+    if (vote === agreed) voices.add(voice)
+    const lies = LIARS / (row + 1)
+    right *= vote === agreed ? 1 - lies : lies
+    wrong *= vote === agreed ? lies : 1 - lies
+  }
+  return right / (right + wrong) >= 1 - doubtPpm / 1_000_000
 }

@@ -7,6 +7,7 @@ import {
   decodeBatchRecord,
   decodeBundleRecord,
   decodeNodeRecord,
+  decodeRevisedRecord,
   decodeTaskRecord,
   nodeKey,
   type ReplicaRecord,
@@ -84,9 +85,10 @@ export class Tasks {
     const left: string[] = []
     for (const { key, value } of changes) {
       // [10] What was accepted, decided or proven is never taken away.
-      if (value === null) complaints.expect(!/^(task|batch|bundle|seal|receipt|left|recent|name|node)\//.test(key), () => `${key} was deleted`)
+      if (value === null) complaints.expect(!/^(task|batch|bundle|seal|receipt|revised|left|recent|name|node)\//.test(key), () => `${key} was deleted`)
       else if (key.startsWith('receipt/')) this.#receipt(key.slice('receipt/'.length))
       else if (key.startsWith('left/')) left.push(key)
+      else if (key.startsWith('revised/')) sometimes.see(`a decision of one was ${decodeRevisedRecord(value).verdict}`)
     }
     const changed: TaskRecord[] = []
     for (const { key, value } of changes) if (value !== null && key.startsWith('task/')) changed.push(decodeTaskRecord(value))
@@ -271,7 +273,8 @@ export class Tasks {
     const policy = this.#policyOf(task.id)
     const live = task.replicas.filter(({ state, copy }) => LIVE.includes(state) && !copy)
     const copies = live.length - policy.targetResults
-    if (copies <= 0) return
+    // Votes that are weighed need as many as their nodes are little known.
+    if (copies <= 0 || policy.doubtPpm > 0) return
     sometimes.see('a straggler was copied')
     const running = live.filter(({ state, granted }) => granted && (state === 'running' || state === 'uploading')).length
     complaints.expect(
@@ -287,13 +290,15 @@ export class Tasks {
   /** [3, 8] The second model says the same. */
   #quorum(task: TaskRecord): void {
     if (task.state === 'created' || task.state === 'killed') return
-    const seen = task.replicas.map(({ node, state, vote, fault, copy }) => ({
+    const seen = task.replicas.map(({ node, state, vote, fault, copy, standing }) => ({
       node,
       state,
       vote,
       fault: fault?.class ?? null,
       copy,
-      network: this.#networkOf(node)
+      network: this.#networkOf(node),
+      row: standing.row,
+      alone: standing.alone
     }))
     const { decision, failure, state } = task
     const policy = this.#policyOf(task.id)
@@ -360,6 +365,8 @@ export class Tasks {
       if (verdict !== null) sometimes.see(`result ${verdict}`)
       if (fault !== null) sometimes.see(`fault of ${fault.class}`)
     }
+    if (task.decision !== null && task.replicas.some(({ vote, standing }) => vote !== null && standing.alone)) sometimes.see('one node was believed')
+    if (task.decision !== null && this.#policyOf(task.id).doubtPpm > 0) sometimes.see('votes were weighed')
     if (task.state === 'ready' && this.#isWrong(task)) sometimes.see('a wrong result was agreed on')
     if (task.outputLosses > 0) sometimes.see('an agreed output was lost')
   }

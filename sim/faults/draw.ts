@@ -69,7 +69,7 @@ function drawSized(seed: number, dice: Random, size: Size): Case {
   const hostile = dice.chance(0.35) ? 1 + dice.below(2) : 0
   return {
     seed,
-    ...drawTags(dice.fork('tags'), drawOrigins(dice.fork('origins'), nodes, batches)),
+    ...drawTrust(dice.fork('trust'), drawTags(dice.fork('tags'), drawOrigins(dice.fork('origins'), nodes, batches))),
     hostile,
     faults: drawFaults(dice.fork('faults'), {
       timesMax: Math.ceil((TIMES_MAX * size.nodesMax) / SMALL.nodesMax),
@@ -83,7 +83,7 @@ function drawSized(seed: number, dice: Random, size: Size): Case {
 }
 
 /** In some worlds nodes share networks, and some batches ask for independent ones. */
-function drawOrigins(dice: Random, nodes: readonly NodeCase[], batches: readonly BatchCase[]): Pick<Case, 'nodes' | 'batches'> {
+function drawOrigins(dice: Random, { nodes, batches }: Pick<Case, 'nodes' | 'batches'>): Pick<Case, 'nodes' | 'batches'> {
   if (!dice.chance(0.3)) return { nodes, batches }
   const networks = 1 + dice.below(4)
   return {
@@ -113,6 +113,19 @@ function drawNoise(dice: Random, batches: readonly BatchCase[]): BatchCase[] {
 }
 
 const TOLERANT = { kind: 'tolerance' as const, rules: { abs: 4, rel: 0, files: [] } }
+
+/** In some worlds nodes are soon believed, or votes are weighed. */
+function drawTrust(dice: Random, { nodes, batches }: Pick<Case, 'nodes' | 'batches'>): Pick<Case, 'nodes' | 'batches' | 'project'> {
+  if (!dice.chance(0.3)) return { nodes, batches }
+  const weighed = { doubtPpm: 10_000, maxTotalResults: 12, maxSuccessResults: 10 }
+  const trusting = batches.map((batch) => {
+    const adaptive = dice.chance(0.7)
+    const weighs = dice.chance(0.3)
+    if (batch.policy.compare !== null) return batch
+    return { ...batch, policy: { ...batch.policy, adaptive, ...(weighs ? weighed : {}) } }
+  })
+  return { nodes, batches: trusting, project: { trustedAfter: 1 + dice.below(3) } }
+}
 
 function drawNodes(dice: Random, { nodesMax }: Size): NodeCase[] {
   const count = 3 + dice.below(nodesMax - 2)

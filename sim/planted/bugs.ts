@@ -76,6 +76,12 @@ export const BUGS: readonly Bug[] = [
     instead: '? (comparison?.pairs.get(pairOf(a, b)) ?? true) : false'
   },
   {
+    name: 'a believed node decides although another says otherwise',
+    file: 'project-server/coordinator/validator.ts',
+    line: 'votes.every((other) => other.vote === vote)',
+    instead: 'votes.every((other) => other.vote !== undefined)'
+  },
+  {
     name: 'one vote counts twice',
     file: 'project-server/coordinator/validator.ts',
     line: 'let count = 0\n    for (const other of votes) {',

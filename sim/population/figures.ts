@@ -35,6 +35,36 @@ const FIGURES = {
   replicas: { kind: 'count', of: ({ totals }) => totals.leased / Math.max(1, totals.ready + totals.failed) },
   wrong: { kind: 'count', of: ({ totals }) => totals.wrong },
   wrongShare: { kind: 'share', of: ({ totals }) => part(totals.wrong, totals.ready) },
+  standingShare: { kind: 'share', of: ({ totals }) => part(totals.wrong - totals.revoked + totals.revokedRight, totals.ready) },
+  revoked: { kind: 'count', of: ({ totals }) => totals.revoked },
+  warmWrongShare: {
+    kind: 'share',
+    of: (report) =>
+      part(
+        sinceHalf(report, ({ wrong }) => wrong),
+        sinceHalf(report, ({ ready }) => ready)
+      )
+  },
+  warmStandingShare: {
+    kind: 'share',
+    of: (report) =>
+      Math.max(
+        0,
+        part(
+          sinceHalf(report, ({ wrong, revoked, revokedRight }) => wrong - revoked + revokedRight),
+          sinceHalf(report, ({ ready }) => ready)
+        )
+      )
+  },
+  warmReplicas: {
+    kind: 'count',
+    of: (report) =>
+      sinceHalf(report, ({ leased }) => leased) /
+      Math.max(
+        1,
+        sinceHalf(report, ({ ready, failed }) => ready + failed)
+      )
+  },
   reportedWrongShare: { kind: 'share', of: ({ totals }) => part(totals.reportedWrong, totals.reported) },
   wastedShare: { kind: 'share', of: (report) => workOf(report).reduce((sum, { wasted, share }) => sum + (wasted ? share : 0), 0) },
   online: { kind: 'count', of: ({ samples }) => mean(samples.map(({ online }) => online)) },
@@ -162,6 +192,12 @@ function stayed(report: Report): number {
     last.arrived - last.left - (before.arrived - before.left),
     during(report, 'crowd', ({ arrived }) => arrived)
   )
+}
+
+/** By how much a count grew in the second half of the time: whoever came at first has shown what it is. */
+function sinceHalf(report: Report, pick: (sample: Sample) => number): number {
+  const [half, last] = [at(report, report.reachedMs / 2), report.samples.at(-1)]
+  return half === undefined || last === undefined ? 0 : pick(last) - pick(half)
 }
 
 /** The last sample up to then. */

@@ -17,6 +17,9 @@ export interface Totals {
   ready: number
   wrong: number
   failed: number
+  /** Answers that were taken back: wrong ones, and right ones. */
+  revoked: number
+  revokedRight: number
   /** Replicas leased, granted, and how they ended. */
   leased: number
   granted: number
@@ -57,6 +60,8 @@ export function noTotals(): Totals {
     failed: 0,
     leased: 0,
     granted: 0,
+    revoked: 0,
+    revokedRight: 0,
     reported: 0,
     reportedWrong: 0,
     errors: 0,

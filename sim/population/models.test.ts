@@ -147,7 +147,7 @@ describe('errors', () => {
         const ballots: Ballot[] = []
         for (let next = judge(ballots, policy); next.kind === 'wait'; next = judge(ballots, policy)) {
           const { kind } = drawOutcome(random, NO_ERRORS, malice, { saboteur: random.chance(share), runs: 0, errorRate: 0 })
-          ballots.push({ kind: 'vote', node: `${ballots.length}`, vote: kind, ties: [] })
+          ballots.push({ kind: 'vote', node: `${ballots.length}`, vote: kind, ties: [], standing: { row: 0, alone: false } })
         }
         cost += ballots.length
         const decided = judge(ballots, policy)

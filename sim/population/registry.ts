@@ -2,6 +2,7 @@
 import type { NodeOffer } from '#project-server/coordinator/events'
 import { NODES_MAX } from '#project-server/coordinator/policy'
 import { encodeNodeRecord, nodeKey } from '#project-server/coordinator/records'
+import { ERROR_RATE_AT_FIRST_PPM } from '#project-server/coordinator/standing'
 import type { Store } from '#project-server/ports'
 
 /** Whether so many nodes must be known beforehand. */
@@ -29,7 +30,20 @@ const OFFER: NodeOffer = {
 
 /** As if each of them had been there once and left. */
 export function registryOf(ids: readonly string[]): Pick<Store, 'get' | 'range'> {
-  const record = (id: string): Uint8Array => encodeNodeRecord({ id, offer: OFFER, state: 'left', lastSeenMs: 0, valid: 0, invalid: 0, errors: 0, lost: 0 })
+  const record = (id: string): Uint8Array =>
+    encodeNodeRecord({
+      id,
+      offer: OFFER,
+      state: 'left',
+      lastSeenMs: 0,
+      valid: 0,
+      invalid: 0,
+      errors: 0,
+      lost: 0,
+      row: 0,
+      errorPpm: ERROR_RATE_AT_FIRST_PPM,
+      sinceMs: 0
+    })
   return {
     get: async () => undefined,
     async *range(from) {

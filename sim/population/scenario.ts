@@ -129,6 +129,9 @@ const policy = record({
   success: optional(whole(1, 64), DEFAULT_POLICY.maxSuccessResults),
   heartbeat: optional(time(100, DAY_MS), DEFAULT_COORDINATOR_POLICY.heartbeatMs),
   missed: optional(whole(1, 1_000_000), DEFAULT_COORDINATOR_POLICY.missedMax),
+  adaptive: optional(flag, false),
+  confidence: optional(share, 0),
+  trusted: optional(whole(1, 1_000_000), DEFAULT_COORDINATOR_POLICY.trustedAfter),
   straggles: optional(number(0, 1000), DEFAULT_COORDINATOR_POLICY.stragglerFactor)
 })
 
@@ -265,14 +268,16 @@ function arrivalsOf({ hosts, population }: Pick<Written, 'hosts' | 'population'>
   return { perDay, crowds }
 }
 
-function taskPolicy({ policy: { quorum, target, errors, total, success } }: Written) {
+function taskPolicy({ policy: { quorum, target, errors, total, success, adaptive, confidence } }: Written) {
   return {
     ...DEFAULT_POLICY,
     minQuorum: quorum,
     targetResults: target ?? quorum,
     maxErrorResults: errors,
     maxTotalResults: total,
-    maxSuccessResults: success
+    maxSuccessResults: success,
+    adaptive,
+    doubtPpm: confidence === 0 ? 0 : Math.round((1 - confidence) * 1_000_000)
   }
 }
 

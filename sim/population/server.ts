@@ -1,7 +1,7 @@
 /** The project's side of a population: the real coordinator, its owners, and what a store would be given. */
 import { Coordinator } from '#project-server/coordinator/coordinator'
 import type { Effect, Event, Unsigned } from '#project-server/coordinator/events'
-import { decodeBatchRecord } from '#project-server/coordinator/records'
+import { decodeBatchRecord, decodeRevisedRecord, type RevisedRecord, taskKey } from '#project-server/coordinator/records'
 import { parseTaskId } from '#protocol/ids'
 import type { Random } from '../random.ts'
 import { batchIdOf, batchNumberOf } from './batch-ids.ts'
@@ -26,6 +26,8 @@ export class Server {
   readonly #totals: Totals
   /** Latest record of each batch that is not over. */
   readonly #records = new Map<number, Uint8Array>()
+  /** By task, the wrong answers that were accepted. */
+  readonly #wrong = new Map<string, string>()
 
   constructor({ policy, workload }: Pick<WorldOptions, 'policy' | 'workload'>, random: Random, totals: Totals) {
     this.#totals = totals
@@ -88,6 +90,7 @@ export class Server {
     for (const { key, value } of changes) {
       this.#totals.changedBytes += key.length + (value?.length ?? 0)
       if (value !== null && key.startsWith('batch/')) this.#records.set(batchNumberOf(key.slice('batch/'.length)), value)
+      else if (value !== null && key.startsWith('revised/')) this.#revised(key, decodeRevisedRecord(value))
       else if (value === null && key.startsWith('open/')) over.push(batchNumberOf(key.slice('open/'.length)))
     }
     for (const number of over) this.#close(number)
@@ -95,11 +98,34 @@ export class Server {
     return effects
   }
 
+  /** As the shell does, which would read the records. A task whose output is still fetched is decided, too. */
+  recheck(wish: Extract<Effect, { kind: 'recheck' }>, nowMs: number): void {
+    const batch = this.owner.batches[batchNumberOf(wish.batch)]
+    if (batch === undefined) throw new Error(`a recheck of no batch: ${wish.batch}`)
+    const { batch: id, seed, bundle, policy } = this.owner.again(batch, nowMs)
+    const of = wish.tasks.map(({ task, node }) => ({
+      task,
+      node,
+      vote: this.#coordinator.task(task)?.decision?.vote ?? this.#wrong.get(taskKey(task)) ?? batch.vote
+    }))
+    const bundles = of.map(() => bundle)
+    const asked = { ...policy, adaptive: false, minQuorum: Math.max(2, policy.minQuorum), targetResults: Math.max(2, policy.targetResults) }
+    this.#totals.submitted += of.length
+    this.#records.set(batchNumberOf(id), NOTHING)
+    this.apply({ kind: 'recheck', batch: id, submit: { name: '', by: 'the-owner', bundles, policy: asked, seed }, of, dropped: [] }, nowMs)
+  }
+
+  #revised(key: string, { verdict }: RevisedRecord): void {
+    if (verdict !== 'revoked') return
+    if (this.#wrong.has(`task/${key.slice('revised/'.length)}`)) this.#totals.revoked++
+    else this.#totals.revokedRight++
+  }
+
   /** A batch is over: what failed in it is known now. */
   #close(number: number): void {
     const record = this.#records.get(number)
     this.#records.delete(number)
-    if (record !== undefined && record !== NOTHING) this.#totals.failed += decodeBatchRecord(record).failed
+    if (record !== undefined && record !== NOTHING && this.owner.batches[number]?.recheck !== true) this.#totals.failed += decodeBatchRecord(record).failed
   }
 
   /** A task was decided: the world knows the truth. */
@@ -107,10 +133,14 @@ export class Server {
     const parts = parseTaskId(task)
     const batch = parts === undefined ? undefined : this.owner.batches[batchNumberOf(parts.batch)]
     if (batch === undefined) throw new Error(`a receipt of no task: ${task}`)
-    this.#totals.ready++
     this.#foldText(task)
     this.#foldText(vote)
-    if (vote !== batch.vote) this.#totals.wrong++
+    if (batch.recheck) return
+    this.#totals.ready++
+    if (vote !== batch.vote) {
+      this.#totals.wrong++
+      this.#wrong.set(taskKey(task), vote)
+    }
     this.turnaround.add(nowMs - batch.submittedAtMs)
   }
 }

@@ -32,6 +32,8 @@ export interface SimulatedBatch {
   readonly truth: CID
   /** What an honest quorum votes. */
   readonly vote: string
+  /** It looks at decisions of another batch again. */
+  readonly recheck: boolean
 }
 
 const PROJECT: PeerIdString = 'the-project'
@@ -91,8 +93,15 @@ export class Owner {
     if (arrives.kind === 'stream') this.#nextAtMs += arrives.everyMs
     const number = this.batches.length
     const truth = outputBytes === 0 ? NO_OUTPUT : cidOfBytes(RAW, TEXT.encode(`truth ${number}`))
-    const batch: SimulatedBatch = { id: batchIdOf(number), submittedAtMs: nowMs, truth, vote: '' }
+    const batch: SimulatedBatch = { id: batchIdOf(number), submittedAtMs: nowMs, truth, vote: '', recheck: false }
     this.batches.push({ ...batch, vote: voteOf(this.result(batch, '', '', truth), false) })
+  }
+
+  /** What a batch of rechecks is drawn from, and that it was submitted. */
+  again(of: SimulatedBatch, nowMs: number): { readonly batch: string; readonly seed: number; readonly bundle: AcceptedBundle; readonly policy: TaskPolicy } {
+    const number = this.batches.length
+    this.batches.push({ ...of, id: batchIdOf(number), submittedAtMs: nowMs, recheck: true })
+    return { batch: batchIdOf(number), seed: this.#random.fork('seed', number).word(), bundle: this.#bundle, policy: this.#workload.policy }
   }
 
   millionOps(into: Random, batch: number, index: number): number {

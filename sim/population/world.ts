@@ -280,6 +280,10 @@ export class World {
       this.#leases.pull(effect)
       return
     }
+    if (effect.kind === 'recheck') {
+      this.#server.recheck(effect, this.nowMs)
+      return
+    }
     const host = this.#hosts.numberOf(effect.node)
     if (!this.#hosts.is(host, CONNECTED)) return
     if (effect.kind === 'send') this.#receive(host, effect.seq, effect.frame)

@@ -13,6 +13,7 @@ import { Submissions } from '#project-server/owner/submit'
 import { TICK_MS } from '#project-server/policy'
 import type { Store } from '#project-server/ports'
 import { Pulls } from '#project-server/pulls'
+import { Rechecks } from '#project-server/rechecks'
 import type { ContentStore } from '#protocol/content/content'
 import type { TaskId } from '#protocol/ids'
 import type { Host } from '#protocol/peer/host'
@@ -56,6 +57,7 @@ export async function serve(ports: ServePorts): Promise<Served> {
       if (effect.kind === 'pull') pulls.pull(effect)
       else if (effect.kind === 'compare') comparisons.compare(effect)
       else if (effect.kind === 'compared_enough') comparisons.enough(effect.task)
+      else if (effect.kind === 'recheck') rechecks.recheck(effect)
       else if (effect.kind === 'complete') completions.complete(effect)
       else if (effect.kind !== 'changed') control.carry(effect)
     }
@@ -69,13 +71,15 @@ export async function serve(ports: ServePorts): Promise<Served> {
   const comparisons = new Comparisons({ content, host, clock: process, logger: SILENT, committer, done: (event) => committer.apply(event), agree })
   const completions = new Completions({ store, content, clock: process, logger: SILENT, done: (event) => committer.apply(event) })
   const dice = random.fork('epoch', epoch)
+  const bytes = (count: number): Uint8Array => Uint8Array.from({ length: count }, () => dice.below(256))
+  const rechecks = new Rechecks({ store, committer, random: { bytes }, logger: SILENT })
   await control.start()
   const submissions = new Submissions({
     committer,
     coordinator,
     store,
     content,
-    random: { bytes: (count) => Uint8Array.from({ length: count }, () => dice.below(256)) }
+    random: { bytes }
   })
   committer.apply({ kind: 'tick' })
   const tick = (): void => {

@@ -9,6 +9,8 @@ export const EXPECTED: readonly string[] = [
   ...OWNER_ACTS,
   ...HOSTILE_ACTS,
   'a copy yielded',
+  'a decision of one was confirmed',
+  'a decision of one was revoked',
   'a lost replica reported',
   'a lost replica was found again',
   'a node ended for its disk',
@@ -42,6 +44,7 @@ export const EXPECTED: readonly string[] = [
   'granted with its lease',
   'link begun',
   'link resumed',
+  'one node was believed',
   'node sent away: bad_ack',
   'node sent away: gap',
   'node sent away: no_hello',
@@ -69,5 +72,6 @@ export const EXPECTED: readonly string[] = [
   'task killed',
   'task ready',
   'the server could not write and said so',
-  'two runs of a task on one network'
+  'two runs of a task on one network',
+  'votes were weighed'
 ]

@@ -17,7 +17,7 @@ import { decodeFrame, type Frame } from '#protocol/control/messages'
 import type { ReplicaId, TaskId } from '#protocol/ids'
 import { parseReplicaId } from '#protocol/ids'
 import { MemoryStore } from '../../sim/store.ts'
-import { batchId, bundle, completion, offer, PROJECT, plainBundle, result, SEAL, SIGNER, signedResult } from './coordinator.ts'
+import { batchId, bundle, completion, offer, PROJECT, plainBundle, recheckFrom, result, SEAL, SIGNER, signedResult } from './coordinator.ts'
 import { close, Safety } from './coordinator-safety.ts'
 
 export type Action =
@@ -95,6 +95,9 @@ class ChaosNode {
   }
 }
 
+/** Trust is soon had here. */
+const POLICY = { ...DEFAULT_COORDINATOR_POLICY, trustedAfter: 1, idleCopies: 1 }
+const RECHECKS_FROM = 0x10000
 const SLOTS = 3
 /** Of the first nodes; nobody knows it of the others. */
 const NETWORKS = ['n1', 'n1', 'n2', 'n2'] as const
@@ -122,6 +125,7 @@ export class Chaos {
   #greeting: ChaosNode[] = []
   #pulls: Extract<Effect, { kind: 'pull' | 'compare' }>[] = []
   #completions: TaskId[] = []
+  readonly #rechecks: Extract<Effect, { kind: 'recheck' }>[] = []
 
   constructor(nodes: number, liars: number) {
     for (let index = 0; index < nodes; index++) this.nodes.push(new ChaosNode(`node ${index}`, index < liars))
@@ -134,11 +138,12 @@ export class Chaos {
 
   async start(): Promise<this> {
     this.#epoch = await this.store.beginEpoch()
-    this.#coordinator = new Coordinator({ project: PROJECT, epoch: this.#epoch, policy: { ...DEFAULT_COORDINATOR_POLICY, idleCopies: 1 }, signer: SIGNER })
+    this.#coordinator = new Coordinator({ project: PROJECT, epoch: this.#epoch, policy: POLICY, signer: SIGNER })
     await this.#coordinator.load(this.store, this.nowMs)
     this.safety.restarted(this.#coordinator)
     this.#pulls = []
     this.#completions = []
+    this.#rechecks.length = 0
     this.#greeting = []
     for (const node of this.nodes) this.#cut(node, false)
     return this
@@ -189,6 +194,15 @@ export class Chaos {
 
   commit(): void {
     for (const effect of this.#write()) this.#carryOut(effect)
+    for (const wish of this.#rechecks.splice(0)) this.#recheck(wish)
+  }
+
+  /** As the shell does: what comes of it is in the next commit, or lost with it and wished for again. */
+  #recheck(wish: Extract<Effect, { kind: 'recheck' }>): void {
+    this.#count('recheck')
+    const event = recheckFrom(this.store, wish, { batch: batchId(RECHECKS_FROM + this.batches.length), seed: this.batches.length })
+    this.batches.push({ id: event.batch, bundles: [...event.submit.bundles], policy: event.submit.policy, sources: new Map(), complete: true })
+    this.#apply(event)
   }
 
   /** Faults stop: fresh honest nodes come, every stream works, and time passes until everything is decided or `ms` are over. */
@@ -544,6 +558,7 @@ export class Chaos {
     this.safety.committed(changes, unsigned)
     for (const { key, value } of changes)
       if (value !== null && key.startsWith('task/') && decodeTaskRecord(value).replicas.some(({ copy }) => copy)) this.#count('copied')
+    if (unsigned.some(({ receipt }) => receipt.trusted !== undefined)) this.#count('trusted')
     this.#looksWhy()
     return effects
   }
@@ -563,6 +578,10 @@ export class Chaos {
   }
 
   #carryOut(effect: Effect): void {
+    if (effect.kind === 'recheck') {
+      this.#rechecks.push(effect)
+      return
+    }
     if (effect.kind === 'pull' || effect.kind === 'compare') this.#pulls.push(effect)
     if (effect.kind === 'complete') this.#completions.push(effect.task)
     if (effect.kind === 'compared_enough') this.#pulls = this.#pulls.filter(({ kind, task }) => kind === 'pull' || task !== effect.task)

@@ -21,6 +21,9 @@ import { parseReplicaId, type ReplicaId, type TaskId } from '#protocol/ids'
 import { decodeResult, type Result, voteOf } from '#protocol/result/result'
 import type { MemoryStore } from '../../sim/store.ts'
 
+/** Of the chaos's projects. */
+const TRUSTED_AFTER = 1
+
 export class Safety {
   /** Tasks that are not terminal in the store. */
   readonly open = new Set<TaskId>()
@@ -183,7 +186,8 @@ export class Safety {
     // Beyond the target only copies of runs that straggle, fewer than may fail, and those on idle nodes.
     const running = task.replicas.filter(({ state, granted }) => granted && isLive(state)).length
     const copies = Math.min(running, policy.maxErrorResults - 1)
-    assert.ok(live <= policy.targetResults + copies, `${task.id} has ${live} live replicas`)
+    // Votes that are weighed need as many as their nodes are little known.
+    assert.ok(policy.doubtPpm > 0 || live <= policy.targetResults + copies, `${task.id} has ${live} live replicas`)
     const errors = issued.filter(({ state, fault }) => state === 'lost' || (state === 'returned' && fault?.class === 'node')).length
     assert.ok(errors < policy.maxErrorResults || isTerminal(task.state) || task.decision !== null, `${task.id} has ${errors} errors and goes on`)
     if (isTerminal(task.state)) assert.ok(!task.replicas.some(({ state }) => isLive(state)), `${task.id} is over and has live replicas`)
@@ -291,6 +295,10 @@ export class Safety {
     const voters = [...this.#votes]
       .filter(([replica, { votes }]) => parseReplicaId(replica)?.task === receipt.task && votes.has(receipt.vote))
       .map(([, { node }]) => node)
+    if (receipt.trusted !== undefined) {
+      this.#checkTrusted(receipt, policy.adaptive)
+      return
+    }
     assert.ok(receipt.results.length >= policy.minQuorum, `${receipt.task} was decided by ${receipt.results.length}`)
     // [4] Nodes of one network are one voice where that was asked for.
     const voices = policy.independence === 'require' ? voters.map((node) => this.#networkOf(node)) : voters
@@ -311,6 +319,15 @@ export class Safety {
       sets.some((set) => set.length >= quorum && set.includes(vote)),
       `${task}: no ${quorum} of ${votes.join(', ')} agree with each other`
     )
+  }
+
+  /** [3] Or of one node, which was believed when it was leased the task, and which nobody contradicted. */
+  #checkTrusted({ task, dissent, trusted }: Unsigned['receipt'], adaptive: boolean): void {
+    const before = this.#last.get(task)?.replicas ?? []
+    assert.ok(adaptive && (trusted ?? 0) >= TRUSTED_AFTER, `${task} was decided by one node with ${trusted} results in a row`)
+    assert.deepEqual(dissent, [], `${task} was decided by one node against others`)
+    const leased = before.filter(({ standing }) => standing.alone).map(({ standing }) => standing.row)
+    assert.ok(before.length === 0 || leased.includes(trusted ?? 0), `${task}: no replica was leased to a node with ${trusted} results in a row`)
   }
 
   /** The node itself, of one whose network is not known. */

@@ -6,14 +6,15 @@ import type { AcceptedBundle, Effect, Event, NodeOffer, Unsigned } from '#projec
 import type { LeaseSigner } from '#project-server/coordinator/output'
 import { type CoordinatorPolicy, DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
 import { receiptKey } from '#project-server/coordinator/receipt-records'
-import { bundleKey, decodeBundleRecord, decodeTaskRecord, type TaskRecord, taskKey } from '#project-server/coordinator/records'
+import { batchKey, bundleKey, decodeBatchRecord, decodeBundleRecord, decodeTaskRecord, type TaskRecord, taskKey } from '#project-server/coordinator/records'
 import { decodeSourcesRecord, sourcesKey } from '#project-server/coordinator/sources-records'
+import { acceptedOf, recheckOf } from '#project-server/rechecks'
 import { decodeManifest, encodeManifest, manifestCid, type RunManifest } from '#protocol/bundle/manifest'
 import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
 import { cidOfBytes, RAW } from '#protocol/content/cid'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import { decodeFrame, type Frame } from '#protocol/control/messages'
-import { batchIdFrom, type ReplicaId, type TaskId } from '#protocol/ids'
+import { type BatchId, batchIdFrom, type ReplicaId, type TaskId } from '#protocol/ids'
 import { type EndReason, encodeResult, type Result } from '#protocol/result/result'
 import type { Seal } from '#protocol/signing/batch'
 import { MemoryStore } from '../../sim/store.ts'
@@ -129,6 +130,22 @@ export function signedResult(one: Result): { result: Result; body: Uint8Array } 
 export const SEAL: Seal = { leaves: new Uint8Array(32), signature: Uint8Array.of(1) }
 export const SIGNER: LeaseSigner = { sign: () => Uint8Array.of(1) }
 
+/** What the shell reads for a wish and answers with. */
+export function recheckFrom(
+  store: MemoryStore,
+  wish: Extract<Effect, { kind: 'recheck' }>,
+  drawn: { batch: BatchId; seed: number }
+): Extract<Event, { kind: 'recheck' }> {
+  const read = (key: string): Uint8Array => {
+    const bytes = store.peek(key)
+    if (bytes === undefined) throw new Error(`${key} is missing`)
+    return bytes
+  }
+  const tasks = new Map(wish.tasks.map(({ task }) => [task, decodeTaskRecord(read(taskKey(task)))]))
+  const bundles = new Map([...tasks.values()].map((task) => [task.bundle, acceptedOf(task.bundle, read(bundleKey(wish.batch, task.bundle)))]))
+  return recheckOf(wish, { batch: decodeBatchRecord(read(batchKey(wish.batch))), tasks, bundles }, drawn)
+}
+
 /** A node that does as it is told by the test, and remembers what it was told. */
 export class ScriptedNode {
   readonly id: string
@@ -203,6 +220,7 @@ export class CoordinatorWorld {
   readonly #pulled: Event[] = []
   /** Bundles are completed at once unless a test takes that over. */
   completes = true
+  #rechecks = 0
 
   constructor(policy: CoordinatorPolicy = DEFAULT_COORDINATOR_POLICY) {
     this.#policy = policy
@@ -247,6 +265,10 @@ export class CoordinatorWorld {
       if (this.pulls) this.#pulled.push({ kind: 'pulled', task: effect.task, node, ok: true, message: '' })
       return
     }
+    if (effect.kind === 'recheck') {
+      this.#pulled.push(this.#recheck(effect))
+      return
+    }
     if (effect.kind === 'compare') {
       const pairs = effect.pairs.map(([a, b]) => ({ a, b, agree: this.close(a, b) }))
       if (this.compares) this.#pulled.push({ kind: 'compared', task: effect.task, pairs, missing: [] })
@@ -269,6 +291,11 @@ export class CoordinatorWorld {
       node.take(frame)
       this.coordinator.apply({ kind: 'ack', node: node.id, seq: effect.seq }, this.nowMs)
     }
+  }
+
+  /** As the shell does. */
+  #recheck(wish: Extract<Effect, { kind: 'recheck' }>): Event {
+    return recheckFrom(this.store, wish, { batch: batchId(0x10000 + this.#rechecks++), seed: 11 })
   }
 
   /** The task as it is in memory before it is terminal, as it is stored then. */
@@ -334,6 +361,13 @@ export class CoordinatorWorld {
       this.begin(node, replica)
       if (node.granted.has(replica)) this.report(node, replica, outcome)
     }
+  }
+
+  /** Reports all that it was granted in one message. */
+  reportAll(node: ScriptedNode, outcome: Outcome = {}): void {
+    const results = [...node.leases].map(([replica, { bundle: id }]) => signedResult(result(node.id, replica, id, outcome)))
+    node.leases.clear()
+    this.apply({ kind: 'reports', node: node.id, seq: ++node.sent, results, seal: SEAL })
   }
 
   /** Time passes; all but the silent ones are heard of. */

@@ -1,0 +1,24 @@
+/** The batches that look at decisions again: see rechecks.ts. */
+import { type TaskId, taskId } from '#protocol/ids'
+import { submit } from './batches.ts'
+import type { Event } from './events.ts'
+import { encodeRecheckRecord, recheckKey } from './records.ts'
+import type { State } from './state.ts'
+
+/** The shell read what is to be run again; or it is no longer there to be looked at (`dropped`: it was killed). */
+export function recheckEvent(state: State, event: Extract<Event, { kind: 'recheck' }>, nowMs: number): void {
+  for (const task of event.dropped) forget(state, task)
+  const { batch, of } = event
+  // Asked for twice, by a server that started again meanwhile.
+  if (of.length === 0 || of.some(({ task }) => !state.rechecks.has(task))) return
+  for (const { task } of of) state.rechecks.delete(task)
+  submit(state, { ...event.submit, kind: 'submit', batch, more: false, from: 0 }, nowMs)
+  const made = state.batches.get(batch)
+  if (made === undefined) throw new Error(`batch ${batch} of rechecks was not accepted`)
+  made.rechecks = new Map(of.map((recheck, index) => [index, recheck]))
+  for (const [index, { task, node, vote }] of of.entries()) state.out.put(recheckKey(task), encodeRecheckRecord({ node, vote, by: taskId(batch, index) }))
+}
+
+function forget(state: State, task: TaskId): void {
+  if (state.rechecks.delete(task)) state.out.delete(recheckKey(task))
+}

@@ -1,0 +1,82 @@
+/**
+ * How far nodes are believed, by what became of their results: BOINC's adaptive replication, with its spot checks. A node with
+ * enough results in a row that others confirmed decides a task of an adaptive batch alone, unless the task is drawn to be
+ * checked (1 in as many as it has in a row) or too many of its decisions are unconfirmed. Judged when the task is leased, and
+ * written with the replica. One result that turns out wrong takes it all back: see rechecks.ts.
+ */
+import { createHash } from 'node:crypto'
+import type { Node, Replica, Task } from './model.ts'
+import { UNCONFIRMED_MAX } from './policy.ts'
+import { askRechecks } from './rechecks.ts'
+import { aloneKey } from './records.ts'
+import { NO_STANDING, type Standing } from './standing.ts'
+import type { State } from './state.ts'
+import { isLive } from './states.ts'
+
+const SPOT_DOMAIN = 'talko-spot-checks-1'
+const TEXT = new TextEncoder()
+/** BOINC's: how a node's share of wrong results is estimated, in millionths. */
+const ERROR_RATE_STEP_PPM = 100_000
+const ERROR_RATE_DECAY = 0.95
+const MILLION = 1_000_000
+
+export function standingOf(state: State, task: Task, node: Node): Standing {
+  const { adaptive, doubtPpm } = task.batch.policy
+  if (!adaptive && doubtPpm === 0) return NO_STANDING
+  return { row: node.row, alone: adaptive && mayDecide(state, task, node) }
+}
+
+function mayDecide(state: State, task: Task, node: Node): boolean {
+  if (node.row < state.policy.trustedAfter || task.decision !== null) return false
+  // Only the first: where others have it, they are asked already.
+  if (task.replicas.some((replica) => replica.report !== null || (isLive(replica.state) && !replica.straggles))) return false
+  return (node.unconfirmed?.length ?? 0) < UNCONFIRMED_MAX && spotDraw(state, task) * node.row >= 1
+}
+
+/** From 0 to 1, by the batch's seed and a secret of the project: nobody who runs the task can tell whether it is checked. */
+function spotDraw({ signer }: State, { batch, index, replicas }: Task): number {
+  batch.secret ??= signer.sign(SPOT_DOMAIN, TEXT.encode(batch.id))
+  const hash = createHash('sha256').update(batch.secret).update(`${batch.id}.${batch.seed}.${index}.${replicas.length}`).digest()
+  return hash.readUInt32BE() / 2 ** 32
+}
+
+/** Others say the same as the node. */
+export function confirm(state: State, node: Node): void {
+  node.valid++
+  node.row++
+  node.errorPpm = Math.round(node.errorPpm * ERROR_RATE_DECAY)
+  for (const task of node.unconfirmed ?? []) state.out.delete(aloneKey(node.id, task))
+  node.unconfirmed = null
+  state.out.node(node)
+}
+
+/** Others agree on something else: what it decided alone since it was last confirmed is looked at again. */
+export function refute(state: State, node: Node): void {
+  node.invalid++
+  distrust(state, node)
+}
+
+/** Without counting a result. */
+export function distrust(state: State, node: Node): void {
+  node.row = 0
+  node.errorPpm = Math.min(MILLION, node.errorPpm + ERROR_RATE_STEP_PPM)
+  const unconfirmed = node.unconfirmed ?? []
+  for (const task of unconfirmed) state.out.delete(aloneKey(node.id, task))
+  node.unconfirmed = null
+  askRechecks(state, unconfirmed, node.id)
+  state.out.node(node)
+}
+
+/** The node's vote alone decided the task. */
+export function decidedAlone(state: State, { node, task }: Replica): void {
+  node.valid++
+  node.unconfirmed ??= []
+  node.unconfirmed.push(task.id)
+  state.out.create(aloneKey(node.id, task.id), new Uint8Array(0))
+  state.out.node(node)
+}
+
+/** A node that was refuted while it ran something is no longer believed alone in it. */
+export function loseStanding(replica: Replica): void {
+  if (replica.standing.alone && replica.node.row < replica.standing.row) replica.standing = { ...replica.standing, alone: false }
+}

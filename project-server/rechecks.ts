@@ -1,0 +1,107 @@
+/** Carries out the core's wish to look at decisions again: reads what was run and how it was decided, and submits it once more. */
+import { type BatchId, batchIdFrom } from '#protocol/ids'
+import type { Committer } from './commit.ts'
+import { storedManifest } from './coordinator/batches.ts'
+import type { AcceptedBundle, Effect, Event } from './coordinator/events.ts'
+import type { Recheck } from './coordinator/rechecks.ts'
+import {
+  type BatchRecord,
+  batchKey,
+  bundleKey,
+  decodeBatchRecord,
+  decodeBundleRecord,
+  decodeTaskRecord,
+  factsOfBundle,
+  type TaskRecord,
+  taskKey
+} from './coordinator/records.ts'
+import type { Logger } from './logger.ts'
+import type { Random, Store } from './ports.ts'
+
+type Wish = Extract<Effect, { kind: 'recheck' }>
+
+export interface RechecksPorts {
+  readonly store: Pick<Store, 'get'>
+  readonly committer: Pick<Committer, 'apply'>
+  readonly random: Random
+  readonly logger: Logger
+}
+
+export class Rechecks {
+  readonly #ports: RechecksPorts
+  readonly #running = new Set<Promise<void>>()
+
+  constructor(ports: RechecksPorts) {
+    this.#ports = ports
+  }
+
+  /** What could not be read now is wished for again when the coordinator starts. */
+  recheck(wish: Wish): void {
+    const run = this.#run(wish)
+      .catch((error: unknown) => this.#ports.logger.warn({ batch: wish.batch, reason: String(error) }, 'decisions could not be looked at again'))
+      .finally(() => this.#running.delete(run))
+    this.#running.add(run)
+  }
+
+  /** When nothing is being read. */
+  async stop(): Promise<void> {
+    await Promise.all(this.#running)
+  }
+
+  async #run(wish: Wish): Promise<void> {
+    const { store, committer, random } = this.#ports
+    const bytes = await store.get(batchKey(wish.batch))
+    if (bytes === undefined) throw new Error(`the record of batch ${wish.batch} is missing`)
+    const tasks = new Map<string, TaskRecord>()
+    const bundles = new Map<string, AcceptedBundle>()
+    for (const { task } of wish.tasks) {
+      const record = await store.get(taskKey(task))
+      if (record === undefined) continue
+      const { bundle } = tasks.set(task, decodeTaskRecord(record)).get(task) as TaskRecord
+      const manifest = bundles.has(bundle) ? undefined : await store.get(bundleKey(wish.batch, bundle))
+      if (manifest !== undefined) bundles.set(bundle, acceptedOf(bundle, manifest))
+    }
+    const drawn = { batch: batchIdFrom(random.bytes(16)), seed: Buffer.from(random.bytes(4)).readUInt32BE() }
+    committer.apply(recheckOf(wish, { batch: decodeBatchRecord(bytes), tasks, bundles }, drawn))
+  }
+}
+
+/** A bundle by its record. */
+export function acceptedOf(cid: string, record: Uint8Array): AcceptedBundle {
+  const bytes = decodeBundleRecord(record)
+  return { cid, bytes, manifest: storedManifest(bytes), ...factsOfBundle(record) }
+}
+
+/** What the wish comes to, by what was read for it: a batch of its client in which no node decides alone. */
+export function recheckOf(
+  { batch: of, tasks: wished }: Wish,
+  read: { readonly batch: BatchRecord; readonly tasks: ReadonlyMap<string, TaskRecord>; readonly bundles: ReadonlyMap<string, AcceptedBundle> },
+  { batch, seed }: { readonly batch: BatchId; readonly seed: number }
+): Extract<Event, { kind: 'recheck' }> {
+  const rechecks: Recheck[] = []
+  const bundles: AcceptedBundle[] = []
+  const dropped: string[] = []
+  for (const { task, node } of wished) {
+    const record = read.tasks.get(task)
+    const bundle = read.bundles.get(record?.bundle ?? '')
+    const vote = record?.decision?.vote
+    if (bundle === undefined || vote === undefined) dropped.push(task)
+    else {
+      rechecks.push({ task, node, vote })
+      bundles.push(bundle)
+    }
+  }
+  const { name, by, policy: asked } = read.batch
+  const minQuorum = Math.max(2, asked.minQuorum)
+  const policy = {
+    ...asked,
+    adaptive: false,
+    // What it decided before is what is doubted.
+    force: true,
+    minQuorum,
+    targetResults: Math.max(minQuorum, asked.targetResults),
+    maxTotalResults: Math.max(8, asked.maxTotalResults),
+    maxSuccessResults: Math.max(6, asked.maxSuccessResults)
+  }
+  return { kind: 'recheck', batch, submit: { name: `recheck of ${name === '' ? of : name}`, by, bundles, policy, seed }, of: rechecks, dropped }
+}
