@@ -52,10 +52,10 @@ export function predict(all: readonly ReplicaSeen[], policy: TaskPolicy): Predic
   }
   const sizes = new Map([...voices].map(([vote, of]) => [vote, of.size]))
   const best = Math.max(0, ...sizes.values())
-  for (const [vote, size] of sizes) if (size >= policy.minQuorum && isLikely(replicas, vote, policy)) return { kind: 'decided', vote }
+  for (const [vote, size] of sizes) if (size >= policy.minQuorum && isLikely(all, vote, policy)) return { kind: 'decided', vote }
   // One that was believed decides, unless another says otherwise.
   const [only] = said.values()
-  if (only !== undefined && sizes.size === 1 && replicas.some(({ vote, alone }) => vote !== null && alone)) return { kind: 'decided', vote: only }
+  if (only !== undefined && sizes.size === 1 && all.some(({ vote, alone }) => vote !== null && alone)) return { kind: 'decided', vote: only }
 
   const broken = replicas.filter(({ state, vote, fault }) => vote === null && (state === 'lost' || fault === 'node')).length
   const inputs = replicas.filter(({ vote, fault }) => vote === null && fault === 'input').length
