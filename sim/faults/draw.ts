@@ -69,7 +69,7 @@ function drawSized(seed: number, dice: Random, size: Size): Case {
   const hostile = dice.chance(0.35) ? 1 + dice.below(2) : 0
   return {
     seed,
-    ...drawTrust(dice.fork('trust'), drawTags(dice.fork('tags'), drawOrigins(dice.fork('origins'), nodes, batches))),
+    ...drawTrust(dice.fork('trust'), drawTags(dice.fork('tags'), drawOrigins(dice.fork('origins'), { nodes, batches }))),
     hostile,
     faults: drawFaults(dice.fork('faults'), {
       timesMax: Math.ceil((TIMES_MAX * size.nodesMax) / SMALL.nodesMax),
