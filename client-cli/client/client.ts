@@ -3,6 +3,7 @@
  * after a reconnect, and throw ClientError (or the ContentError, ManifestError of what they touch).
  */
 import type { Sources } from '#protocol/bundle/sources'
+import type { Sweep } from '#protocol/bundle/sweep'
 import type { PeerIdString } from '#protocol/ids'
 import type { ClientSettings, ClientView } from '#protocol/owner/clients'
 import type {
@@ -23,9 +24,9 @@ import type { EventsOptions } from './events.ts'
 import type { ManageOptions, Selection } from './manage.ts'
 import type { NameEntry } from './names.ts'
 import type { BatchOptions, Input, TaskSpec } from './spec.ts'
-import type { Batch } from './submission.ts'
+import type { Batch, SweepBatch } from './submission.ts'
 
-export type { Batch } from './submission.ts'
+export type { Batch, SweepBatch } from './submission.ts'
 
 export interface Task {
   /** `<batch>.<index>` */
@@ -103,6 +104,9 @@ export interface Client {
   prepare(specs: readonly TaskSpec[], options?: TransferOptions & { readonly dryRun?: boolean }): Promise<Uint8Array[]>
   /** Submits manifests as one batch. `sources`: what tasks take from others that may not be over yet, by index; those of the same batch come earlier in it. */
   submit(manifests: readonly Uint8Array[], options?: BatchOptions & CallOptions & { readonly sources?: ReadonlyMap<number, Sources> }): Promise<Batch>
+
+  /** Submits a batch as a generator: one manifest with `{name}` in its command and environment, and what the names stand for. The project makes the tasks when it wants them. */
+  submitSweep(template: Uint8Array, sweep: Sweep, options?: BatchOptions & CallOptions): Promise<SweepBatch>
 
   /** The batch's state whenever it changes (intermediate states may be skipped), until all its tasks are decided. */
   watch(batch: string, options?: CallOptions): AsyncGenerator<BatchView, void, undefined>

@@ -28,7 +28,7 @@ import {
 import { findContent } from './resolve.ts'
 import { Results } from './results.ts'
 import { type Input, manifestOf, policyOf, type TaskSpec } from './spec.ts'
-import { submitBatch } from './submission.ts'
+import { submitBatch, submitSweep } from './submission.ts'
 import { download, readFileOf, readText, type TransferPorts, upload, uploadImage } from './transfer.ts'
 import { batchView, clientView, made, readBody } from './views.ts'
 
@@ -117,6 +117,14 @@ export function ownerClient(ports: ClientPorts): Client {
         labels: labelsOf(options.labels ?? {}),
         ...(options.sources === undefined ? {} : { sources: options.sources })
       },
+      options.signal
+    )
+
+  const sweep: Client['submitSweep'] = (template, of, options = {}) =>
+    submitSweep(
+      link,
+      random.bytes(16),
+      { name: options.name ?? '', template, sweep: of, policy: policyOf(options.policy), labels: labelsOf(options.labels ?? {}) },
       options.signal
     )
 
@@ -232,6 +240,7 @@ export function ownerClient(ports: ClientPorts): Client {
     },
     prepare,
     submit,
+    submitSweep: sweep,
     watch,
     async wait(batch, options = {}) {
       let last: BatchView | undefined

@@ -2,6 +2,7 @@
 import * as dagCbor from '@ipld/dag-cbor'
 import type { TaskPolicy } from '#protocol/bundle/policy'
 import { encodeSources, type Sources } from '#protocol/bundle/sources'
+import { decodeSweep, encodeSweep, type Sweep, sweepCount } from '#protocol/bundle/sweep'
 import { batchIdFrom, taskId } from '#protocol/ids'
 import { REQUEST_BYTES_MAX, SUBMIT_MANIFESTS_MAX } from '#protocol/owner/messages'
 import { ClientError } from '../errors.ts'
@@ -27,10 +28,33 @@ export interface Submission {
   readonly sources?: ReadonlyMap<number, Sources>
 }
 
+export interface SweepBatch {
+  readonly id: string
+  readonly name: string
+  /** Tasks; the one of index 7 is `<id>.7`. */
+  readonly count: number
+}
+
 export interface Batch {
   readonly id: string
   readonly name: string
   readonly tasks: readonly string[]
+}
+
+/** A sweep is one request, however many tasks it has: durable at the coordinator when it resolves. */
+export async function submitSweep(
+  link: Pick<OwnerLink, 'ask'>,
+  id: Uint8Array,
+  { name, template, sweep, policy, labels }: Omit<Submission, 'manifests' | 'sources'> & { readonly template: Uint8Array; readonly sweep: Sweep },
+  signal?: AbortSignal
+): Promise<SweepBatch> {
+  const encoded = encodeSweep(sweep)
+  const wrong = decodeSweep(encoded)
+  if (typeof wrong === 'string') throw new ClientError('usage', wrong)
+  const more = labels === undefined || labels.length === 0 ? {} : { labels: { labels } }
+  const submit = { batch: id, name, manifests: [template], policy: dagCbor.encode(policy), more: false, first: 0, sweep: encoded, ...more }
+  await link.ask({ submit } as Parameters<OwnerLink['ask']>[0], signal === undefined ? {} : { signal })
+  return { id: batchIdFrom(id), name, count: sweepCount(sweep) }
 }
 
 /** Consecutive parts, each within the protocol's bounds: `[from, to)`. */

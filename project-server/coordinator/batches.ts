@@ -1,11 +1,13 @@
 /** Submissions and kills. */
 import * as dagCbor from '@ipld/dag-cbor'
 import type { RunManifest } from '#protocol/bundle/manifest'
+import { encodeSweep } from '#protocol/bundle/sweep'
 import { HOLDING_BYTES_MIN } from '#protocol/control/messages'
 import { taskId } from '#protocol/ids'
 import { clientOf, quotaFault } from './clients.ts'
-import type { AcceptedBundle, Aim, Event } from './events.ts'
+import type { AcceptedBundle, Aim, Event, Repeat } from './events.ts'
 import { joinGroup } from './groups.ts'
+import { LiveTasks } from './live-tasks.ts'
 import type { Batch, Bundle, DataNeed, Task } from './model.ts'
 import { type Lack, lackOf, needsOf } from './needs.ts'
 import { BATCH_TASKS_MAX, DATA_NEEDS_MAX, LIVE_TASKS_MAX } from './policy.ts'
@@ -13,6 +15,7 @@ import { bundleKey, encodeBundleRecord, nameKey, openKey, ownKey, recentKey, tas
 import { batchOver, sourcesRefusal, waitFor } from './sources.ts'
 import type { State } from './state.ts'
 import { RunTimes } from './stragglers.ts'
+import { encodeSweepRecord, killUnmade, makeNow, makerOf, sweepKey, unmade } from './sweeps.ts'
 import { count } from './task-moves.ts'
 import { kill } from './tasks.ts'
 
@@ -86,19 +89,20 @@ export function submit(state: State, event: Submit, nowMs: number): void {
   // A part that was sent again, because its answer was lost, has its tasks already.
   const from = event.from ?? batch.tasks.length
   if (from > batch.tasks.length) return
-  for (const accepted of event.bundles.slice(batch.tasks.length - from)) create(state, batch, accepted, event, nowMs)
+  if (event.sweep === undefined) for (const accepted of event.bundles.slice(batch.tasks.length - from)) create(state, batch, accepted, event, nowMs)
   state.out.batch(batch)
   if (event.more) return
+  if (event.sweep !== undefined) beginSweep(state, batch, event.sweep)
   batch.open = false
   state.out.journal.batch(batch.id, 'submitted', `${batch.tasks.length} ${batch.tasks.length === 1 ? 'task' : 'tasks'}`)
   batch.stored.clear()
   for (const task of batch.tasks) {
-    if (task === undefined || task.waits !== null) continue
+    if (task.waits !== null) continue
     // Not written again: a record `created` in a batch that is complete means staged.
     task.state = 'staged'
     state.touched.add(task)
   }
-  if (batch.tasks.every((task) => task === undefined)) closeEmpty(state, batch)
+  if (batch.tasks.size === 0 && batch.maker === null) closeEmpty(state, batch)
 }
 
 /** One task, some or the whole batch; what is terminal stays as it is. */
@@ -106,12 +110,16 @@ export function killEvent(state: State, event: Extract<Event, { kind: 'kill' }>,
   const batch = state.batches.get(event.batch)
   if (batch === undefined) return
   if (event.task !== undefined || event.only !== undefined) {
+    if (event.task !== undefined) makeNow(state, event.task, nowMs)
+    else if (event.only === 'waiting') killUnmade(state, batch)
     for (const task of aimed(state, event)) kill(state, task, nowMs)
+    if (!batch.open && batch.tasks.size === 0 && unmade(batch) === 0) closeEmpty(state, batch)
     return
   }
   batch.open = false
   state.out.batch(batch)
-  const tasks = batch.tasks.filter((task) => task !== undefined)
+  const tasks = [...batch.tasks]
+  killUnmade(state, batch)
   for (const task of tasks) kill(state, task, nowMs)
   if (tasks.length === 0) closeEmpty(state, batch)
 }
@@ -119,9 +127,8 @@ export function killEvent(state: State, event: Extract<Event, { kind: 'kill' }>,
 /** The live tasks that a request is about. */
 export function aimed(state: State, { batch, task: id, only }: Aim): Task[] {
   const named = id === undefined ? undefined : state.task(id)
-  const all = id === undefined ? (state.batches.get(batch)?.tasks ?? []) : named?.batch.id === batch ? [named] : []
-  const tasks = all.filter((task) => task !== undefined)
-  return only === undefined ? tasks : tasks.filter((task) => (task.state === 'created' || task.state === 'staged') === (only === 'waiting'))
+  const all = id === undefined ? [...(state.batches.get(batch)?.tasks ?? [])] : named?.batch.id === batch ? [named] : []
+  return only === undefined ? all : all.filter((task) => (task.state === 'created' || task.state === 'staged') === (only === 'waiting'))
 }
 
 /** The decoded form of a manifest, shared by all live tasks that name it. */
@@ -171,7 +178,8 @@ function open(state: State, { batch: id, name, by, policy, seed }: Submit, nowMs
     secret: null,
     rechecks: null,
     marks: 0,
-    tasks: [],
+    tasks: new LiveTasks(),
+    maker: null,
     stored: new Set(),
     dependents: null,
     runs: new RunTimes(),
@@ -188,13 +196,35 @@ function open(state: State, { batch: id, name, by, policy, seed }: Submit, nowMs
   return batch
 }
 
+/** Nothing | a batch of tasks to be made. Its only bundle is the template. */
+function beginSweep(state: State, batch: Batch, { template, sweep }: NonNullable<Submit['sweep']>): void {
+  const maker = makerOf(sweep, template.manifest, { ...(template.platform === undefined ? {} : { platform: template.platform }), data: template.data ?? [] })
+  batch.maker = maker
+  state.sweeps.add(batch)
+  count(batch, 'created', maker.count)
+  state.out.put(bundleKey(batch.id, template.cid), encodeBundleRecord(template))
+  state.out.put(sweepKey(batch.id), encodeSweepRecord(template.cid, encodeSweep(sweep)))
+}
+
 function create(state: State, batch: Batch, accepted: AcceptedBundle, { sources: all, ended, repeats }: Submit, nowMs: number): void {
   const index = batch.tasks.length
   const sources = all?.get(index)
   // What takes something from others has its bundle only when they are ready.
   const repeat = sources === undefined ? repeats?.get(accepted.cid) : undefined
-  if (!batch.stored.has(accepted.cid)) {
-    batch.stored.add(accepted.cid)
+  const task = addTask(state, batch, { index, accepted, repeat }, nowMs)
+  if (sources !== undefined) waitFor(state, task, sources, ended)
+}
+
+/** A task of this index, created. */
+export function addTask(
+  state: State,
+  batch: Batch,
+  { index, accepted, repeat }: { readonly index: number; readonly accepted: AcceptedBundle; readonly repeat?: Repeat | undefined },
+  nowMs: number
+): Task {
+  // Tasks of a sweep are told apart by their bundles.
+  if (batch.maker !== null || !batch.stored.has(accepted.cid)) {
+    if (batch.maker === null) batch.stored.add(accepted.cid)
     state.out.put(bundleKey(batch.id, accepted.cid), encodeBundleRecord(accepted))
   }
   const bundle = bundleOf(state, accepted)
@@ -227,12 +257,12 @@ function create(state: State, batch: Batch, accepted: AcceptedBundle, { sources:
     marks: 0
   }
   bundle.users++
-  batch.tasks.push(task)
+  batch.tasks.add(task)
   state.liveTasks++
   batch.client.tasks++
   count(batch, 'created', 1)
   state.out.task(task)
-  if (sources !== undefined) waitFor(state, task, sources, ended)
+  return task
 }
 
 function closeEmpty(state: State, batch: Batch): void {

@@ -33,9 +33,10 @@ import { batchRecord, taskRecord } from './snapshots.ts'
 import { expects } from './sources.ts'
 import { State } from './state.ts'
 import { findStragglers } from './stragglers.ts'
+import { makeAhead, totalOf } from './sweeps.ts'
 import { finish, settle } from './tasks.ts'
 import { nodeView } from './views.ts'
-import { firstWaiting, why } from './why.ts'
+import { firstWaiting, why, whyUnmade } from './why.ts'
 
 export interface CoordinatorOptions {
   /** Peer id of the project's key. */
@@ -152,7 +153,7 @@ export class Coordinator {
   why(id: TaskId | BatchId): WhyView | undefined {
     const batch = this.#state.batches.get(id)
     const task = batch === undefined ? this.#state.task(id) : firstWaiting(batch)
-    return task === undefined ? undefined : why(this.#state, task, this.#nowMs)
+    return task === undefined ? whyUnmade(this.#state, id, this.#nowMs) : why(this.#state, task, this.#nowMs)
   }
 
   /** Whether it was added to the project or removed; undefined when only the project's file knows. */
@@ -192,11 +193,12 @@ export class Coordinator {
   find(text: string): readonly Resolved[] {
     const [stem = '', index] = text.split('.')
     const found: Resolved[] = []
-    for (const { id, name, tasks } of this.#state.batches.values()) {
+    for (const batch of this.#state.batches.values()) {
+      const { id, name } = batch
       if (found.length >= FOUND_MAX) break
       if (stem === '' || !(id.startsWith(stem) || name === text)) continue
       if (index === undefined || name === text) found.push({ kind: 'batch', id, name })
-      else if (Number(index) < tasks.length) found.push({ kind: 'task', id: `${id}.${Number(index)}`, name })
+      else if (Number(index) < totalOf(batch)) found.push({ kind: 'task', id: `${id}.${Number(index)}`, name })
     }
     return found
   }
@@ -287,7 +289,7 @@ export class Coordinator {
   #follow(nowMs: number): void {
     const state = this.#state
     this.#nowMs = nowMs
-    // Placing makes copies yield, which may let others of their tasks yield, too.
+    // Placing makes copies yield, which may let others of their tasks yield, too; what is made of a sweep may be placed at once, and then more is wanted.
     do {
       state.out.journal.because('settle', null, nowMs)
       for (const task of state.touched.items) settle(state, task, nowMs)
@@ -295,7 +297,7 @@ export class Coordinator {
       releaseDependents(state, nowMs)
       state.out.journal.because('place', null, nowMs)
       place(state, nowMs)
-    } while (state.touched.items.length > 0 || state.copiesChanged)
+    } while (state.touched.items.length > 0 || state.copiesChanged || (state.sweeps.size > 0 && makeAhead(state, nowMs)))
   }
 }
 

@@ -6,6 +6,7 @@
 import type { RunManifest } from '#protocol/bundle/manifest'
 import type { Comparing, TaskPolicy } from '#protocol/bundle/policy'
 import type { Sources } from '#protocol/bundle/sources'
+import type { Sweep } from '#protocol/bundle/sweep'
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
 import type { ClientSettings } from '#protocol/owner/clients'
 import type { FailureCode } from '#protocol/owner/messages'
@@ -93,6 +94,8 @@ export type Event =
       readonly sources?: ReadonlyMap<number, Sources>
       /** Of the sources that are over: null for ready, else how they failed. */
       readonly ended?: ReadonlyMap<string, string | null>
+      /** In place of `bundles`, with `more` false: the tasks are made from this when they are wanted. */
+      readonly sweep?: { readonly template: AcceptedBundle; readonly sweep: Sweep }
       readonly seed: number
       /** By bundle: its tasks are ready at once, without any replica. */
       readonly repeats?: ReadonlyMap<string, Repeat>

@@ -68,7 +68,7 @@ function targetsOf(state: State, aim: Aim): readonly (Batch | Task)[] {
 }
 
 function tasksOf(what: Batch | Task): readonly Task[] {
-  return 'batch' in what ? [what] : what.tasks.filter((task) => task !== undefined)
+  return 'batch' in what ? [what] : [...what.tasks]
 }
 
 function save(state: State, what: Batch | Task): void {

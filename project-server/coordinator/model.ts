@@ -12,6 +12,7 @@ import type { Cursors } from './cursors.ts'
 import type { NodeOffer, TaskFailure } from './events.ts'
 import type { DataAt } from './holders.ts'
 import type { GroupKinds, NodeKind } from './kinds.ts'
+import type { LiveTasks } from './live-tasks.ts'
 import type { OrderedQueue } from './queue.ts'
 import type { StoredResult } from './receipt-records.ts'
 import type { Recheck } from './rechecks.ts'
@@ -19,6 +20,7 @@ import type { CancelReason, Decision, Held, Waiting } from './records.ts'
 import type { Standing } from './standing.ts'
 import type { ReplicaState, TaskState, Verdict } from './states.ts'
 import type { RunTimes } from './stragglers.ts'
+import type { Maker } from './sweeps.ts'
 
 /** A manifest that live tasks share; decoded no further than the coordinator needs. */
 export interface Bundle {
@@ -77,8 +79,9 @@ export interface Batch {
   rechecks: ReadonlyMap<number, Recheck> | null
   /** See marks.ts. */
   marks: number
-  /** Live tasks by index; a terminal one is undefined. */
-  readonly tasks: (Task | undefined)[]
+  readonly tasks: LiveTasks
+  /** Makes the tasks of a sweep when they are wanted; null for other batches. See sweeps.ts. */
+  maker: Maker | null
   /** Manifests that are stored already, while more may come. */
   readonly stored: Set<string>
   /** Tasks that wait for its own; null while there are none. */

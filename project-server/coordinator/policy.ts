@@ -37,6 +37,8 @@ export const DEFAULT_COORDINATOR_POLICY: CoordinatorPolicy = {
 export const BATCH_TASKS_MAX = 2 ** 20
 /** Undecided tasks in memory: measured 600 bytes each, and 1 to 2 kB where a manifest is not shared; beyond it a submission is refused until some are decided. */
 export const LIVE_TASKS_MAX = 500_000
+/** Tasks of a sweep that wait for a node ahead of what runs; below half of it more are made. Enough for the slots that become free between two commits. */
+export const SWEEP_AHEAD = 2048
 /** Pairs of a task and one that waits for it, in memory (about 50 bytes each); beyond it a submission is refused until some are over. */
 export const SOURCE_LINKS_MAX = 1_000_000
 /** Sources of one batch that are several of its tasks: each is looked at when any task of the batch ends. */

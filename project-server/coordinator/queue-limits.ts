@@ -32,7 +32,7 @@ export class QueueLimits {
       const { tasks, queuedAtMs, policy } = batch
       let next = from
       for (; next < tasks.length; next++) {
-        const task = tasks[next]
+        const task = tasks.get(next)
         if (task === undefined || task.startedAtMs !== null || task.held !== null || task.waits !== null) continue
         if (nowMs - Math.max(task.createdAtMs, queuedAtMs) < policy.queueLimitMs) break
         due.push(task)

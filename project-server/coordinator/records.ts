@@ -15,6 +15,7 @@
  * | `sources/<batch>.<index, 9 digits>` | what a task takes from others: sources-records.ts |
  * | `done/<client>/<cid>` | the newest task of the client's that decided this bundle and is ready |
  * | `event/<number, 16 digits>` | what happened in one commit, for people: journal.ts |
+ * | `sweep/<batch>`, `made/<batch>` | the generator of a batch, and how many of its tasks were made: sweeps.ts |
  * | `seal/`, `result/`, `receipt/` | what was signed: receipt-records.ts |
  * | `client/<peer>` | ClientRecord: client-records.ts |
  * | `node/<peer>` | NodeRecord |

@@ -8,6 +8,7 @@ import { CLIENT_PREFIX, decodeClientRecord } from './client-records.ts'
 import { clientOf } from './clients.ts'
 import { joinGroup } from './groups.ts'
 import { firstOf, JOURNAL_PREFIX } from './journal.ts'
+import { LiveTasks } from './live-tasks.ts'
 import type { Batch, Node, Replica, Report, Task } from './model.ts'
 import { newNode, overruns, watch } from './nodes.ts'
 import { resumePull } from './pulls.ts'
@@ -37,6 +38,7 @@ import { decodeSourcesRecord, type SourcesRecord, sourcesKey } from './sources-r
 import type { State } from './state.ts'
 import { isLive, isTerminal } from './states.ts'
 import { RunTimes } from './stragglers.ts'
+import { decodeMadeRecord, decodeSweepRecord, type Maker, madeKey, makerOf, sweepKey, unmade } from './sweeps.ts'
 
 type Records = Pick<Store, 'get' | 'range'>
 
@@ -70,7 +72,6 @@ export async function load(state: State, store: Records, nowMs: number): Promise
   }
   for (const { tasks } of state.batches.values())
     for (const task of tasks) {
-      if (task === undefined) continue
       if (task.waits !== null) link(state, task, task.waits.sources, task.waits.depth)
       if (task.decision !== null && !task.decision.held) resumePull(state, task, nowMs)
       else state.touched.add(task)
@@ -157,7 +158,8 @@ async function loadBatch(state: State, store: Records, { id, assigned }: { id: s
     secret: null,
     rechecks: null,
     marks: 0,
-    tasks: new Array<Task | undefined>(tasks).fill(undefined),
+    tasks: new LiveTasks(tasks),
+    maker: await loadMaker(store, id),
     stored: new Set(),
     dependents: null,
     runs: new RunTimes(),
@@ -166,6 +168,12 @@ async function loadBatch(state: State, store: Records, { id, assigned }: { id: s
   state.batches.set(id, batch)
   batch.client.batches++
   state.queueLimits.add(batch)
+  const { maker } = batch
+  if (maker !== null && unmade(batch) > 0) {
+    // One that was made before its turn has a record, and is perhaps over.
+    for await (const [key] of store.range(taskKeyOf(id, maker.next), `task/${id}.~`)) maker.early.add(Number(key.slice(key.indexOf('.') + 1)))
+    state.sweeps.add(batch)
+  }
   const records: TaskRecord[] = []
   const waiting = new Map<TaskId, SourcesRecord>()
   for await (const [, value] of under(store, `task/${id}.`)) {
@@ -188,6 +196,19 @@ async function loadBatch(state: State, store: Records, { id, assigned }: { id: s
     for (const record of part) loadTask(state, batch, record, { results, assigned, waits: waiting.get(record.id) })
   }
   batch.runs.sort()
+}
+
+async function loadMaker(store: Records, batch: BatchId): Promise<Maker | null> {
+  const bytes = await store.get(sweepKey(batch))
+  if (bytes === undefined) return null
+  const { template, sweep } = decodeSweepRecord(bytes)
+  const bundle = await store.get(bundleKey(batch, template))
+  if (bundle === undefined) throw new Error(`the record of bundle ${template} is missing`)
+  const maker = makerOf(sweep, storedManifest(decodeBundleRecord(bundle)), factsOfBundle(bundle))
+  const made = await store.get(madeKey(batch))
+  const { next, killed } = made === undefined ? { next: 0, killed: false } : decodeMadeRecord(made)
+  maker.next = killed ? maker.count : next
+  return maker
 }
 
 async function loadBundles(state: State, store: Records, batch: BatchId, records: readonly TaskRecord[]): Promise<void> {
@@ -244,7 +265,7 @@ function loadTask(state: State, batch: Batch, record: TaskRecord, { results, ass
     marks: 0
   }
   bundle.users++
-  batch.tasks[index] = task
+  batch.tasks.add(task)
   state.liveTasks++
   batch.client.tasks++
   for (const replica of record.replicas) loadReplica(state, task, replica, { signed: results.get(resultKey(task.key, replica.attempt)), assigned })

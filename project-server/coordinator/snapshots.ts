@@ -1,6 +1,7 @@
 /** From live state to the records that are stored and shown. */
 import type { Batch, Node, Replica, Task } from './model.ts'
 import type { BatchRecord, NodeRecord, ReplicaRecord, TaskRecord } from './records.ts'
+import { totalOf } from './sweeps.ts'
 
 export function taskRecord(task: Task): TaskRecord {
   const { id, bundle, waits, createdAtMs, startedAtMs, endedAtMs, state, failure, decision, outputLosses, replicas, held, repeats } = task
@@ -40,8 +41,9 @@ function replicaRecord({ attempt, node, state, atMs, epoch, gpus, granted, ranMs
   }
 }
 
-export function batchRecord({ id, name, client, createdAtMs, order, seed, policy, open, tasks, counts, held, queuedAtMs }: Batch): BatchRecord {
-  return { id, name, by: client.id, createdAtMs, order, seed, policy, open, tasks: tasks.length, ...counts, held, queuedAtMs }
+export function batchRecord(batch: Batch): BatchRecord {
+  const { id, name, client, createdAtMs, order, seed, policy, open, counts, held, queuedAtMs } = batch
+  return { id, name, by: client.id, createdAtMs, order, seed, policy, open, tasks: totalOf(batch), ...counts, held, queuedAtMs }
 }
 
 export function nodeRecord({ id, offer, state, lastSeenMs, valid, invalid, errors, lost, row, errorPpm, sinceMs }: Node): NodeRecord {

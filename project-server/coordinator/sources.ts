@@ -11,6 +11,7 @@ import type { Batch, Dependents, Task } from './model.ts'
 import { RANGES_MAX, SOURCE_DEPTH_MAX, SOURCE_LINKS_MAX } from './policy.ts'
 import { encodeSourcesRecord, sourcesKey } from './sources-records.ts'
 import type { State } from './state.ts'
+import { isUnmade } from './sweeps.ts'
 
 type Submit = Extract<Event, { kind: 'submit' }>
 
@@ -24,7 +25,7 @@ export function sourcesRefusal(state: State, event: Submit): SubmitRefusal | und
   let links = state.sourceLinks
   let ranges = batch?.dependents?.ranges.length ?? 0
   const depths = new Map<number, number>()
-  const depthAt = (index: number): number => depths.get(index) ?? batch?.tasks[index]?.waits?.depth ?? 0
+  const depthAt = (index: number): number => depths.get(index) ?? batch?.tasks.get(index)?.waits?.depth ?? 0
   for (const [index, { list }] of [...sources].sort(([a], [b]) => a - b)) {
     // A part that was sent again.
     if (index < have) continue
@@ -61,7 +62,7 @@ export function sourcesRefusal(state: State, event: Submit): SubmitRefusal | und
 
 /** A task or batch that is not over, so that it can be waited for. */
 export function expects(state: State, of: TaskId): boolean {
-  return isBatchId(of) ? state.batches.has(of) : liveTask(state, of) !== undefined
+  return isBatchId(of) ? state.batches.has(of) : liveTask(state, of) !== undefined || unmadeTask(state, of) !== undefined
 }
 
 /** A new task waits for its sources. `ended`: of those that are over, null for ready, else how they failed. */
@@ -85,18 +86,23 @@ export function link(state: State, task: Task, sources: Sources, depth?: number)
   let deepest = 0
   for (const source of sources.list) {
     const { of, from, count } = source
-    const parent = of === '' ? (count === 1 ? task.batch.tasks[from] : undefined) : liveTask(state, of)
+    const toCome = of === '' ? undefined : unmadeTask(state, of)
+    const parent = of === '' ? (count === 1 ? task.batch.tasks.get(from) : undefined) : liveTask(state, of)
     if (parent !== undefined) {
       addTo(dependentsOf(parent.batch).one, parent.index, task)
       state.sourceLinks++
       missing++
       deepest = Math.max(deepest, parent.waits?.depth ?? 0)
+    } else if (toCome !== undefined) {
+      addTo(dependentsOf(toCome.batch).one, toCome.index, task)
+      state.sourceLinks++
+      missing++
     } else if (of === '' && count > 1) {
       const left = liveIn(task.batch, source)
       if (left === 0) continue
       dependentsOf(task.batch).ranges.push({ from, to: from + count, left, task })
       missing++
-      for (let at = from; at < from + count; at++) deepest = Math.max(deepest, task.batch.tasks[at]?.waits?.depth ?? 0)
+      for (let at = from; at < from + count; at++) deepest = Math.max(deepest, task.batch.tasks.get(at)?.waits?.depth ?? 0)
     } else if (isBatchId(of)) {
       const batch = state.batches.get(of)
       if (batch === undefined) continue
@@ -130,7 +136,7 @@ export function batchFault({ id, counts: { failed, killed } }: Batch): string {
 /** Of an open batch nothing has run: what is no longer there was killed, or failed for want of a source. */
 function goneOf(batch: Batch, from: number, count: number): string | undefined {
   for (let at = from; at < from + count; at++)
-    if (batch.tasks[at] === undefined) return `of the same batch (${batch.id}.${at}) was killed, or failed before it ran`
+    if (batch.tasks.get(at) === undefined) return `of the same batch (${batch.id}.${at}) was killed, or failed before it ran`
   return undefined
 }
 
@@ -138,9 +144,21 @@ function liveTask(state: State, of: TaskId): Task | undefined {
   return parseTaskId(of) === undefined ? undefined : state.task(of)
 }
 
+interface UnmadeTask {
+  readonly batch: Batch
+  readonly index: number
+}
+
+/** A task of a sweep that comes yet. */
+function unmadeTask(state: State, of: TaskId): UnmadeTask | undefined {
+  const { batch: id = '', index = 0 } = parseTaskId(of) ?? {}
+  const batch = state.batches.get(id)
+  return batch !== undefined && isUnmade(batch, index) ? { batch, index } : undefined
+}
+
 function liveIn({ tasks }: Batch, { from, count }: Source): number {
   let left = 0
-  for (let at = from; at < from + count; at++) if (tasks[at] !== undefined) left++
+  for (let at = from; at < from + count; at++) if (tasks.get(at) !== undefined) left++
   return left
 }
 

@@ -33,6 +33,8 @@ export class State {
   readonly batches = new Map<BatchId, Batch>()
   /** Tasks that are not terminal. They are found by their batch and index: half a million entries of a map would be memory, and a miss of the cache for every look. */
   liveTasks = 0
+  /** Batches that have tasks to be made. */
+  readonly sweeps = new Set<Batch>()
   readonly bundles = new Map<string, Bundle>()
   readonly groups = new Map<string, Group>()
   readonly needs = new Map<string, Needs>()
@@ -89,7 +91,7 @@ export class State {
   /** A live task. */
   task(id: TaskId): Task | undefined {
     const dot = id.indexOf('.')
-    const task = this.batches.get(id.slice(0, dot))?.tasks[Number(id.slice(dot + 1))]
+    const task = this.batches.get(id.slice(0, dot))?.tasks.get(Number(id.slice(dot + 1)))
     return task?.id === id ? task : undefined
   }
 
@@ -97,7 +99,7 @@ export class State {
   replica(id: ReplicaId): Replica | undefined {
     const first = id.indexOf('.')
     const second = id.lastIndexOf('.')
-    const task = this.batches.get(id.slice(0, first))?.tasks[Number(id.slice(first + 1, second))]
+    const task = this.batches.get(id.slice(0, first))?.tasks.get(Number(id.slice(first + 1, second)))
     const replica = task?.replicas[Number(id.slice(second + 1)) - 1]
     return replica?.id === id ? replica : undefined
   }

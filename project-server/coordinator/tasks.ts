@@ -197,7 +197,7 @@ function end(state: State, task: Task, nowMs: number): void {
   }
   state.liveTasks--
   batch.client.tasks--
-  batch.tasks[task.index] = undefined
+  batch.tasks.delete(task)
   if (--bundle.users === 0) state.bundles.delete(bundle.cid)
   leaveGroup(state, task.group)
   if (state.groups.size === 0) state.needs.clear()

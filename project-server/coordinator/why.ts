@@ -2,6 +2,7 @@
  * Why a task does not go on: what it waits for, for every node what keeps it from taking the task, its place in the queue, and
  * when it should come to an end. Reads the state and changes nothing; every rule of placing (scheduler.ts) has its reason here.
  */
+import { parseTaskId, type TaskId } from '#protocol/ids'
 import type { ClientTurn, NearestMiss, NodesWhy, QueuePlace, RunWhy, WhyReason, WhyView } from '#protocol/owner/messages'
 import { isInTime } from './availability.ts'
 import { blockOf, type Client } from './clients.ts'
@@ -16,6 +17,7 @@ import { isOtherClass } from './same-class.ts'
 import { copyFor, fits } from './scheduler.ts'
 import type { State } from './state.ts'
 import { isLive } from './states.ts'
+import { isUnmade, unmade } from './sweeps.ts'
 
 /** What passes by itself: the node will be able to take it. */
 const PASSING: ReadonlySet<WhyReason> = new Set<WhyReason>(['full', 'cpu_taken', 'memory_taken', 'disk_taken', 'gpus_taken', 'data_elsewhere', 'free'])
@@ -84,11 +86,30 @@ function heldOf({ held, batch }: Task): Pick<WhyView, 'held'> {
 
 /** The task of a batch to ask about: the first that waits for a node, else the first that would if it were not held, else the first that is not over. */
 export function firstWaiting({ tasks }: Batch): Task | undefined {
-  return (
-    tasks.find((task) => task !== undefined && task.queue !== null) ??
-    tasks.find((task) => task !== undefined && task.wanted > 0) ??
-    tasks.find((task) => task !== undefined)
-  )
+  return tasks.find((task) => task.queue !== null) ?? tasks.find((task) => task.wanted > 0) ?? tasks.find(() => true)
+}
+
+/** A task of a sweep that was not made yet waits as the first one does that was, behind all that come before it. */
+export function whyUnmade(state: State, id: TaskId, nowMs: number): WhyView | undefined {
+  const { batch: of = '', index = 0 } = parseTaskId(id) ?? {}
+  const batch = state.batches.get(of)
+  if (batch === undefined || batch.maker === null || !isUnmade(batch, index)) return undefined
+  const { maker, policy, name, createdAtMs } = batch
+  const first = firstWaiting(batch)
+  const before = index - maker.next + (batch.counts.created - unmade(batch))
+  const ahead = { tasks: before, replicas: before * policy.targetResults }
+  const own = {
+    task: id,
+    name,
+    status: 'staged',
+    waitedMs: Math.max(0, nowMs - createdAtMs),
+    quorum: policy.minQuorum,
+    wanted: policy.targetResults,
+    runs: []
+  } as const
+  if (first === undefined) return { ...own, waitsFor: batch.held === null ? 'turn' : 'release', ahead, ...(batch.held === null ? {} : { held: batch.held }) }
+  const { startMs: _startMs, endMs: _endMs, runMs: _runMs, ...view } = why(state, first, nowMs)
+  return { ...view, ...own, ...(view.waitsFor === 'node' || view.waitsFor === 'release' ? {} : { waitsFor: 'turn', ahead }) }
 }
 
 /** The first thing, from what lasts to what passes, that keeps the node from taking the task. */

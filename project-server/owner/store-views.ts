@@ -2,6 +2,7 @@
  * Owners are answered from the durable records alone: what they are told can not be taken back by a restart. Only the
  * presence of nodes and how far a replica is come from memory.
  */
+import { manifestAt } from '#protocol/bundle/sweep'
 import { type BatchId, isBatchId, type PeerIdString, parseTaskId, type TaskId, taskId } from '#protocol/ids'
 import { type BatchView, type NodeView, SELECTED_BATCHES_MAX, type TaskView } from '#protocol/owner/messages'
 import { encodeSignedReceipt } from '#protocol/result/receipt'
@@ -16,6 +17,7 @@ import {
   decodeBundleRecord,
   decodeRevisedRecord,
   decodeTaskRecord,
+  factsOfBundle,
   namePrefix,
   openKey,
   ownPrefix,
@@ -26,6 +28,7 @@ import {
 } from '../coordinator/records.ts'
 import { decodeLeftRecord, type LeftRecord, leftKey } from '../coordinator/remains-records.ts'
 import { decodeSourcesRecord, type SourcesRecord, sourcesKey } from '../coordinator/sources-records.ts'
+import { decodeMadeRecord, decodeSweepRecord, type Maker, madeKey, sweepKey, unmadeRecord } from '../coordinator/sweeps.ts'
 import { batchView, endedWhy, taskView } from '../coordinator/views.ts'
 import type { Store } from '../ports.ts'
 import { labelPrefix, readNotes } from './notes.ts'
@@ -37,6 +40,11 @@ const ORDER_DIGITS = 12
 
 /** Batches of one prefix that are looked at for those of one client; ids are drawn, so that a few characters more single one out. */
 const PREFIX_BATCHES_MAX = 1000
+
+type SweepMaker = Pick<Maker, 'sweep' | 'template' | 'facts'> & {
+  /** Those that were not made were killed. */
+  readonly killed: boolean
+}
 
 export interface Reader {
   readonly client: PeerIdString
@@ -71,6 +79,21 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
     const bytes = await store.get(bundleKey(parseTaskId(task)?.batch ?? '', bundle))
     if (bytes === undefined) throw new Error(`the record of bundle ${bundle} is missing`)
     return decodeBundleRecord(bytes)
+  }
+  const makerOf = async (batch: BatchId): Promise<SweepMaker | undefined> => {
+    const bytes = await store.get(sweepKey(batch))
+    if (bytes === undefined) return undefined
+    const { template, sweep } = decodeSweepRecord(bytes)
+    const [stored, made] = await Promise.all([store.get(bundleKey(batch, template)), store.get(madeKey(batch))])
+    if (stored === undefined) throw new Error(`the record of bundle ${template} is missing`)
+    const killed = made === undefined ? false : decodeMadeRecord(made).killed
+    return { sweep, template: storedManifest(decodeBundleRecord(stored)), facts: factsOfBundle(stored), killed }
+  }
+  /** A task of a sweep that has no record yet; undefined when there is no such task. */
+  const unmadeOf = (batch: BatchRecord, maker: SweepMaker, index: number): TaskView | undefined => {
+    if (index >= batch.tasks) return undefined
+    const command = manifestAt(maker.template, maker.sweep, index).command
+    return taskView(unmadeRecord(batch, maker, index, maker.killed), { batch, command, left: undefined }, false)
   }
   const sourcesOf = async (id: TaskId): Promise<SourcesRecord | undefined> => {
     const bytes = await store.get(sourcesKey(id))
@@ -141,7 +164,12 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
     async task(id) {
       const batch = parseTaskId(id)?.batch
       const [bytes, parent] = batch === undefined ? [] : await Promise.all([store.get(taskKey(id)), batchRecord(batch)])
-      if (bytes === undefined || parent === undefined) return undefined
+      if (parent === undefined) return undefined
+      if (bytes === undefined) {
+        const maker = await makerOf(parent.id)
+        const view = maker === undefined ? undefined : unmadeOf(parent, maker, parseTaskId(id)?.index ?? 0)
+        return view === undefined ? undefined : { ...view, replicas: [] }
+      }
       const record = decodeTaskRecord(bytes)
       const [command, left, waits, revised] = await Promise.all([commandOf(record), leftOf(record), sourcesOf(id), revisedOf(record)])
       const view = withProgress(taskView(record, { batch: parent, command, left, revised }, true), coordinator.task(id))
@@ -156,13 +184,25 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
       const commands = new Map<string, readonly string[]>()
       const views: TaskView[] = []
       let left: Map<string, LeftRecord> | undefined
+      const maker = await makerOf(batch)
+      const first = last === undefined || last.batch !== batch ? 0 : last.index + 1
+      const fillTo = (end: number): void => {
+        for (let index = first + views.length; maker !== undefined && index < end && views.length < limit; index++) {
+          const view = unmadeOf(parent, maker, index)
+          if (view === undefined) return
+          views.push(view)
+        }
+      }
       for await (const [, value] of store.range(from, `task/${batch}.~`, { limit })) {
         const record = decodeTaskRecord(value)
+        fillTo(parseTaskId(record.id)?.index ?? 0)
+        if (views.length >= limit) break
         if (record.state === 'killed') left ??= await leftFrom(record.id, limit)
         const command = commands.get(record.bundle) ?? (await commandOf(record))
         if (record.bundle !== '') commands.set(record.bundle, command)
         views.push(taskView(record, { batch: parent, command, left: left?.get(leftKey(record.id)) }, false))
       }
+      fillTo(parent.tasks)
       return views
     },
 

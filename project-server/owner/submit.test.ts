@@ -4,6 +4,7 @@ import * as dagCbor from '@ipld/dag-cbor'
 import { CID } from 'multiformats/cid'
 import { DEFAULT_RESOURCES, encodeManifest, manifestCid, type RunManifest } from '#protocol/bundle/manifest'
 import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
+import { encodeSweep } from '#protocol/bundle/sweep'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { Submit } from '#protocol/owner/messages'
 import type { Event } from '../coordinator/events.ts'
@@ -96,6 +97,29 @@ describe('a submission', () => {
     ]
     for (const policy of policies)
       assert.throws(() => submitEvent(submissionOf(request([manifest()], { policy }), 'owner'), ports), { name: 'OwnerError', code: 'malformed' })
+  })
+})
+
+describe('the generator of a sweep', () => {
+  const sweepOf = (value: string): Uint8Array<ArrayBuffer> =>
+    new Uint8Array(encodeSweep({ mode: 'zip', parameters: [{ name: 'x', values: ['short', value] }] }))
+  const template = manifest({ command: ['echo', '{x}{x}'.repeat(20)] })
+
+  it('is one manifest and what its names stand for', () => {
+    const { bundles, sweep } = submitEvent(submissionOf(request([template], { sweep: sweepOf('long') }), 'owner'), ports)
+    assert.equal(bundles.length, 0)
+    assert.equal(sweep?.template.cid, manifestCid(template).toString())
+  })
+
+  it('is refused when a task of it would be no manifest, or other tasks come with it', () => {
+    const refused = (change: Partial<Submit>, manifests = [template]): void => {
+      assert.throws(() => submitEvent(submissionOf(request(manifests, change), 'owner'), ports), { name: 'OwnerError', code: 'malformed' })
+    }
+    refused({ sweep: sweepOf('x'.repeat(1000)) })
+    refused({ sweep: sweepOf('x'), more: true })
+    refused({ sweep: sweepOf('x') }, [template, template])
+    refused({ sweep: sweepOf('x') }, [])
+    refused({ sweep: Uint8Array.of(1) })
   })
 })
 

@@ -2,9 +2,10 @@
 import * as dagCbor from '@ipld/dag-cbor'
 import type { CID } from 'multiformats/cid'
 import { ManifestError } from '#protocol/bundle/errors'
-import { DEPENDENCIES_MAX, decodeManifest, manifestCidText, type RunManifest } from '#protocol/bundle/manifest'
+import { DEPENDENCIES_MAX, decodeManifest, encodeManifest, manifestCidText, type RunManifest } from '#protocol/bundle/manifest'
 import { DEFAULT_POLICY, policyFault, type TaskPolicy } from '#protocol/bundle/policy'
 import { decodeSources, type Sources } from '#protocol/bundle/sources'
+import { decodeSweep, largestOf, type Sweep, sweepCount } from '#protocol/bundle/sweep'
 import type { ContentStore } from '#protocol/content/content'
 import { type BatchId, batchIdFrom, isBatchId, type PeerIdString, parseTaskId } from '#protocol/ids'
 import { ImageError } from '#protocol/image/errors'
@@ -90,18 +91,21 @@ export class Submissions {
     const have = coordinator.batch(batch)?.tasks ?? 0
     if (first > have) throw new OwnerError('malformed', `the batch has ${have} tasks so far, these are said to begin at ${first}`)
     const bundles = await withPlatforms(event.bundles.slice(have - first), this.#ports.content)
+    const sweep = event.sweep === undefined ? undefined : await sweepWithPlatform(event.sweep, this.#ports.content)
     const found = await findRepeats({ ...event, bundles }, store)
     const ended = await this.#endedSources(event)
     // Nothing is waited for from here on: what is here now is here when it is applied.
     const repeats = stillHere(found, this.#ports.content)
-    const fresh = { ...event, ...(ended.size === 0 ? {} : { ended }), ...(repeats.size === 0 ? {} : { repeats }), bundles }
-    if (have + fresh.bundles.length === 0) throw new OwnerError('malformed', 'the batch has no task')
+    const more = { ...(ended.size === 0 ? {} : { ended }), ...(repeats.size === 0 ? {} : { repeats }), ...(sweep === undefined ? {} : { sweep }) }
+    const fresh = { ...event, ...more, bundles }
+    const added = sweep === undefined ? fresh.bundles.length : sweepCount(sweep.sweep)
+    if (have + added === 0) throw new OwnerError('malformed', 'the batch has no task')
     const refusal = coordinator.refusal(fresh)
     if (refusal !== undefined) throw new OwnerError(refusal.code, refusal.message)
     const changes = have === 0 ? noteChanges({ id: batch, by: event.by }, notes) : []
     // Both are asked for before either is waited for: they go with the same commit.
     const durable = Promise.all([committer.commit(fresh), changes.length === 0 ? undefined : committer.write(changes)])
-    return { durable: durable.then(() => undefined), tasks: have + fresh.bundles.length }
+    return { durable: durable.then(() => undefined), tasks: have + added }
   }
 
   /** How the sources that are over ended. While one is read another may end: those that are left are still expected when this resolves. */
@@ -156,10 +160,15 @@ export interface Submission extends BatchNotes {
   readonly more: boolean
   /** What tasks of this part take from others, by index in the batch. */
   readonly sources?: ReadonlyMap<number, Sources>
+  /** Tasks to be made of the one manifest. */
+  readonly sweep?: Sweep
 }
 
 /** Throws OwnerError `malformed`. */
-export function submissionOf({ batch, name, manifests, policy, more, labels: { labels } = { labels: [] }, sources }: Submit, by: PeerIdString): Submission {
+export function submissionOf(
+  { batch, name, manifests, policy, more, labels: { labels } = { labels: [] }, sources, sweep }: Submit,
+  by: PeerIdString
+): Submission {
   if (batch.length !== 16) throw new OwnerError('malformed', 'a batch id is 16 random bytes')
   const fault = labelsFault(labels)
   if (fault !== undefined) throw new OwnerError('malformed', fault)
@@ -172,12 +181,13 @@ export function submissionOf({ batch, name, manifests, policy, more, labels: { l
     more,
     labels: [...labels].sort(),
     retryOf: null,
-    sources: sourcesOf(sources)
+    sources: sourcesOf(sources),
+    ...(sweep === undefined ? {} : { sweep: sweepOf(sweep, manifests.length === 1 && !more && sources === undefined) })
   }
 }
 
 /** The `submit` event of a hostile submission; throws OwnerError. Does not wait for anything, so that the parts of a batch stay in order. */
-export function submitEvent({ batch, name, by, manifests, policy, more, sources = NO_SOURCES }: Submission, ports: SubmitPorts, first = 0): SubmitEvent {
+export function submitEvent({ batch, name, by, manifests, policy, more, sources = NO_SOURCES, sweep }: Submission, ports: SubmitPorts, first = 0): SubmitEvent {
   const accepted = new Map<string, AcceptedBundle>()
   const present = new Set<string>()
   const sizes: Sizes = new Map()
@@ -192,7 +202,10 @@ export function submitEvent({ batch, name, by, manifests, policy, more, sources 
     return bundle
   })
   checkSources(sources, bundles, first)
+  if (sweep !== undefined) checkSweep(bundles[0], sweep)
   const seed = Buffer.from(ports.random.bytes(4)).readUInt32BE()
+  const [template] = bundles
+  if (sweep !== undefined && template !== undefined) return { kind: 'submit', batch, name, by, bundles: [], policy, more, seed, sweep: { template, sweep } }
   return { kind: 'submit', batch, name, by, bundles, policy, more, seed, ...(sources.size === 0 ? {} : { sources }) }
 }
 
@@ -204,6 +217,32 @@ function checkSources(sources: ReadonlyMap<number, Sources>, bundles: readonly A
     if (twice !== undefined) throw new OwnerError('malformed', `task ${index}: two inputs are named ${twice.name}`)
     if (names.size + list.length > DEPENDENCIES_MAX) throw new OwnerError('malformed', `task ${index}: more than ${DEPENDENCIES_MAX} inputs`)
   }
+}
+
+/** What a sweep makes are manifests, whatever its parameters stand for. */
+function checkSweep(template: AcceptedBundle | undefined, sweep: Sweep): void {
+  if (template === undefined) throw new OwnerError('malformed', 'a sweep has one manifest')
+  try {
+    for (const manifest of largestOf(template.manifest, sweep)) encodeManifest(manifest)
+  } catch (error) {
+    if (!(error instanceof ManifestError)) throw error
+    throw new OwnerError(error.code === 'manifest_too_large' ? 'too_large' : 'malformed', `with the longest values: ${error.message}`, { cause: error })
+  }
+}
+
+function sweepOf(bytes: Uint8Array, alone: boolean): Sweep {
+  const sweep = decodeSweep(bytes)
+  if (typeof sweep === 'string') throw new OwnerError('malformed', sweep)
+  if (!alone) throw new OwnerError('malformed', 'a sweep is submitted whole: with one manifest, and without sources')
+  return sweep
+}
+
+async function sweepWithPlatform(
+  sweep: NonNullable<SubmitEvent['sweep']>,
+  content: Pick<ContentStore, 'getBlock'>
+): Promise<NonNullable<SubmitEvent['sweep']>> {
+  const [template = sweep.template] = await withPlatforms([sweep.template], content)
+  return { ...sweep, template }
 }
 
 /** Absent or empty: none. */

@@ -59,6 +59,10 @@ export declare namespace Request {
         field: '$.submit.sources';
         value: Uint8Array<ArrayBuffer>;
     }
+    interface RequestSubmitSweepFieldEvent {
+        field: '$.submit.sweep';
+        value: Uint8Array<ArrayBuffer>;
+    }
     interface RequestQueryWhatFieldEvent {
         field: '$.query.what';
         value: string;
@@ -210,7 +214,7 @@ export declare namespace Request {
     }
     function encode(obj: Partial<Request>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Request>): Request;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Request>): Generator<RequestIdFieldEvent | RequestCancelFieldEvent | RequestSubmitBatchFieldEvent | RequestSubmitNameFieldEvent | RequestSubmitManifestsFieldEvent | RequestSubmitPolicyFieldEvent | RequestSubmitMoreFieldEvent | RequestSubmitFirstFieldEvent | RequestSubmitLabelsLabelsFieldEvent | RequestSubmitSourcesFieldEvent | RequestQueryWhatFieldEvent | RequestQueryOfFieldEvent | RequestQueryLimitFieldEvent | RequestQueryAfterFieldEvent | RequestQuerySelectionLabelsFieldEvent | RequestQuerySelectionNameFieldEvent | RequestQuerySelectionStateFieldEvent | RequestKillOfFieldEvent | RequestLogsOfFieldEvent | RequestLogsFileFieldEvent | RequestLogsOffsetFieldEvent | RequestLogsFollowFieldEvent | RequestPullRootFieldEvent | RequestPullNameFieldEvent | RequestWatchOfFieldEvent | RequestMakeEntriesPathFieldEvent | RequestMakeEntriesRootFieldEvent | RequestMakeNameFieldEvent | RequestManageVerbFieldEvent | RequestManageOfFieldEvent | RequestManageReasonFieldEvent | RequestManageStopFieldEvent | RequestManageDryRunFieldEvent | RequestManageSelectionLabelsFieldEvent | RequestManageSelectionNameFieldEvent | RequestManageSelectionStateFieldEvent | RequestManageSetFieldEvent | RequestManageIdFieldEvent | RequestEventsOfFieldEvent | RequestEventsNodeFieldEvent | RequestEventsAfterFieldEvent | RequestEventsLimitFieldEvent | RequestEventsFollowFieldEvent | RequestGrantClientFieldEvent | RequestGrantSettingsFieldEvent | RequestGrantMemberFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Request>): Generator<RequestIdFieldEvent | RequestCancelFieldEvent | RequestSubmitBatchFieldEvent | RequestSubmitNameFieldEvent | RequestSubmitManifestsFieldEvent | RequestSubmitPolicyFieldEvent | RequestSubmitMoreFieldEvent | RequestSubmitFirstFieldEvent | RequestSubmitLabelsLabelsFieldEvent | RequestSubmitSourcesFieldEvent | RequestSubmitSweepFieldEvent | RequestQueryWhatFieldEvent | RequestQueryOfFieldEvent | RequestQueryLimitFieldEvent | RequestQueryAfterFieldEvent | RequestQuerySelectionLabelsFieldEvent | RequestQuerySelectionNameFieldEvent | RequestQuerySelectionStateFieldEvent | RequestKillOfFieldEvent | RequestLogsOfFieldEvent | RequestLogsFileFieldEvent | RequestLogsOffsetFieldEvent | RequestLogsFollowFieldEvent | RequestPullRootFieldEvent | RequestPullNameFieldEvent | RequestWatchOfFieldEvent | RequestMakeEntriesPathFieldEvent | RequestMakeEntriesRootFieldEvent | RequestMakeNameFieldEvent | RequestManageVerbFieldEvent | RequestManageOfFieldEvent | RequestManageReasonFieldEvent | RequestManageStopFieldEvent | RequestManageDryRunFieldEvent | RequestManageSelectionLabelsFieldEvent | RequestManageSelectionNameFieldEvent | RequestManageSelectionStateFieldEvent | RequestManageSetFieldEvent | RequestManageIdFieldEvent | RequestEventsOfFieldEvent | RequestEventsNodeFieldEvent | RequestEventsAfterFieldEvent | RequestEventsLimitFieldEvent | RequestEventsFollowFieldEvent | RequestGrantClientFieldEvent | RequestGrantSettingsFieldEvent | RequestGrantMemberFieldEvent>;
 }
 export interface Answer {
     id: number;
@@ -259,6 +263,7 @@ export interface Submit {
     first: number;
     labels?: Labels;
     sources?: Uint8Array<ArrayBuffer>;
+    sweep?: Uint8Array<ArrayBuffer>;
 }
 export declare namespace Submit {
     const codec: () => Codec<Submit>;
@@ -296,9 +301,13 @@ export declare namespace Submit {
         field: '$.sources';
         value: Uint8Array<ArrayBuffer>;
     }
+    interface SubmitSweepFieldEvent {
+        field: '$.sweep';
+        value: Uint8Array<ArrayBuffer>;
+    }
     function encode(obj: Partial<Submit>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Submit>): Submit;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Submit>): Generator<SubmitBatchFieldEvent | SubmitNameFieldEvent | SubmitManifestsFieldEvent | SubmitPolicyFieldEvent | SubmitMoreFieldEvent | SubmitFirstFieldEvent | SubmitLabelsLabelsFieldEvent | SubmitSourcesFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Submit>): Generator<SubmitBatchFieldEvent | SubmitNameFieldEvent | SubmitManifestsFieldEvent | SubmitPolicyFieldEvent | SubmitMoreFieldEvent | SubmitFirstFieldEvent | SubmitLabelsLabelsFieldEvent | SubmitSourcesFieldEvent | SubmitSweepFieldEvent>;
 }
 export interface Labels {
     labels: string[];

@@ -436,6 +436,10 @@ export var Submit;
                     w.uint32(66);
                     w.bytes(obj.sources);
                 }
+                if (obj.sweep != null) {
+                    w.uint32(74);
+                    w.bytes(obj.sweep);
+                }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
                 }
@@ -487,6 +491,10 @@ export var Submit;
                         }
                         case 8: {
                             obj.sources = reader.bytes();
+                            break;
+                        }
+                        case 9: {
+                            obj.sweep = reader.bytes();
                             break;
                         }
                         default: {
@@ -560,6 +568,13 @@ export var Submit;
                         case 8: {
                             yield {
                                 field: `${prefix}.sources`,
+                                value: reader.bytes()
+                            };
+                            break;
+                        }
+                        case 9: {
+                            yield {
+                                field: `${prefix}.sweep`,
                                 value: reader.bytes()
                             };
                             break;

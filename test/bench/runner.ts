@@ -37,7 +37,21 @@ export interface BenchContext {
 
 export type Benchmark = (context: BenchContext) => Promise<BenchLine[]>
 
-const NAMES = ['latency', 'tasks', 'coordinator', 'matching', 'content', 'docker', 'locality', 'agreement', 'population', 'agents', 'stack', 'simgrid'] as const
+const NAMES = [
+  'latency',
+  'tasks',
+  'coordinator',
+  'matching',
+  'sweep',
+  'content',
+  'docker',
+  'locality',
+  'agreement',
+  'population',
+  'agents',
+  'stack',
+  'simgrid'
+] as const
 /** Of many minutes: only when asked for by name. */
 const LONG = ['population-long'] as const
 export const ROUNDS_MIN = 3

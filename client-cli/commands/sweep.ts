@@ -1,0 +1,66 @@
+import type { Command } from 'commander'
+import { type Sweep, sweepCount } from '#protocol/bundle/sweep'
+import { policyOf } from '../client/spec.ts'
+import { type Context, collect, examples, flag, texts, type Verb } from '../command.ts'
+import { ClientError } from '../errors.ts'
+import { describePlan } from '../tasks/plan.ts'
+import { showTransfer } from '../tasks/show-transfer.ts'
+import { parseParameter } from '../tasks/sweep-values.ts'
+import { imageRoot, readTaskOptions, taskOptions, withNodes } from '../tasks/task-options.ts'
+import { showResults, summarize, waitFor, warnFewNodes } from '../tasks/waiting.ts'
+
+export function define(command: Command, run: (verb: Verb) => void): void {
+  taskOptions(command)
+  command
+    .usage('[options] IMAGE -- COMMAND…')
+    .argument('[words...]', 'the image, then the command, with {name} where a value goes')
+    .requiredOption('--set <name=values>', 'FROM:TO, FROM:TO:STEP (whole numbers, both ends), A,B,C, or @FILE (a value a line); may repeat', collect)
+    .option('--zip', 'the values of several --set go together, instead of every combination')
+    .option('-W, --wait', 'wait for the results and show the progress')
+    .addHelpText(
+      'after',
+      examples(
+        "talko sweep alpine --set x=0:999999 -- sh -c 'echo $(({x} * {x})) > /out/square'",
+        'talko sweep python:3 -i code=./code --set rate=0.1,0.2 --set seed=1:50 -- python3 /in/code/train.py {rate} {seed}',
+        'The project keeps the sweep as it is written here, and makes its tasks when there are nodes for them.',
+        '{index} and {count} are the number of a task and of all; -e NAME={x} sets a variable.'
+      )
+    )
+  run(submitSweep)
+}
+
+async function submitSweep(context: Context, args: readonly string[], options: Readonly<Record<string, unknown>>): Promise<number | undefined> {
+  const { io, signal } = context
+  const { spec, nodes } = readTaskOptions(options)
+  const image = spec.engine === 'process' ? undefined : args[0]
+  const command = spec.engine === 'process' ? args : args.slice(1)
+  if (command.length === 0) throw new ClientError('usage', 'which command? write it after --, like: talko sweep alpine --set x=1:9 -- echo {x}')
+  const parameters = await Promise.all(texts(options, 'set').map(parseParameter))
+  const sweep: Sweep = { mode: flag(options, 'zip') ? 'zip' : 'product', parameters }
+  const dryRun = flag(options, 'dryRun')
+
+  const client = await context.client()
+  const root = image === undefined ? undefined : await imageRoot(context, client, image, dryRun)
+  const policy = await withNodes(client, spec.policy, nodes, signal)
+  const [template] = await client.prepare([{ ...spec, command, ...(root === undefined ? {} : { image: root }) }], {
+    signal,
+    dryRun,
+    onProgress: showTransfer(io)
+  })
+  io.progressEnd()
+  if (template === undefined) throw new ClientError('usage', 'nothing to run')
+  if (dryRun) {
+    describePlan(io, { manifests: [template], count: sweepCount(sweep), policy, name: spec.name ?? '' })
+    return
+  }
+  const batch = await client.submitSweep(template, sweep, { policy, name: spec.name ?? '', labels: spec.labels ?? {}, signal })
+  if (io.json && !flag(options, 'wait')) io.outJson({ batch: batch.id, count: batch.count })
+  else if (!io.json) io.out(batch.id)
+  if (!flag(options, 'wait')) return
+  await warnFewNodes(context, client, spec.engine ?? 'docker', policyOf(policy))
+  const view = await waitFor(context, client, batch.id)
+  const summary = await summarize(client.tasks(batch.id, { signal }))
+  if (io.json) io.outJson(view)
+  else showResults(io, summary)
+  return summary.exit
+}

@@ -1,0 +1,174 @@
+/**
+ * Sweeps: batches that are stored as their generator, whose tasks are made as they are wanted. A few wait ahead of what runs;
+ * the rest is a number. Which manifest an index has is a function of the generator, and how many were made is written with
+ * them, so that after a crash none is lost and none is made twice.
+ */
+import { encodeManifest, manifestCidText, type RunManifest } from '#protocol/bundle/manifest'
+import { manifestAt, type Sweep, storedSweep, sweepCount } from '#protocol/bundle/sweep'
+import { type BatchId, type TaskId, taskId } from '#protocol/ids'
+import { addTask } from './batches.ts'
+import type { AcceptedBundle } from './events.ts'
+import type { Batch, Task } from './model.ts'
+import { LIVE_TASKS_MAX, SWEEP_AHEAD } from './policy.ts'
+import { decodeRecord, encodeRecord } from './record-version.ts'
+import type { TaskRecord } from './records.ts'
+import type { State } from './state.ts'
+import { count } from './task-moves.ts'
+
+/** What was found out of the template, and holds for all tasks. */
+type BundleFacts = Pick<AcceptedBundle, 'platform' | 'data'>
+
+/** What a batch of a sweep is made from. */
+export interface Maker {
+  readonly sweep: Sweep
+  readonly template: RunManifest
+  readonly facts: BundleFacts
+  readonly count: number
+  /** All before it were made. */
+  next: number
+  /** Made before their turn, because something was asked of them. */
+  readonly early: Set<number>
+}
+
+/** `sweep/<batch>`: the generator; written once. */
+export function sweepKey(batch: BatchId): string {
+  return `sweep/${batch}`
+}
+
+/** `made/<batch>`: how many were made, and whether the rest is killed. */
+export function madeKey(batch: BatchId): string {
+  return `made/${batch}`
+}
+
+/** `template`: id of a bundle of the batch. */
+export function encodeSweepRecord(template: string, sweep: Uint8Array): Uint8Array {
+  return encodeRecord([template, sweep])
+}
+
+export function decodeSweepRecord(bytes: Uint8Array): { readonly template: string; readonly sweep: Sweep } {
+  const [template, sweep] = decodeRecord<[string, Uint8Array]>('sweep', bytes)
+  return { template, sweep: storedSweep(sweep) }
+}
+
+export interface MadeRecord {
+  readonly next: number
+  readonly killed: boolean
+}
+
+function encodeMadeRecord({ next, killed }: MadeRecord): Uint8Array {
+  return encodeRecord([next, killed])
+}
+
+export function decodeMadeRecord(bytes: Uint8Array): MadeRecord {
+  const [next, killed] = decodeRecord<[number, boolean]>('made', bytes)
+  return { next, killed }
+}
+
+export function makerOf(sweep: Sweep, template: RunManifest, facts: BundleFacts): Maker {
+  return { sweep, template, facts, count: sweepCount(sweep), next: 0, early: new Set() }
+}
+
+/** The bundle of a task of a sweep, as it would have been submitted. Throws ManifestError for one that is too large. */
+export function bundleAt({ sweep, template, facts }: Pick<Maker, 'sweep' | 'template' | 'facts'>, index: number): AcceptedBundle {
+  const manifest = manifestAt(template, sweep, index)
+  const bytes = encodeManifest(manifest)
+  return { cid: manifestCidText(bytes), bytes, manifest, ...facts }
+}
+
+/** How a task of a sweep that was not made yet is shown. */
+export function unmadeRecord(
+  batch: { readonly id: BatchId; readonly createdAtMs: number },
+  maker: Pick<Maker, 'sweep' | 'template' | 'facts'>,
+  index: number,
+  killed: boolean
+): TaskRecord {
+  return {
+    id: taskId(batch.id, index),
+    bundle: bundleAt(maker, index).cid,
+    createdAtMs: batch.createdAtMs,
+    startedAtMs: null,
+    endedAtMs: killed ? batch.createdAtMs : null,
+    state: killed ? 'killed' : 'created',
+    failure: null,
+    decision: null,
+    outputLosses: 0,
+    replicas: [],
+    held: null,
+    repeats: null
+  }
+}
+
+/** Tasks that were not made yet. */
+export function unmade({ maker }: Batch): number {
+  return maker === null ? 0 : maker.count - maker.next - maker.early.size
+}
+
+export function isUnmade({ maker }: Batch, index: number): boolean {
+  return maker !== null && index >= maker.next && index < maker.count && !maker.early.has(index)
+}
+
+/** All tasks that a batch has or will have. */
+export function totalOf({ maker, tasks }: Batch): number {
+  return maker?.count ?? tasks.length
+}
+
+/** Makes so many that a few wait, of each sweep that is not held. True when there are new ones. */
+export function makeAhead(state: State, nowMs: number): boolean {
+  let made = false
+  for (const batch of state.sweeps) {
+    if (unmade(batch) === 0) state.sweeps.delete(batch)
+    else if (batch.held === null) made = makeSome(state, batch, nowMs) || made
+  }
+  return made
+}
+
+/** One that somebody asks something of before its turn. */
+export function makeNow(state: State, id: TaskId, nowMs: number): void {
+  const [of = '', at = ''] = id.split('.')
+  const batch = state.batches.get(of)
+  const index = Number(at)
+  if (batch === undefined || !isUnmade(batch, index)) return
+  make(state, batch, index, nowMs)
+  batch.maker?.early.add(index)
+}
+
+/** Those that were not made yet will never be. */
+export function killUnmade(state: State, batch: Batch): void {
+  const { maker } = batch
+  const left = unmade(batch)
+  if (maker === null || left === 0) return
+  batch.counts.created -= left
+  batch.counts.killed += left
+  state.out.put(madeKey(batch.id), encodeMadeRecord({ next: maker.next, killed: true }))
+  maker.next = maker.count
+  maker.early.clear()
+  state.sweeps.delete(batch)
+  for (const [index, tasks] of batch.dependents?.one ?? [])
+    if (batch.tasks.get(index) === undefined) for (const task of tasks) state.doomed.push({ task, message: `task ${taskId(batch.id, index)} was killed` })
+  state.out.batch(batch)
+}
+
+function makeSome(state: State, batch: Batch, nowMs: number): boolean {
+  const { maker } = batch
+  const waiting = batch.counts.created - unmade(batch)
+  if (maker === null || waiting > SWEEP_AHEAD / 2) return false
+  const from = maker.next
+  for (let room = Math.min(SWEEP_AHEAD - waiting, LIVE_TASKS_MAX - state.liveTasks); room > 0 && maker.next < maker.count; maker.next++) {
+    if (maker.early.delete(maker.next)) continue
+    make(state, batch, maker.next, nowMs)
+    room--
+  }
+  if (maker.next === from) return false
+  state.out.put(madeKey(batch.id), encodeMadeRecord({ next: maker.next, killed: false }))
+  return true
+}
+
+function make(state: State, batch: Batch, index: number, nowMs: number): Task {
+  if (batch.maker === null) throw new Error(`batch ${batch.id} is no sweep`)
+  const task = addTask(state, batch, { index, accepted: bundleAt(batch.maker, index) }, nowMs)
+  // It was counted with the batch.
+  count(batch, 'created', -1)
+  task.state = 'staged'
+  state.touched.add(task)
+  return task
+}
