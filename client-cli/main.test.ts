@@ -66,6 +66,7 @@ const VERBS = [
 const SUBVERBS = [
   ...['join', 'start', 'status', 'pause', 'resume', 'stop'].map((verb) => ['node', verb]),
   ...['import', 'list'].map((verb) => ['image', verb]),
+  ...['submit', 'rescue'].map((verb) => ['dag', verb]),
   ...['show', 'check', 'save'].map((verb) => ['receipt', verb]),
   ...['list', 'run', 'replay', 'compare', 'sweep'].map((verb) => ['sim', verb])
 ]
@@ -79,6 +80,7 @@ const MUTATING = [
   ['run'],
   ['map'],
   ['sweep'],
+  ['dag', 'submit'],
   ['kill'],
   ['hold'],
   ['release'],

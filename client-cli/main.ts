@@ -46,6 +46,14 @@ const VERBS: readonly Entry[] = [
   { name: 'run', summary: 'run a command as a task', load: () => import('./commands/run.ts') },
   { name: 'map', summary: 'run a command on every part of an input, then reduce', load: () => import('./commands/map.ts') },
   { name: 'sweep', summary: 'run a command for every value, or combination of values', load: () => import('./commands/sweep.ts') },
+  {
+    name: 'dag',
+    summary: 'graphs of steps',
+    verbs: [
+      { name: 'submit', summary: 'run the steps of a file, each when what it takes is there', load: () => import('./commands/dag-submit.ts') },
+      { name: 'rescue', summary: 'the file that runs what did not end well', load: () => import('./commands/dag-rescue.ts') }
+    ]
+  },
   { name: 'ps', summary: 'batches and tasks', load: () => import('./commands/ps.ts') },
   { name: 'info', summary: 'all about a task, batch, or the project', load: () => import('./commands/info.ts') },
   { name: 'why', summary: 'what a task waits for, and when it should be done', load: () => import('./commands/why.ts') },

@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
-import type { TaskPolicy } from '#protocol/bundle/policy'
-import type { TaskView } from '#protocol/owner/messages'
+import type { Sources } from '#protocol/bundle/sources'
+import { taskId } from '#protocol/ids'
 import type { Client } from '../client/client.ts'
 import { policyOf, type TaskSpec } from '../client/spec.ts'
 import { type Context, examples, flag, text, type Verb } from '../command.ts'
 import { ClientError, EXIT } from '../errors.ts'
-import { mapName, parseSplit, REDUCE_MAPS_MAX } from '../split/split.ts'
+import { parseSplit } from '../split/split.ts'
 import { uploadParts } from '../tasks/map-input.ts'
 import { describePlan } from '../tasks/plan.ts'
 import { imageRoot, readTaskOptions, taskOptions, withNodes } from '../tasks/task-options.ts'
@@ -18,8 +18,9 @@ export function define(command: Command, run: (verb: Verb) => void): void {
     .argument('[words...]', 'the input (a file here, or ID[/path]), then the command that maps one part')
     .requiredOption('--split <how>', 'lines=N (parts of N lines) or parts=N (N parts of about equal size, cut at ends of lines)')
     .option('--image <image>', 'the image the commands run in')
-    .option('--reduce <command>', 'a shell command run once over all map outputs; implies --wait, and prints what it prints')
+    .option('--reduce <command>', 'a shell command run once over all map outputs; waits (but see --detach), and prints what it prints')
     .option('--reduce-image <image>', 'the image of the reduce (default: --image)')
+    .option('--detach', 'with --reduce: print the id of the reduce task and go; the project does the rest')
     .option('-W, --wait', 'wait for the results and show the progress')
     .addHelpText(
       'after',
@@ -27,7 +28,7 @@ export function define(command: Command, run: (verb: Verb) => void): void {
         "talko map numbers.txt --split lines=1000 --image alpine --reduce 'cat /in/maps/*/stdout | wc -l' -- grep 7 /in/part",
         'talko map big.csv --split parts=50 --image python:3 -i code=./code -- python3 /in/code/map.py /in/part',
         'A map task finds its part at /in/part, and its number and their count in TALKO_INDEX and TALKO_COUNT.',
-        'The reduce finds, for map task 7, its output files in /in/maps/0007/out and what it printed in /in/maps/0007/stdout.',
+        'The reduce finds, for map task 7, its output files in /in/maps/0007/out and what it printed in /in/maps/0007/stdout (of more than 4,096 parts: /in/maps/000/000007/…).',
         'With --engine process, /in is the folder named by $TALKO_IN.'
       )
     )
@@ -56,8 +57,6 @@ async function map(context: Context, args: readonly string[], options: Readonly<
   const reduceRoot = reduceImage === undefined ? root : await imageRoot(context, client, reduceImage, dryRun)
   const parts = await uploadParts(context, client, input, split, dryRun)
   const count = parts.paths.length
-  if (reduce !== undefined && count > REDUCE_MAPS_MAX)
-    throw new ClientError('usage', `a reduce takes at most ${REDUCE_MAPS_MAX} map outputs, not ${count}; make the parts larger`)
   const base = { ...spec, command, ...(root === undefined ? {} : { image: root }) }
   const specs = parts.paths.map(
     (path, index): TaskSpec => ({
@@ -66,15 +65,19 @@ async function map(context: Context, args: readonly string[], options: Readonly<
       environment: { ...spec.environment, TALKO_INDEX: String(index), TALKO_COUNT: String(count) }
     })
   )
-  const manifests = await client.prepare(specs, { signal, dryRun })
+  const reducing = reduce === undefined ? [] : [{ ...base, command: ['sh', '-c', reduce], ...(reduceRoot === undefined ? {} : { image: reduceRoot }) }]
+  const manifests = await client.prepare([...specs, ...reducing], { signal, dryRun })
   if (dryRun) {
     describePlan(io, { manifests, count: 1, policy, name: spec.name ?? '' })
     return
   }
-  const batch = await client.submit(manifests, { policy, name: spec.name ?? '', labels: spec.labels ?? {}, signal })
-  if (reduce === undefined && !flag(options, 'wait')) {
+  // The reduce is a task of the same batch: the project stages it when the last map is ready, whether we are here or not.
+  const gathered: Sources = { allowFailed: false, list: [{ name: 'maps', of: '', from: 0, count, part: 'all', path: '' }] }
+  const sources = reduce === undefined ? {} : { sources: new Map([[count, gathered]]) }
+  const batch = await client.submit(manifests, { policy, name: spec.name ?? '', labels: spec.labels ?? {}, signal, ...sources })
+  if (reduce === undefined ? !flag(options, 'wait') : flag(options, 'detach')) {
     if (io.json) io.outJson({ batch: batch.id, tasks: batch.tasks })
-    else io.out(batch.id)
+    else io.out(reduce === undefined ? batch.id : (batch.tasks[count] ?? batch.id))
     return
   }
   // With --reduce, stdout is the reduce's own.
@@ -82,47 +85,35 @@ async function map(context: Context, args: readonly string[], options: Readonly<
   else if (!io.json) io.say(`batch ${batch.id}: ${count} map tasks`)
   await warnFewNodes(context, client, spec.engine ?? 'docker', policyOf(policy))
   await waitFor(context, client, batch.id)
-  const maps = await allTasks(client, batch.id, signal)
-  const summary = await summarize(maps)
-  if (reduce === undefined || summary.exit !== EXIT.ok) {
+  if (reduce === undefined) {
+    const maps = await allTasks(client, batch.id, signal)
+    const summary = await summarize(maps)
     if (io.json) io.outJson({ batch: batch.id, tasks: maps })
     else showResults(io, summary)
-    if (reduce !== undefined && !io.json) io.say('nothing was reduced: not every map task is ready')
     return summary.exit
   }
-  const spec2: TaskSpec = { ...base, command: ['sh', '-c', reduce], ...(reduceRoot === undefined ? {} : { image: reduceRoot }) }
-  return runReduce(context, client, { maps, spec: spec2, policy, batch: batch.id, name: spec.name ?? '' })
+  return showReduced(context, client, batch.id, count)
 }
 
-interface Reduce {
-  readonly maps: readonly TaskView[]
-  readonly spec: TaskSpec
-  readonly policy: Partial<TaskPolicy>
-  readonly batch: string
-  readonly name: string
-}
-
-/** One task over all map outputs, put in one tree by the project without copying. */
-async function runReduce(context: Context, client: Client, { maps, spec, policy, batch, name }: Reduce): Promise<number> {
+/** What the reduce printed; of one that never ran, why. */
+async function showReduced(context: Context, client: Client, batch: string, count: number): Promise<number> {
   const { io, signal } = context
-  const entries = maps.flatMap(({ index, output, stdout }) => [
-    ...(output === undefined ? [] : [{ path: `${mapName(index)}/out`, root: output }]),
-    ...(stdout === undefined ? [] : [{ path: `${mapName(index)}/stdout`, root: stdout }])
-  ])
-  const tree = await client.make(entries, { signal })
-  const manifests = await client.prepare([{ ...spec, inputs: { ...spec.inputs, maps: { root: tree.root } } }], { signal })
-  const submitted = await client.submit(manifests, { policy, name: name === '' ? '' : `${name}-reduce`, labels: spec.labels ?? {}, signal })
-  if (!io.json) io.say(`batch ${submitted.id}: reduce`)
-  await waitFor(context, client, submitted.id)
-  const task = await client.task(submitted.tasks[0] ?? submitted.id, { signal })
-  const summary = await summarize([task])
+  const task = await client.task(taskId(batch, count), { signal })
   if (io.json) {
+    const maps = (await allTasks(client, batch, signal)).slice(0, count)
     const stdout = task.stdout === undefined ? '' : await client.result(task).stdout()
     io.outJson({ batch, reduce: task, maps, stdout })
-  } else {
-    if (task.stdout !== undefined) for await (const piece of client.read({ root: task.stdout }, { signal })) io.raw(piece)
-    if (summary.exit === EXIT.ok) io.say(`reduced by ${task.agreeing} agreeing nodes; output ${task.output ?? 'none'} (talko get ${task.id})`)
-    else showResults(io, summary)
+    return (await summarize([task])).exit
   }
+  if (task.failure?.code === 'source' || task.status === 'killed') {
+    const summary = await summarize(client.tasks(batch, { signal }))
+    showResults(io, summary)
+    io.say('nothing was reduced: not every map task is ready')
+    return summary.exit
+  }
+  const summary = await summarize([task])
+  if (task.stdout !== undefined) for await (const piece of client.read({ root: task.stdout }, { signal })) io.raw(piece)
+  if (summary.exit === EXIT.ok) io.say(`reduced by ${task.agreeing} agreeing nodes; output ${task.output ?? 'none'} (talko get ${task.id})`)
+  else showResults(io, summary)
   return summary.exit
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { gatheredName } from '#protocol/bundle/sources'
 import { ClientError } from '../errors.ts'
-import { cutter, mapName, parseSplit, partPath, type Split } from './split.ts'
+import { cutter, parseSplit, partPath, type Split } from './split.ts'
 
 /** The parts of `text` when it arrives in pieces of these sizes. */
 function partsOf(text: string, split: Split, sizes: readonly number[] = [text.length]): string[] {
@@ -63,6 +64,7 @@ describe('split', () => {
   it('names parts so that they sort as they count, in folders when there are many', () => {
     assert.equal(partPath(7), '000/000007')
     assert.equal(partPath(12_344), '012/012344')
-    assert.equal(mapName(7), '0007')
+    assert.equal(gatheredName(7, 4096), '0007')
+    assert.equal(gatheredName(12_344, 4097), '012/012344')
   })
 })

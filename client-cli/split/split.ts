@@ -78,11 +78,3 @@ const PARTS_IN_FOLDER = 1000
 export function partPath(index: number): string {
   return `${String(Math.floor(index / PARTS_IN_FOLDER)).padStart(3, '0')}/${String(index).padStart(6, '0')}`
 }
-
-/** Map outputs that one reduce takes: its input folder stays one block. */
-export const REDUCE_MAPS_MAX = 4096
-
-/** Folder of a map task's output below /in/maps: all of one length, so that they sort as they count. */
-export function mapName(index: number): string {
-  return String(index).padStart(4, '0')
-}

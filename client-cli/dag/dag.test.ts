@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import type { TaskView } from '#protocol/owner/messages'
+import { ClientError } from '../errors.ts'
+import { parseDag } from './file.ts'
+import { graphOf, rescueOf } from './graph.ts'
+
+const FILE = `name: genome
+attempts: 5
+priority: 2
+defaults: { engine: process, time: 90s, env: { LANG: C } }
+steps:
+  count:
+    command: [wc, -l, names]
+    take: { names: cut/names, said: 'cut:stdout' }
+    memory: 64M
+  cut:
+    command: cut -f1 table
+    input: { data: ./tables }
+  other:
+    command: 'true'
+    after: [count]
+    allow-failed: true
+final:
+  command: echo over
+`
+
+describe('a file of steps', () => {
+  it('is read into tasks, each after those that it takes something from', () => {
+    const dag = parseDag(FILE)
+    assert.deepEqual([dag.name, dag.policy], ['genome', { maxErrorResults: 5, priority: 2 }])
+    const { steps, specs, sources } = graphOf(dag)
+    assert.deepEqual(
+      steps.map(({ name }) => name),
+      ['cut', 'count', 'other', 'final']
+    )
+    assert.deepEqual(specs[0]?.command, ['sh', '-c', 'cut -f1 table'])
+    assert.deepEqual(specs[0]?.environment, { LANG: 'C' })
+    assert.deepEqual(specs[1]?.resources, { memoryBytes: 64 * 1024 ** 2, timeMs: 90_000 })
+    assert.deepEqual(sources.get(1), {
+      allowFailed: false,
+      list: [
+        { name: 'names', of: '', from: 0, count: 1, part: 'output', path: 'names' },
+        { name: 'said', of: '', from: 0, count: 1, part: 'stdout', path: '' }
+      ]
+    })
+    assert.equal(sources.get(2)?.allowFailed, true)
+    assert.deepEqual(sources.get(3), { allowFailed: true, list: [{ name: '', of: '', from: 0, count: 3, part: 'after', path: '' }] })
+    assert.equal(sources.has(0), false)
+  })
+
+  it('is refused with the line of what is wrong', () => {
+    const step = (text: string): string => `defaults: { engine: process }\nsteps:\n  a:\n    command: x\n${text}`
+    const wrong: readonly (readonly [string, RegExp])[] = [
+      ['steps: [', /^line 1: /],
+      ['name: x', /there are no steps|must be names/],
+      [step('    take: { x: b }\n'), /^line 4: step a needs "b", and there is no such step/],
+      [step('    tkae: { x: b }\n'), /^line 5: step a has no "tkae"; it may have image/],
+      [step('    memory: much\n'), /^line 5: .*memory/],
+      [step('    allow-failed: maybe\n'), /^line 5: true or false/],
+      [step('    after: [b]\n  b:\n    command: x\n    take: { y: a/z }\n'), /^line \d: steps wait for one another in a circle: a needs b needs a/],
+      [step('attempts: 99\n'), /^line 5: attempts is a whole number from 1 to 64/],
+      [step('  b:\n    image: alpine\n'), /^line 6: step b has no command/],
+      ['steps:\n  a:\n    command: x\n', /^line 3: step a has no image/],
+      [step('  b: { command: x, input: { i: ./x }, take: { i: a } }\n'), /^line 5: step b has two inputs named i/]
+    ]
+    for (const [text, message] of wrong)
+      assert.throws(
+        () => parseDag(text),
+        (error) => error instanceof ClientError && error.code === 'usage' && message.test(error.message),
+        text
+      )
+    fc.assert(
+      fc.property(fc.string({ maxLength: 200 }), (text) => {
+        try {
+          parseDag(text)
+        } catch (error) {
+          assert.ok(error instanceof ClientError, String(error))
+        }
+      })
+    )
+  })
+
+  it('is written anew with what is ready, which is not run again', () => {
+    const graph = graphOf(parseDag(FILE))
+    const ends = ['ready', 'failed', 'failed', 'ready']
+    const tasks = graph.steps.map(
+      ({ command }, index) => ({ id: `t.${index}`, command, status: ends[index], output: `id${index}`, stdout: `out${index}` }) as unknown as TaskView
+    )
+    const text = rescueOf(FILE, graph, tasks)
+    const rest = graphOf(parseDag(text))
+    assert.deepEqual(
+      rest.steps.map(({ name }) => name),
+      ['count', 'other', 'final']
+    )
+    assert.deepEqual(rest.specs[0]?.inputs, { names: { root: 'id0', path: 'names' }, said: { root: 'out0' } })
+    assert.equal(rest.sources.has(0), false)
+    assert.throws(() => rescueOf(FILE, graph, tasks.slice(1)), { code: 'usage' })
+    assert.throws(() => rescueOf(FILE, graph, tasks.toReversed()), { code: 'usage', message: /made of another file/ })
+  })
+
+  it('in any order of any graph is in an order that can be submitted', () => {
+    fc.assert(
+      fc.property(fc.array(fc.array(fc.nat({ max: 20 }), { maxLength: 3 }), { minLength: 1, maxLength: 15 }), fc.nat(), (needs, turn) => {
+        const names = needs.map((_, index) => `s${(index * 7 + turn) % needs.length}-${index}`)
+        const lines = needs.map(
+          (list, index) => `  ${names[index]}: { command: x, after: [${[...new Set(index === 0 ? [] : list.map((of) => names[of % index]))].join(', ')}] }`
+        )
+        const { sources, steps } = graphOf(parseDag(`defaults: { engine: process }\nsteps:\n${lines.sort().join('\n')}\n`))
+        assert.equal(steps.length, needs.length)
+        for (const [index, { list }] of sources) for (const { from, count } of list) assert.ok(from + count <= index)
+      })
+    )
+  })
+})

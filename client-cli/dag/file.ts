@@ -1,0 +1,253 @@
+/**
+ * A graph of steps written as YAML: what each runs and what it takes from others. Whatever does not fit is refused with its
+ * line. Pure.
+ *
+ * ```yaml
+ * name: genome
+ * attempts: 5                      # of every step; also quorum, priority
+ * defaults: { image: alpine }      # of every step that says nothing else
+ * steps:
+ *   cut:
+ *     command: cut -f1 /in/data/table > /out/names
+ *     input: { data: ./tables }
+ *   count:
+ *     command: [wc, -l, /in/names]
+ *     take: { names: cut/names }   # STEP, STEP/path, or STEP:stdout
+ *     after: [other]               # takes nothing, comes later
+ *     allow-failed: true
+ * final:                           # runs when all steps are over, however they ended
+ *   command: echo done
+ * ```
+ */
+import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
+import type { Resources } from '#protocol/bundle/manifest'
+import type { TaskPolicy } from '#protocol/bundle/policy'
+import { parseBytes, parseCpus, parseDuration } from '../client/units.ts'
+import { ClientError } from '../errors.ts'
+
+export interface Take {
+  /** The input's name. */
+  readonly name: string
+  readonly step: string
+  readonly part: 'output' | 'stdout'
+  readonly path: string
+}
+
+export interface Step {
+  readonly name: string
+  readonly line: number
+  readonly image?: string
+  readonly engine: 'docker' | 'process'
+  readonly command: readonly string[]
+  readonly environment: Readonly<Record<string, string>>
+  readonly inputs: Readonly<Record<string, string>>
+  readonly takes: readonly Take[]
+  readonly after: readonly string[]
+  readonly allowFailed: boolean
+  readonly resources: Partial<Resources>
+  /** It is not run: this is what came out of it, as ids. */
+  readonly done?: { readonly output?: string; readonly stdout?: string }
+}
+
+export interface Dag {
+  readonly name: string
+  readonly policy: Partial<TaskPolicy>
+  /** Each after those that it takes something from; the final one last. */
+  readonly steps: readonly Step[]
+  readonly final: Step | undefined
+}
+
+export const DAG_CHARS_MAX = 4_000_000
+export const STEPS_MAX = 10_000
+const NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/
+const STEP_KEYS = ['image', 'engine', 'command', 'env', 'input', 'take', 'after', 'allow-failed', 'cpus', 'memory', 'time', 'disk', 'done']
+const FILE_KEYS = ['name', 'quorum', 'attempts', 'priority', 'defaults', 'steps', 'final']
+const DEFAULT_KEYS = ['image', 'engine', 'env', 'cpus', 'memory', 'time', 'disk']
+
+type Fields = ReadonlyMap<string, Node>
+
+/** Throws ClientError `usage` that names the line. */
+export function parseDag(text: string): Dag {
+  return new Reader(text).dag()
+}
+
+class Reader {
+  readonly #lines = new LineCounter()
+  readonly #root: Node | null
+
+  constructor(text: string) {
+    if (text.length > DAG_CHARS_MAX) throw new ClientError('usage', `a file of steps has at most ${DAG_CHARS_MAX} characters`)
+    const document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false, uniqueKeys: true })
+    const [error] = [...document.errors, ...document.warnings]
+    if (error !== undefined) throw new ClientError('usage', `line ${this.#lines.linePos(error.pos[0]).line}: ${error.message}`)
+    this.#root = document.contents
+  }
+
+  dag(): Dag {
+    const file = this.#fields(this.#root, 'the file', FILE_KEYS)
+    const defaults = file.has('defaults') ? this.#fields(file.get('defaults') ?? null, 'defaults', DEFAULT_KEYS) : new Map<string, Node>()
+    const named = this.#pairs(file.get('steps') ?? null, 'steps')
+    if (named.length === 0) this.#refuse(file.get('steps') ?? this.#root, 'there are no steps')
+    if (named.length > STEPS_MAX) this.#refuse(file.get('steps') ?? this.#root, `at most ${STEPS_MAX} steps, not ${named.length}`)
+    const steps = new Map(named.map(([name, node]) => [name, this.#step(name, node, defaults)]))
+    for (const [name, node] of named) if (!NAME.test(name)) this.#refuse(node, `a step's name is letters, digits, dots and dashes, not ${JSON.stringify(name)}`)
+    const final = file.get('final')
+    const last = final === undefined ? undefined : this.#step('final', final, defaults)
+    for (const step of [...steps.values(), ...(last === undefined ? [] : [last])])
+      for (const of of [...step.takes.map((take) => take.step), ...step.after])
+        if (!steps.has(of)) throw new ClientError('usage', `line ${step.line}: step ${step.name} needs ${JSON.stringify(of)}, and there is no such step`)
+    return { name: this.#text(file.get('name')) ?? '', policy: this.#policy(file), steps: inOrder(steps), final: last }
+  }
+
+  #step(name: string, node: Node, defaults: Fields): Step {
+    const own = this.#fields(node, `step ${name}`, STEP_KEYS)
+    const at = (key: string): Node | undefined => own.get(key) ?? defaults.get(key)
+    const image = this.#text(at('image'))
+    const engine = this.#text(at('engine')) ?? 'docker'
+    if (engine !== 'docker' && engine !== 'process') this.#refuse(at('engine') ?? node, `engine is docker or process, not ${JSON.stringify(engine)}`)
+    const done = own.get('done')
+    if (done === undefined && own.get('command') === undefined) this.#refuse(node, `step ${name} has no command`)
+    if (done === undefined && engine === 'docker' && image === undefined) this.#refuse(node, `step ${name} has no image; name one, or choose engine: process`)
+    const amount = <T>(key: string, parse: (text: string, what: string) => T): T | undefined => {
+      const found = at(key)
+      return found === undefined ? undefined : this.#tried(found, () => parse(this.#text(found) ?? '', key))
+    }
+    const resources = {
+      cpuMillis: amount('cpus', parseCpus),
+      memoryBytes: amount('memory', parseBytes),
+      timeMs: amount('time', parseDuration),
+      diskBytes: amount('disk', parseBytes)
+    }
+    const inputs = this.#texts(own.get('input'), `input of ${name}`)
+    const takes = Object.entries(this.#texts(own.get('take'), `take of ${name}`)).map(([input, from]) => takeOf(input, from))
+    const twice = takes.find((take) => Object.hasOwn(inputs, take.name))
+    if (twice !== undefined) this.#refuse(node, `step ${name} has two inputs named ${twice.name}`)
+    return {
+      name,
+      line: this.#line(node),
+      ...(image === undefined || engine === 'process' ? {} : { image }),
+      engine,
+      command: this.#command(own.get('command')),
+      environment: { ...this.#texts(defaults.get('env'), 'env'), ...this.#texts(own.get('env'), `env of ${name}`) },
+      inputs,
+      takes,
+      after: this.#list(own.get('after'), `after of ${name}`),
+      allowFailed: this.#flag(own.get('allow-failed')),
+      resources: Object.fromEntries(Object.entries(resources).filter(([, value]) => value !== undefined)),
+      ...(done === undefined ? {} : { done: this.#done(done) })
+    }
+  }
+
+  #done(node: Node): NonNullable<Step['done']> {
+    const fields = this.#fields(node, 'done', ['output', 'stdout'])
+    const output = this.#text(fields.get('output'))
+    const stdout = this.#text(fields.get('stdout'))
+    return { ...(output === undefined ? {} : { output }), ...(stdout === undefined ? {} : { stdout }) }
+  }
+
+  #policy(file: Fields): Partial<TaskPolicy> {
+    const whole = (key: string, min: number, max: number): number | undefined => {
+      const node = file.get(key)
+      const value = isScalar(node) ? node.value : undefined
+      if (node === undefined) return undefined
+      if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < min || value > max)
+        this.#refuse(node, `${key} is a whole number from ${min} to ${max}`)
+      return value
+    }
+    const policy = { minQuorum: whole('quorum', 1, 64), maxErrorResults: whole('attempts', 1, 64), priority: whole('priority', -1_000_000, 1_000_000) }
+    return Object.fromEntries(Object.entries(policy).filter(([, value]) => value !== undefined))
+  }
+
+  /** A text is a shell's line. */
+  #command(node: Node | undefined): readonly string[] {
+    if (node === undefined) return []
+    return isSeq(node) ? this.#list(node, 'command') : ['sh', '-c', this.#text(node) ?? '']
+  }
+
+  #fields(node: Node | null, what: string, keys: readonly string[]): Fields {
+    const pairs = this.#pairs(node, what)
+    for (const [key, value] of pairs) if (!keys.includes(key)) this.#refuse(value, `${what} has no ${JSON.stringify(key)}; it may have ${keys.join(', ')}`)
+    return new Map(pairs)
+  }
+
+  #pairs(node: Node | null, what: string): (readonly [string, Node])[] {
+    if (!isMap(node)) return this.#refuse(node, `${what} must be names and what they stand for`)
+    return node.items.map(({ key, value }) => {
+      if (!isScalar(key) || value === null) return this.#refuse((key as Node | null) ?? node, `${what} has a name that stands for nothing`)
+      return [String(key.value), value as Node] as const
+    })
+  }
+
+  #texts(node: Node | undefined, what: string): Record<string, string> {
+    return node === undefined ? {} : Object.fromEntries(this.#pairs(node, what).map(([key, value]) => [key, this.#text(value) ?? '']))
+  }
+
+  #list(node: Node | undefined, what: string): readonly string[] {
+    if (node === undefined) return []
+    if (!isSeq(node)) return this.#refuse(node, `${what} is a list`)
+    return node.items.map((item) => this.#text(item as Node) ?? '')
+  }
+
+  #text(node: Node | undefined): string | undefined {
+    if (node === undefined) return undefined
+    if (!isScalar(node) || node.value === null || typeof node.value === 'object') return this.#refuse(node, 'a text is expected here')
+    return typeof node.value === 'string' ? node.value : (node.source ?? String(node.value))
+  }
+
+  #flag(node: Node | undefined): boolean {
+    if (node === undefined) return false
+    if (!isScalar(node) || typeof node.value !== 'boolean') return this.#refuse(node, 'true or false is expected here')
+    return node.value
+  }
+
+  #tried<T>(node: Node, read: () => T): T {
+    try {
+      return read()
+    } catch (error) {
+      return this.#refuse(node, error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  #line(node: Node | null): number {
+    return Math.max(1, this.#lines.linePos(node?.range?.[0] ?? 0).line)
+  }
+
+  #refuse(node: Node | null, message: string): never {
+    throw new ClientError('usage', `line ${this.#line(node)}: ${message}`)
+  }
+}
+
+/** `STEP`, `STEP/path`, `STEP:stdout`. */
+function takeOf(name: string, from: string): Take {
+  if (from.endsWith(':stdout')) return { name, step: from.slice(0, -':stdout'.length), part: 'stdout', path: '' }
+  const at = from.indexOf('/')
+  return at < 0 ? { name, step: from, part: 'output', path: '' } : { name, step: from.slice(0, at), part: 'output', path: from.slice(at + 1) }
+}
+
+/** Each after those that it needs; those of a circle are named. Steps that are free to go come in the order they are written. */
+function inOrder(steps: ReadonlyMap<string, Step>): Step[] {
+  const order: Step[] = []
+  const state = new Map<string, 'open' | 'done'>()
+  for (const first of steps.keys()) {
+    const path = [first]
+    while (path.length > 0) {
+      const name = path.at(-1) ?? ''
+      const step = steps.get(name)
+      if (step === undefined || state.get(name) === 'done') {
+        path.pop()
+        continue
+      }
+      state.set(name, 'open')
+      const next = [...step.takes.map((take) => take.step), ...step.after].find((of) => state.get(of) !== 'done')
+      if (next === undefined) {
+        state.set(name, 'done')
+        order.push(step)
+        path.pop()
+      } else if (state.get(next) === 'open') {
+        const circle = [...path.slice(path.indexOf(next)), next]
+        throw new ClientError('usage', `line ${step.line}: steps wait for one another in a circle: ${circle.join(' needs ')}`)
+      } else path.push(next)
+    }
+  }
+  return order
+}
