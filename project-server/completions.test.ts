@@ -5,11 +5,12 @@ import { encodeManifest, manifestCidText, type RunManifest } from '#protocol/bun
 import type { Source, Sources } from '#protocol/bundle/sources'
 import { cidOfBytes, RAW } from '#protocol/content/cid'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
-import { batchId, plainBundle } from '#test/support/coordinator'
+import { batchId, CoordinatorWorld, offer, outputOf, plainBundle } from '#test/support/coordinator'
 import { MemoryStore } from '../sim/store.ts'
 import { Completions } from './completions.ts'
+import { storedManifest } from './coordinator/batches.ts'
 import type { Event } from './coordinator/events.ts'
-import { bundleKey, encodeBundleRecord, encodeTaskRecord, type TaskRecord, taskKey } from './coordinator/records.ts'
+import { bundleKey, decodeBundleRecord, encodeBundleRecord, encodeTaskRecord, type TaskRecord, taskKey } from './coordinator/records.ts'
 import { encodeSourcesRecord, sourcesKey } from './coordinator/sources-records.ts'
 import { SILENT } from './logger.ts'
 import { ManualClock } from './testing/manual-clock.ts'
@@ -41,15 +42,16 @@ function setUp() {
     pin: async () => {}
   }
   const clock = new ManualClock()
-  const answers: Extract<Event, { kind: 'completed' }>[] = []
+  const answers: Event[] = []
   let wake = (): void => {}
   const completions = new Completions({
     store,
     content,
     clock,
     logger: SILENT,
-    done: (event) => {
-      answers.push(event)
+    random: { bytes: (count) => new Uint8Array(count).fill(7) },
+    done: (...events) => {
+      answers.push(...events)
       wake()
     }
   })
@@ -98,8 +100,10 @@ function setUp() {
     })
     completions.complete({ kind: 'complete', task: id })
     await answered
-    const { bundle, message } = answers[before] ?? {}
-    if (bundle === undefined || bundle === null) return message ?? ''
+    const answer = answers[before]
+    if (answer?.kind !== 'completed') return answer?.kind ?? ''
+    const { bundle, message } = answer
+    if (bundle === null) return message
     assert.equal(manifestCidText(bundle.bytes), bundle.cid)
     assert.deepEqual(encodeManifest(bundle.manifest), bundle.bytes)
     return bundle.manifest
@@ -154,14 +158,12 @@ describe('the complete bundle of a task', () => {
   })
 
   it('cannot be made of what is not here, and says what that is', async () => {
-    const { over, complete, blocks } = setUp()
+    const { over, complete } = setUp()
     over(0, 'zero')
     over(1, null, 'failed')
     assert.match(String(await complete([source(0, { path: 'no/such' })])), /input in0: the output of task .*\.0 has no no\/such/)
     assert.match(String(await complete([source(1)])), /input in1: task .*\.1 left no output/)
     assert.match(String(await complete([source(7)])), /there is no task/)
-    blocks.clear()
-    assert.match(String(await complete([source(0)])), /the output of task .*\.0 is no longer here/)
   })
 
   it('goes without what failed tasks did not leave, when they are allowed to fail', async () => {
@@ -186,5 +188,100 @@ describe('the complete bundle of a task', () => {
     clock.forward(5_000)
     assert.ok(typeof (await made) !== 'string')
     await completions.stop()
+  })
+})
+
+/** D19: the coordinator, its shell and one honest node, whose project loses what it held. */
+describe('an output that nobody holds any more', () => {
+  async function network() {
+    const one = await new CoordinatorWorld().start()
+    one.completes = false
+    const held = new Set<string>()
+    let drawn = 0
+    const events: (readonly Event[])[] = []
+    const completions = new Completions({
+      store: one.store,
+      content: {
+        has: (root) => held.has(root.toString()),
+        locate: () => '/x',
+        resolve: () => undefined,
+        sizeOf: () => undefined,
+        getBlock: async () => undefined,
+        putBlock: async (codec, bytes) => cidOfBytes(codec, bytes),
+        pin: async () => {}
+      },
+      clock: new ManualClock(),
+      logger: SILENT,
+      random: { bytes: (count) => new Uint8Array(count).fill(++drawn) },
+      done: (...all) => events.push(all)
+    })
+    const node = one.join('n', offer(8))
+    const seen = { effects: 0 }
+    const ran: string[] = []
+    /** Until nothing happens any more: what is run leaves what its bundle says, and is held from then on. */
+    const settle = async (): Promise<void> => {
+      for (;;) {
+        for (const effect of one.effects.slice(seen.effects)) if (effect.kind === 'complete') completions.complete(effect)
+        seen.effects = one.effects.length
+        await new Promise((resolve) => setImmediate(resolve))
+        for (const all of events.splice(0)) one.apply(...all)
+        const [replica] = [...node.leases.keys()]
+        if (replica === undefined && one.effects.length === seen.effects) return
+        if (replica === undefined) continue
+        const { command } = storedManifest(one.coordinator.bundle(one.record(replica.slice(0, -2)).bundle) ?? new Uint8Array())
+        ran.push(command[1] ?? '')
+        held.add(outputOf(command[1] ?? '').toString())
+        if (!node.granted.has(replica)) one.begin(node, replica)
+        one.report(node, replica, { output: command[1] ?? '' })
+      }
+    }
+    const SINGLE = { minQuorum: 1, targetResults: 1 }
+    const take = (of: string, more: Partial<Source> = {}): Source => ({ name: 'in', of, from: 0, count: of === '' ? 1 : 0, part: 'output', path: '', ...more })
+    const submit = (id: number, names: readonly string[], sources: ReadonlyMap<number, Sources>, ended: readonly string[] = []): void =>
+      one.submit(
+        batchId(id),
+        names.map((name) => plainBundle(name)),
+        SINGLE,
+        { sources, ended: new Map(ended.map((of) => [of, null])) }
+      )
+    /** kill -9: what was to be done is forgotten with who was to do it. */
+    const crash = async (): Promise<void> => {
+      seen.effects = one.effects.length
+      await one.start()
+      one.join('n', offer(8))
+    }
+    return { one, held, ran, settle, submit, take, crash }
+  }
+
+  it('is computed again from its lineage when a task needs it, down to what that took itself', async () => {
+    const { one, held, ran, settle, submit, take } = await network()
+    submit(1, ['grandparent', 'parent'], new Map([[1, { allowFailed: false, list: [take('')] }]]))
+    await settle()
+    assert.deepEqual(ran, ['grandparent', 'parent'])
+    held.clear()
+    const parent = `${batchId(1)}.1`
+    submit(2, ['child'], new Map([[0, { allowFailed: false, list: [take(parent)] }]]), [parent])
+    await settle()
+    assert.deepEqual(ran, ['grandparent', 'parent', 'grandparent', 'parent', 'child'])
+    const child = one.record(`${batchId(2)}.0`)
+    assert.equal(child.state, 'ready', child.failure?.message)
+    const manifest = storedManifest(decodeBundleRecord(one.store.peek(bundleKey(batchId(2), child.bundle)) ?? new Uint8Array()))
+    assert.deepEqual(
+      manifest.dependencies.map(({ name, root }) => [name, root.toString()]),
+      [['in', outputOf('parent').toString()]]
+    )
+  })
+
+  it('is computed again over a crash of the project server, too', async () => {
+    const { one, held, ran, settle, submit, take, crash } = await network()
+    submit(1, ['parent'], new Map())
+    await settle()
+    held.clear()
+    const parent = `${batchId(1)}.0`
+    submit(2, ['child'], new Map([[0, { allowFailed: false, list: [take(parent)] }]]), [parent])
+    await crash()
+    await settle()
+    assert.deepEqual(ran, ['parent', 'parent', 'child'])
+    assert.equal(one.record(`${batchId(2)}.0`).state, 'ready')
   })
 })

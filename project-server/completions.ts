@@ -7,8 +7,9 @@ import { CID } from 'multiformats/cid'
 import { ManifestError } from '#protocol/bundle/errors'
 import { type Dependency, encodeManifest, manifestCidText, type RunManifest } from '#protocol/bundle/manifest'
 import { GATHERED_MAX, gatheredName, type Source } from '#protocol/bundle/sources'
-import type { ContentStore } from '#protocol/content/content'
-import { type BatchId, isBatchId, parseTaskId, type TaskId, taskId } from '#protocol/ids'
+import { type ContentStore, EMPTY_DIRECTORY } from '#protocol/content/content'
+import { type BatchId, batchIdFrom, isBatchId, parseTaskId, type TaskId, taskId } from '#protocol/ids'
+import { clip } from './control/inbound.ts'
 import { storedManifest } from './coordinator/batches.ts'
 import type { Effect, Event } from './coordinator/events.ts'
 import { batchKey, bundleKey, decodeBatchRecord, decodeBundleRecord, decodeTaskRecord, factsOfBundle, type TaskRecord, taskKey } from './coordinator/records.ts'
@@ -17,17 +18,31 @@ import type { Logger } from './logger.ts'
 import { makeFolder } from './owner/make.ts'
 import { OwnerError } from './owner/request.ts'
 import { dataOf } from './owner/sizes.ts'
-import { COMPLETION_RETRY_MS, COMPLETIONS_MAX } from './policy.ts'
-import type { Clock, Store } from './ports.ts'
+import { AGAIN_MAX, COMPLETION_RETRY_MS, COMPLETIONS_MAX, DATA_NAME_CHARS_MAX } from './policy.ts'
+import type { Clock, Random, Store } from './ports.ts'
 
 type Completed = Extract<Event, { kind: 'completed' }>
+type Submit = Extract<Event, { kind: 'submit' }>
 
 export interface CompletionsPorts {
   readonly store: Pick<Store, 'get' | 'range'>
   readonly content: Pick<ContentStore, 'has' | 'locate' | 'resolve' | 'sizeOf' | 'getBlock' | 'putBlock' | 'pin'>
   readonly clock: Clock
   readonly logger: Logger
-  readonly done: (event: Completed) => void
+  readonly random: Random
+  /** Events that follow one another are applied together. */
+  readonly done: (...events: readonly Event[]) => void
+}
+
+const EMPTY = CID.parse(EMPTY_DIRECTORY)
+
+/** Outputs of these tasks are needed, and are no longer here. */
+class Lost extends Error {
+  readonly tasks: ReadonlySet<TaskId>
+  constructor(tasks: ReadonlySet<TaskId>) {
+    super(`outputs of ${tasks.size} tasks are no longer here`)
+    this.tasks = tasks
+  }
 }
 
 /** An input cannot be had; the message is for the task's owner. */
@@ -67,17 +82,52 @@ export class Completions {
   }
 
   async #run(task: TaskId): Promise<void> {
-    let event: Completed
+    let events: readonly Event[]
     try {
-      event = await this.#complete(task)
+      events = await this.#answer(task)
     } catch (error) {
       if (!(error instanceof Missing || error instanceof ManifestError || (error instanceof OwnerError && error.code === 'too_large'))) {
         this.#again(task, error)
         return
       }
-      event = { kind: 'completed', task, bundle: null, message: error.message }
+      events = [{ kind: 'completed', task, bundle: null, message: error.message }]
     }
-    if (!this.#stopped) this.#ports.done(event)
+    if (!this.#stopped) this.#ports.done(...events)
+  }
+
+  async #answer(task: TaskId): Promise<readonly Event[]> {
+    try {
+      return [await this.#complete(task)]
+    } catch (error) {
+      if (!(error instanceof Lost)) throw error
+      this.#ports.logger.warn({ task, lost: error.tasks.size }, 'outputs that a task takes are no longer here: they are computed again')
+      const submits = await Promise.all([...error.tasks].map((lost) => this.#submitAgain(lost)))
+      return [...submits, { kind: 'again', task, by: submits.map(({ batch }) => taskId(batch, 0)) }]
+    }
+  }
+
+  /** A batch that computes a task once more; what that one took from others it takes again, so that they are looked for in their turn. */
+  async #submitAgain(id: TaskId): Promise<Submit> {
+    const { store, random } = this.#ports
+    const { batch, index } = parseTaskId(id) ?? { batch: '', index: 0 }
+    const [of, task, taken] = await Promise.all([store.get(batchKey(batch)), store.get(taskKey(id)), store.get(sourcesKey(id))])
+    if (of === undefined || task === undefined) throw new Missing(`task ${id} is not known any more, and its output is not here`)
+    const { by, policy, name } = decodeBatchRecord(of)
+    const record = taken === undefined ? undefined : decodeSourcesRecord(taken)
+    const list = record?.sources.list.filter(({ part }) => part !== 'after').map((source) => outside(source, batch)) ?? []
+    const template = list.length > 0 && list.every((source) => source !== undefined) ? (record?.template ?? '') : decodeTaskRecord(task).bundle
+    const stored = await store.get(bundleKey(batch, template))
+    if (stored === undefined) throw new Error(`the record of bundle ${template} is missing`)
+    const bytes = decodeBundleRecord(stored)
+    const sources = list.filter((source) => source !== undefined)
+    const bundle = { cid: template, bytes, manifest: storedManifest(bytes), ...factsOfBundle(stored) }
+    const takes =
+      template === record?.template
+        ? { sources: new Map([[0, { allowFailed: record.sources.allowFailed, list: sources }]]), ended: new Map(sources.map((source) => [source.of, null])) }
+        : {}
+    const seed = Buffer.from(random.bytes(4)).readUInt32BE()
+    const head = { batch: batchIdFrom(random.bytes(16)), name: clip(`${name === '' ? batch : name}.${index} again`, DATA_NAME_CHARS_MAX) }
+    return { kind: 'submit', ...head, by, bundles: [bundle], policy, more: false, seed, ...takes }
   }
 
   /** The disk may have room again, or the store be back. */
@@ -98,11 +148,18 @@ export class Completions {
     if (stored === undefined) throw new Error(`the record of bundle ${template} is missing`)
     const manifest = storedManifest(decodeBundleRecord(stored))
     const dependencies: Dependency[] = [...manifest.dependencies]
+    const lost = new Set<TaskId>()
     for (const source of sources.list) {
       if (source.part === 'after') continue
-      const dependency = source.part === 'all' ? await this.#gathered(source, batch, index) : await this.#single(source, batch)
+      const dependency = source.part === 'all' ? await this.#gathered(source, { batch, index, lost }) : await this.#single(source, { batch, lost })
       if (dependency !== undefined) dependencies.push(dependency)
       else if (!sources.allowFailed) throw new Missing(`input ${source.name}: task ${taskOf(source, batch)} left no ${source.part}`)
+    }
+    if (lost.size > 0) {
+      const before = sources.list.filter(({ name, of }) => name === '' && of !== '').length
+      if (before + lost.size > AGAIN_MAX)
+        throw new Missing(`outputs of ${[...lost].slice(0, 3).join(', ')} are no longer here, though they were computed again`)
+      throw new Lost(lost)
     }
     const complete: RunManifest = { ...manifest, dependencies }
     const bytes = encodeManifest(complete)
@@ -111,7 +168,7 @@ export class Completions {
   }
 
   /** Undefined when the task left nothing that is kept, or no such file although it failed. */
-  async #single(source: Source, batch: BatchId): Promise<Dependency | undefined> {
+  async #single(source: Source, { batch, lost }: { readonly batch: BatchId; readonly lost: Set<TaskId> }): Promise<Dependency | undefined> {
     const { content, store } = this.#ports
     const id = taskOf(source, batch)
     const bytes = await store.get(taskKey(id))
@@ -120,15 +177,18 @@ export class Completions {
     const text = partsOf(record)[source.part === 'stdout' ? 'stdout' : 'output']
     if (text === undefined) return undefined
     const root = CID.parse(text)
-    this.#mustHave(root, `input ${source.name}: the ${source.part} of task ${id}`)
-    if (source.path !== '' && content.locate(root, source.path) === undefined) {
+    if (!content.has(root)) lost.add(id)
+    else if (source.path !== '' && content.locate(root, source.path) === undefined) {
       if (record.state !== 'ready') return undefined
       throw new Missing(`input ${source.name}: the output of task ${id} has no ${source.path}`)
     }
     return { name: source.name, root, path: source.path, executables: [] }
   }
 
-  async #gathered(source: Source, batch: BatchId, index: number): Promise<Dependency> {
+  async #gathered(
+    source: Source,
+    { batch, index, lost }: { readonly batch: BatchId; readonly index: number; readonly lost: Set<TaskId> }
+  ): Promise<Dependency> {
     const { store } = this.#ports
     const { name, of } = source
     const from = of === '' ? taskId(batch, source.from) : isBatchId(of) ? taskId(of, 0) : of
@@ -138,7 +198,8 @@ export class Completions {
     const prefix = from.slice(0, from.indexOf('.'))
     let at = 0
     for await (const [, value] of store.range(taskKey(from), `task/${prefix}.~`, { limit: count })) {
-      const { output, stdout } = partsOf(decodeTaskRecord(value))
+      const record = decodeTaskRecord(value)
+      const { output, stdout } = partsOf(record)
       const path = gatheredName(at++, count)
       for (const [part, text] of [
         ['out', output],
@@ -146,27 +207,29 @@ export class Completions {
       ] as const) {
         if (text === undefined) continue
         const root = CID.parse(text)
-        this.#mustHave(root, `input ${name}: what a task of ${prefix} left`)
+        if (!this.#ports.content.has(root)) lost.add(record.id)
         entries.push({ path: `${path}/${part}`, root })
       }
     }
-    const { cid } = await makeFolder(entries, this.#ports.content)
-    return { name, root: cid, path: '', executables: [] }
+    const root = lost.size > 0 ? EMPTY : (await makeFolder(entries, this.#ports.content)).cid
+    return { name, root, path: '', executables: [] }
   }
 
   async #tasksOf(batch: BatchId): Promise<number> {
     const bytes = await this.#ports.store.get(batchKey(batch))
     return bytes === undefined ? 0 : decodeBatchRecord(bytes).tasks
   }
-
-  #mustHave(root: CID, what: string): void {
-    if (!this.#ports.content.has(root)) throw new Missing(`${what} is no longer here`)
-  }
 }
 
 /** CIDs of what is kept of a task that is over. */
 function partsOf({ decision }: TaskRecord): { readonly output?: string; readonly stdout?: string } {
   return decision?.held === true ? { output: decision.output, stdout: decision.stdout } : {}
+}
+
+/** The same source seen from another batch; undefined for several tasks of its own. */
+function outside(source: Source, batch: BatchId): Source | undefined {
+  if (source.of !== '') return source
+  return source.count === 1 ? { ...source, of: taskId(batch, source.from), from: 0, count: 0 } : undefined
 }
 
 function taskOf({ of, from }: Source, batch: BatchId): TaskId {

@@ -155,7 +155,16 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
   const pulls = new Pulls({ content, host, clock, logger, done: (event) => committer.apply(event) })
   const comparisons = new Comparisons({ content, host, clock, logger, committer, done: (event) => committer.apply(event) })
   await Comparisons.begin({ content, committer }, store)
-  const completions = new Completions({ store, content, clock, logger, done: (event) => committer.apply(event) })
+  const completions = new Completions({
+    store,
+    content,
+    clock,
+    logger,
+    random: systemRandom,
+    done: (...events) => {
+      for (const event of events) committer.apply(event)
+    }
+  })
   const projectView = () => ({ id: project, name: file.name, epoch, addresses: host.addresses(), nodes: control.connected, version: VERSION })
   const members = new Members(file, coordinator)
   const views = (client: PeerIdString) => storeViews(store, coordinator, { client, all: members.isAdministrator(client) })

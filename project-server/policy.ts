@@ -46,6 +46,8 @@ export const LOG_RETRY_MS = 500
 
 /** Tasks whose bundles are completed at once with what others left; and after one that could not be, for want of disk. */
 export const COMPLETIONS_MAX = 16
+/** Lost outputs that are computed again for one task. */
+export const AGAIN_MAX = 64
 export const COMPLETION_RETRY_MS = 5_000
 
 /** Outputs fetched at once from nodes. */

@@ -12,7 +12,7 @@ import { killEvent, type SubmitRefusal, submit, submitRefusal } from './batches.
 import { brought, clientOf, clientView, roomOf, setClient } from './clients.ts'
 import { compared, retryComparisons } from './comparisons.ts'
 import { copyToIdle } from './copies.ts'
-import { completed, releaseDependents } from './dependents.ts'
+import { again, completed, releaseDependents } from './dependents.ts'
 import type { Event } from './events.ts'
 import { holdEvent, releaseEvent } from './holds.ts'
 import { type Cause, isCause } from './journal.ts'
@@ -108,6 +108,9 @@ export class Coordinator {
       }
       case 'completed':
         completed(state, event, nowMs)
+        break
+      case 'again':
+        again(state, event, nowMs)
         break
       case 'tick':
         sweepNodes(state, nowMs)
@@ -207,7 +210,7 @@ export class Coordinator {
   #fromNode(
     event: Exclude<
       Event,
-      { kind: 'submit' | 'kill' | 'hold' | 'release' | 'client' | 'brought' | 'hello' | 'pulled' | 'compared' | 'completed' | 'recheck' | 'tick' }
+      { kind: 'submit' | 'kill' | 'hold' | 'release' | 'client' | 'brought' | 'hello' | 'pulled' | 'compared' | 'completed' | 'again' | 'recheck' | 'tick' }
     >,
     nowMs: number
   ): void {

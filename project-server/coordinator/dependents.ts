@@ -9,12 +9,15 @@
  * With `allowFailed` a failed source counts as one that is over. A list is worked off, never a call within a call: a chain of
  * a hundred thousand tasks fails as a chain of two.
  */
+
+import type { Source } from '#protocol/bundle/sources'
 import { bundleOf } from './batches.ts'
 import type { Event } from './events.ts'
 import type { Batch, Task } from './model.ts'
 import { MESSAGE_CHARS_MAX } from './policy.ts'
 import { bundleKey, encodeBundleRecord } from './records.ts'
-import { batchFault, named } from './sources.ts'
+import { batchFault, expects, link, named } from './sources.ts'
+import { encodeSourcesRecord, sourcesKey } from './sources-records.ts'
 import type { State } from './state.ts'
 import { isTerminal } from './states.ts'
 import { moveTask } from './task-moves.ts'
@@ -54,6 +57,21 @@ export function completed(state: State, event: Extract<Event, { kind: 'completed
   state.queueLimits.restart(batch)
   moveTask(state, task, 'staged')
   state.touched.add(task)
+}
+
+/** Waits once more, for what computes the lost inputs again. They get the ids that they had. */
+export function again(state: State, event: Extract<Event, { kind: 'again' }>, nowMs: number): void {
+  const task = state.task(event.task)
+  if (task === undefined || task.waits?.asked !== true) return
+  const gone = event.by.find((of) => !expects(state, of))
+  if (gone !== undefined) {
+    failOne(state, task, 'an input is no longer here, and cannot be computed again now: submit it again later', nowMs)
+    return
+  }
+  const { sources, depth } = task.waits
+  const list = [...sources.list, ...event.by.map((of): Source => ({ name: '', of, from: 0, count: 0, part: 'after', path: '' }))]
+  link(state, task, { ...sources, list }, depth)
+  state.out.put(sourcesKey(task.id), encodeSourcesRecord({ template: task.bundle.cid, depth, sources: { ...sources, list } }))
 }
 
 function releaseOf(state: State, parent: Task): void {

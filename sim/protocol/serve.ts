@@ -5,7 +5,7 @@ import { Completions } from '#project-server/completions'
 import { ControlService } from '#project-server/control-service'
 import { storedManifest } from '#project-server/coordinator/batches'
 import { Coordinator } from '#project-server/coordinator/coordinator'
-import type { Candidate, Effect } from '#project-server/coordinator/events'
+import type { Candidate, Effect, Event } from '#project-server/coordinator/events'
 import { type CoordinatorPolicy, DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
 import type { ServerError } from '#project-server/errors'
 import { SILENT } from '#project-server/logger'
@@ -69,10 +69,13 @@ export async function serve(ports: ServePorts): Promise<Served> {
   const agree = async ({ output: a }: Candidate, { output: b }: Candidate, { task }: { task: TaskId }): Promise<boolean> =>
     areNear(readCommand(storedManifest(coordinator.bundle(coordinator.task(task)?.bundle ?? '') ?? new Uint8Array(0)).command).name, a, b)
   const comparisons = new Comparisons({ content, host, clock: process, logger: SILENT, committer, done: (event) => committer.apply(event), agree })
-  const completions = new Completions({ store, content, clock: process, logger: SILENT, done: (event) => committer.apply(event) })
   const dice = random.fork('epoch', epoch)
   const bytes = (count: number): Uint8Array => Uint8Array.from({ length: count }, () => dice.below(256))
   const rechecks = new Rechecks({ store, committer, random: { bytes }, logger: SILENT })
+  const done = (...events: readonly Event[]): void => {
+    for (const event of events) committer.apply(event)
+  }
+  const completions = new Completions({ store, content, clock: process, logger: SILENT, random: { bytes }, done })
   await control.start()
   const submissions = new Submissions({
     committer,
