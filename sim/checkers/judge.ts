@@ -193,13 +193,16 @@ class Bench implements Judge {
       if (container !== undefined) return `${node.machine.name} has a container of ${container}`
       const [folder] = node.machine.folders.keys()
       if (folder !== undefined) return `${node.machine.name} has a folder of ${folder}`
-      if (!onlyInput(node.machine.content)) return `${node.machine.name} keeps content that nobody wants`
+      if (!onlyInputs(node.machine.content, tasks.inputs)) return `${node.machine.name} keeps content that nobody wants`
     }
     const out = records.keys('out/').filter((key) => world.isNode(key.split('/')[1] ?? ''))
     return out.length > 0 ? `message ${out[0]} was never acknowledged` : ''
   }
 }
 
-function onlyInput(content: { readonly size: number }): boolean {
-  return content.size <= 1
+/** The input of many tasks, and what tasks took from others: a node may keep what it may need again. */
+function onlyInputs(content: { keys(): Iterable<string> }, inputs: ReadonlySet<string>): boolean {
+  let others = 0
+  for (const root of content.keys()) if (!inputs.has(root)) others++
+  return others <= 1
 }

@@ -14,6 +14,7 @@ import {
   type TaskRecord,
   taskKey
 } from '#project-server/coordinator/records'
+import { decodeSourcesRecord, sourcesKey } from '#project-server/coordinator/sources-records'
 import type { Change } from '#project-server/ports'
 import { decodeManifest, type RunManifest } from '#protocol/bundle/manifest'
 import type { TaskPolicy } from '#protocol/bundle/policy'
@@ -70,6 +71,8 @@ export class Tasks {
   /** As on disk. */
   readonly last = new Map<TaskId, TaskRecord>()
   readonly open = new Set<TaskId>()
+  /** Roots that tasks took from others. */
+  readonly inputs = new Set<string>()
   readonly #ports: TasksPorts
   readonly #receipts = new Set<TaskId>()
   /** How many replicas those had that are held. */
@@ -94,6 +97,7 @@ export class Tasks {
     for (const { key, value } of changes) if (value !== null && key.startsWith('task/')) changed.push(decodeTaskRecord(value))
     for (const task of changed) this.#task(task)
     for (const task of changed) this.#copies(task)
+    for (const task of changed) this.#sources(task)
     for (const key of left) {
       const state = this.last.get(taskOfKey(key))?.state
       complaints.expect(state === 'killed', () => `${key}: something was left by a task that is ${state}`)
@@ -145,6 +149,32 @@ export class Tasks {
     }
   }
 
+  /** A task begins when all that it takes something from is over, and ready unless it may fail; it fails for one that failed, and for nothing else. */
+  #sources({ id, bundle, state, failure, replicas }: TaskRecord): void {
+    const { complaints, sometimes, records } = this.#ports
+    const bytes = records.peek(sourcesKey(id))
+    if (bytes === undefined) {
+      complaints.expect(bundle !== '' && failure?.code !== 'source', () => `${id} takes nothing from others and waits for them`)
+      return
+    }
+    const { sources } = decodeSourcesRecord(bytes)
+    const batch = parseTaskId(id)?.batch ?? ''
+    const ends = sources.list.map(({ of, from }) => this.last.get(of === '' ? `${batch}.${from}` : of)?.state ?? 'created')
+    const bad = ends.filter((end) => end === 'failed' || end === 'killed').length
+    if (failure?.code === 'source') {
+      sometimes.see('a task failed for one that it takes something from')
+      complaints.expect(bad > 0 && !sources.allowFailed, () => `${id} failed for a source, and its sources are ${ends.join(', ')}: ${failure.message}`)
+    } else if (bundle === '') {
+      complaints.expect(replicas.length === 0, () => `${id} has replicas and no bundle`)
+      complaints.expect(bad === 0 || sources.allowFailed || TERMINAL.includes(state), () => `${id} waits although its sources are ${ends.join(', ')}`)
+    } else {
+      const may = ends.every((end) => end === 'ready' || (sources.allowFailed && TERMINAL.includes(end)))
+      complaints.expect(may, () => `${id} went on although its sources are ${ends.join(', ')}`)
+      for (const { root } of this.#manifestOf(id, bundle).dependencies) this.inputs.add(root.toString())
+      sometimes.see(bad > 0 ? 'a task ran without what others failed to leave' : 'a task ran on what others left')
+    }
+  }
+
   #receipt(task: TaskId): void {
     // [1] One receipt a task.
     this.#ports.complaints.expect(!this.#receipts.has(task), () => `${task} has a second receipt`)
@@ -163,7 +193,8 @@ export class Tasks {
     this.#ports.complaints.expect(task.replicas.length <= most, () => `${task.id} is held, its owner was told so, and it got a new replica`)
     this.#bounds(task, before)
     // What is decided stays, whoever computes a lost output again and says what.
-    if (task.repeats !== null) this.#repeat(task)
+    if (task.failure?.code === 'source') this.#ports.complaints.expect(task.replicas.length === 0, () => `${task.id} ran and failed for a source`)
+    else if (task.repeats !== null) this.#repeat(task)
     else if (before === undefined || before.decision === null) this.#quorum(task)
     for (const replica of task.replicas) this.#vote(task, replica)
     // [1] Ready, or failed by agreement: with a receipt; anything else: without.

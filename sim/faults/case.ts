@@ -38,6 +38,10 @@ export interface TaskCase {
   readonly name: string
   readonly runMs: number
   readonly needsInput: boolean
+  /** It takes the outputs of tasks so many before it in its batch, where there are such. */
+  readonly takes?: readonly number[]
+  /** And runs although some of them fail. */
+  readonly allowFailed?: boolean
 }
 
 export interface BatchCase {

@@ -69,7 +69,10 @@ function drawSized(seed: number, dice: Random, size: Size): Case {
   const hostile = dice.chance(0.35) ? 1 + dice.below(2) : 0
   return {
     seed,
-    ...drawTrust(dice.fork('trust'), drawTags(dice.fork('tags'), drawOrigins(dice.fork('origins'), { nodes, batches }))),
+    ...drawTrust(
+      dice.fork('trust'),
+      drawTags(dice.fork('tags'), drawOrigins(dice.fork('origins'), { nodes, batches: drawGraphs(dice.fork('graphs'), batches) }))
+    ),
     hostile,
     faults: drawFaults(dice.fork('faults'), {
       timesMax: Math.ceil((TIMES_MAX * size.nodesMax) / SMALL.nodesMax),
@@ -99,6 +102,21 @@ function drawTags(dice: Random, { nodes, batches }: Pick<Case, 'nodes' | 'batche
     nodes: nodes.map((node) => (dice.chance(0.5) ? { ...node, tag: dice.chance(0.4) ? 'exclusive' : 'plain' } : node)),
     batches: batches.map((batch) => (dice.chance(0.5) ? { ...batch, policy: { ...batch.policy, tags: [TAG] } } : batch))
   }
+}
+
+/** In some worlds tasks take what others leave. */
+function drawGraphs(dice: Random, batches: readonly BatchCase[]): readonly BatchCase[] {
+  const share = dice.chance(0.25) ? 0.2 + 0.6 * dice.float() : 0
+  if (share === 0) return batches
+  return batches.map((batch, index) => {
+    const own = dice.fork(index)
+    const tasks = batch.tasks.map((task) => {
+      if (!own.chance(share)) return task
+      const takes = [...new Set(Array.from({ length: 1 + own.below(3) }, () => 1 + own.below(4)))]
+      return { ...task, takes, allowFailed: own.chance(0.3) }
+    })
+    return { ...batch, tasks }
+  })
 }
 
 /** In some worlds outputs differ a little, and mostly that is allowed. */

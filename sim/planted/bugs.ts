@@ -34,6 +34,18 @@ export const BUGS: readonly Bug[] = [
     instead: 'const SAMPLES_MIN = 1'
   },
   {
+    name: 'a task goes on before the last of those that it takes something from is over',
+    file: 'project-server/coordinator/dependents.ts',
+    line: 'if (last && --waits.missing === 0)',
+    instead: 'if (last && --waits.missing <= 1)'
+  },
+  {
+    name: 'a failed task does not fail those that need it',
+    file: 'project-server/coordinator/dependents.ts',
+    line: 'if (fault !== null && !waits.sources.allowFailed) {',
+    instead: 'if (fault !== null && waits.missing > 1 && !waits.sources.allowFailed) {'
+  },
+  {
     name: 'a straggler is copied without end',
     file: 'project-server/coordinator/validator.ts',
     line: '- (live - copied)',

@@ -5,6 +5,7 @@ import * as dagCbor from '@ipld/dag-cbor'
 import type { Committer } from '#project-server/commit'
 import type { Submissions } from '#project-server/owner/submit'
 import { encodeManifest, type RunManifest } from '#protocol/bundle/manifest'
+import { encodeSources, type Source, type Sources } from '#protocol/bundle/sources'
 import { type BatchId, batchIdFrom, type TaskId } from '#protocol/ids'
 import type { Submit } from '#protocol/owner/messages'
 import type { Engine } from '../engine/engine.ts'
@@ -72,7 +73,15 @@ export class Owner {
     for (let first = 0; first < batch.tasks.length; first += size) {
       const manifests = batch.tasks.slice(first, first + size).map((task) => new Uint8Array(encodeManifest(manifestOf(task))))
       const policy = new Uint8Array(dagCbor.encode(batch.policy))
-      parts.push({ batch: new Uint8Array(id), name: `batch ${index}`, manifests, policy, more: first + size < batch.tasks.length, first })
+      parts.push({
+        batch: new Uint8Array(id),
+        name: `batch ${index}`,
+        manifests,
+        policy,
+        more: first + size < batch.tasks.length,
+        first,
+        ...sourcesOf(batch, first, first + size)
+      })
     }
     const sent: Sent = { id: batchIdFrom(id), parts, tasks: batch.tasks.length, done: 0, killed: false, held: false }
     this.#sent.set(index, sent)
@@ -207,6 +216,20 @@ const PASSING: readonly string[] = ['disk_full', 'unavailable', 'stale_epoch', '
 
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
+}
+
+/** What the tasks of one part take from others. */
+function sourcesOf({ tasks }: BatchCase, from: number, to: number): Pick<Submit, 'sources'> {
+  const found = new Map<number, Sources>()
+  for (const [index, { takes = [], allowFailed = false }] of tasks.entries()) {
+    if (index < from || index >= to) continue
+    const list = takes
+      .filter((back) => back <= index)
+      .map((back, at): Source => ({ name: `from${at}`, of: '', from: index - back, count: 1, part: at === 2 ? 'after' : 'output', path: '' }))
+      .map((source) => (source.part === 'after' ? { ...source, name: '' } : source))
+    if (list.length > 0) found.set(index, { allowFailed, list })
+  }
+  return found.size === 0 ? {} : { sources: new Uint8Array(encodeSources(found)) }
 }
 
 function manifestOf({ kind, name, runMs, needsInput }: TaskCase): RunManifest {
