@@ -105,7 +105,7 @@ describe('a sweep', () => {
 it('each index of a sweep ends exactly once with its own command, over crashes and kills', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.integer({ min: 1, max: 3 * SWEEP_AHEAD }),
+      fc.integer({ min: 1, max: 2 * SWEEP_AHEAD }),
       fc.array(fc.tuple(fc.constantFrom('work', 'crash', 'kill'), fc.nat()), { maxLength: 12 }),
       async (count, acts) => {
         const one = await world(count)
@@ -141,7 +141,7 @@ it('each index of a sweep ends exactly once with its own command, over crashes a
         assert.equal(batch.ready, count - killed.size)
       }
     ),
-    { numRuns: 8 }
+    { numRuns: 5 }
   )
 })
 
