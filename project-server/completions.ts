@@ -102,7 +102,7 @@ export class Completions {
       if (!(error instanceof Lost)) throw error
       this.#ports.logger.warn({ task, lost: error.tasks.size }, 'outputs that a task takes are no longer here: they are computed again')
       const submits = await Promise.all([...error.tasks].map((lost) => this.#submitAgain(lost)))
-      return [...submits, { kind: 'again', task, by: submits.map(({ batch }) => taskId(batch, 0)) }]
+      return [...submits, { kind: 'again', task, through: submits.map(({ batch }) => taskId(batch, 0)) }]
     }
   }
 

@@ -63,13 +63,13 @@ export function completed(state: State, event: Extract<Event, { kind: 'completed
 export function again(state: State, event: Extract<Event, { kind: 'again' }>, nowMs: number): void {
   const task = state.task(event.task)
   if (task === undefined || task.waits?.asked !== true) return
-  const gone = event.by.find((of) => !expects(state, of))
+  const gone = event.through.find((of) => !expects(state, of))
   if (gone !== undefined) {
     failOne(state, task, 'an input is no longer here, and cannot be computed again now: submit it again later', nowMs)
     return
   }
   const { sources, depth } = task.waits
-  const list = [...sources.list, ...event.by.map((of): Source => ({ name: '', of, from: 0, count: 0, part: 'after', path: '' }))]
+  const list = [...sources.list, ...event.through.map((of): Source => ({ name: '', of, from: 0, count: 0, part: 'after', path: '' }))]
   link(state, task, { ...sources, list }, depth)
   state.out.put(sourcesKey(task.id), encodeSourcesRecord({ template: task.bundle.cid, depth, sources: { ...sources, list } }))
 }

@@ -165,7 +165,7 @@ export type Event =
   /** Answer to `complete`: the bundle with what its sources gave; null when an input cannot be had, and why. */
   | { readonly kind: 'completed'; readonly task: TaskId; readonly bundle: AcceptedBundle | null; readonly message: string }
   /** Instead: what a task takes from others is lost, and is computed again by these, which were submitted just now. It waits for them. */
-  | { readonly kind: 'again'; readonly task: TaskId; readonly by: readonly TaskId[] }
+  | { readonly kind: 'again'; readonly task: TaskId; readonly through: readonly TaskId[] }
   /** The project's administrator grants a client what these settings say, and may add or remove it. */
   | { readonly kind: 'client'; readonly client: PeerIdString; readonly settings: Partial<ClientSettings>; readonly member?: boolean }
   /** The data that a client brought is so many bytes now. Counted by the shell from its own records. */
