@@ -10,7 +10,10 @@ import { ControlService } from './control-service.ts'
 import type { Event } from './coordinator/events.ts'
 import { systemClock } from './live/clock.ts'
 import { SILENT } from './logger.ts'
+import type { Clock } from './ports.ts'
+import type { Rate } from './rates.ts'
 import { FakeNode } from './testing/fake-node.ts'
+import { ManualClock } from './testing/manual-clock.ts'
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {
@@ -18,7 +21,9 @@ afterEach(async () => {
 })
 
 /** The service on a real host, with a core that only welcomes: what it is told is kept, what it says is the test's. */
-async function setUp(options: { helloMsMax?: number; outbox?: { bytesMax: number; framesMax: number }; welcome?: boolean } = {}) {
+async function setUp(
+  options: { helloMsMax?: number; outbox?: { bytesMax: number; framesMax: number }; hellos?: Rate; frames?: Rate; clock?: Clock; welcome?: boolean } = {}
+) {
   const signer = await generateIdentity()
   const host: Host = await createHost({ signer, listen: ['/ip4/127.0.0.1/tcp/0'], role: 'server' })
   closing.push(() => host.stop())
@@ -32,9 +37,12 @@ async function setUp(options: { helloMsMax?: number; outbox?: { bytesMax: number
         control.flush()
       })
     },
-    async room() {}
+    room: () => undefined
   }
-  const control = new ControlService({ host, committer, clock: systemClock, logger: SILENT }, { project: host.peerId, epoch: 7, heartbeatMs: 3000, ...options })
+  const control = new ControlService(
+    { host, committer, clock: options.clock ?? systemClock, logger: SILENT },
+    { project: host.peerId, epoch: 7, heartbeatMs: 3000, ...options }
+  )
   await control.start()
   closing.push(() => control.stop())
   const node = async (): Promise<FakeNode> => {
@@ -177,6 +185,38 @@ describe('the control service', () => {
     assert.equal(refused.code, 'gap')
     assert.ok(refused.retryMs > 0)
     await until('the stream to end', () => one.gone?.aborted)
+  })
+
+  it('refuses a node that says hello again and again, and no other (Q06)', async () => {
+    const { control, events, node } = await setUp({ hellos: { perSecond: 0.001, burst: 3 } })
+    const one = await node()
+    await until('a welcome', () => one.last('welcome'))
+    for (let said = 2; said <= 10; said++) {
+      await one.connect()
+      const answered = (): number => events.filter(({ kind }) => kind === 'hello').length + (control.closed.get('too_often') ?? 0)
+      await until('an answer', () => answered() === said)
+    }
+    assert.equal(control.closed.get('too_often'), 7)
+    const another = await node()
+    await until('a welcome', () => another.last('welcome'))
+  })
+
+  it('reads a node that says more than its rate more slowly, and no other', async () => {
+    const clock = new ManualClock()
+    const { events, node } = await setUp({ clock, frames: { perSecond: 10, burst: 20 } })
+    const one = await node()
+    await until('a welcome', () => one.last('welcome'))
+    for (let said = 0; said < 200; said++) void one.tell({ heartbeat: {} }).catch(() => undefined)
+    const heard = (): number => events.filter((event) => event.kind === 'heartbeat' && event.node === one.peerId).length
+    await until('as much as its rate allows', () => heard() >= 19)
+    const other = await node()
+    await until('a welcome', () => other.last('welcome'))
+    for (let said = 0; said < 10; said++) await other.tell({ heartbeat: {} })
+    await until('what the other says', () => events.filter((event) => event.kind === 'heartbeat' && event.node === other.peerId).length === 10)
+    assert.ok(heard() <= 21, `${heard()} frames of the flood were heard at once`)
+    clock.forward(1_000)
+    await until('what a second more allows', () => heard() >= 21)
+    assert.ok(heard() <= 32)
   })
 })
 

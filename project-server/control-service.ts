@@ -11,8 +11,10 @@ import { eventOf, type FrameFault, helloOf } from './control/inbound.ts'
 import { Link, type OutboxBounds } from './control/link.ts'
 import type { Effect } from './coordinator/events.ts'
 import type { Logger } from './logger.ts'
-import { CONTROL_STREAMS_MAX, HELLO_MS_MAX, REFUSED_MS_MAX, REFUSED_RETRY_MS } from './policy.ts'
+import { pause } from './owner/changes.ts'
+import { CONTROL_STREAMS_MAX, FRAMES, HELD_BACK_MS_MAX, HELLO_MS_MAX, HELLOS, REFUSED_MS_MAX, REFUSED_RETRY_MS } from './policy.ts'
 import type { Clock } from './ports.ts'
+import { type Rate, Rates } from './rates.ts'
 
 /** The code with which the core answers a hello that it does not welcome. */
 const HELLO_REFUSED = 'full'
@@ -30,6 +32,8 @@ export interface ControlOptions {
   readonly heartbeatMs: number
   readonly helloMsMax?: number
   readonly outbox?: OutboxBounds
+  readonly hellos?: Rate
+  readonly frames?: Rate
 }
 
 export class ControlService {
@@ -41,10 +45,14 @@ export class ControlService {
   /** Hellos that the core has not answered yet, per node in order. */
   readonly #greeting = new Map<PeerIdString, Link[]>()
   readonly #touched = new Set<Link>()
+  readonly #hellos: Rates
+  readonly #frames: Rates
 
   constructor(ports: ControlPorts, options: ControlOptions) {
     this.#ports = ports
     this.#options = options
+    this.#hellos = new Rates(options.hellos ?? HELLOS)
+    this.#frames = new Rates(options.frames ?? FRAMES)
   }
 
   async start(): Promise<void> {
@@ -120,6 +128,10 @@ export class ControlService {
   heard(link: Link, bytes: Uint8Array, greeted: boolean): boolean {
     const node = link.stream.remotePeer
     if (link.closed || (greeted && this.#links.get(node) !== link)) return false
+    if (!greeted && !this.#hellos.take(node, 1, this.#ports.clock.nowMs())) {
+      this.#refuse(link, { code: 'too_often', message: 'the node says hello again and again; it may in a while' })
+      return false
+    }
     const frame = decodeFrame(bytes)
     const inbound = greeted ? eventOf(frame, node, this.#options.project) : helloOf(frame, node, this.#options.project, link.stream.remoteAddress)
     if ('fault' in inbound) {
@@ -136,9 +148,14 @@ export class ControlService {
     return true
   }
 
-  /** Undefined when there is room for what a caller says next; otherwise resolves when there is. */
-  room(): Promise<void> | undefined {
-    return this.#ports.committer.room()
+  /** Undefined when there is room for what a caller says next; otherwise resolves when there is: for all, or for one that says more than its rate. */
+  room(stream: FrameStream): Promise<void> | undefined {
+    const { clock, committer } = this.#ports
+    const heldMs = this.#frames.charge(stream.remotePeer, 1, clock.nowMs())
+    const room = committer.room()
+    if (heldMs === 0) return room
+    const held = pause(clock, Math.min(heldMs, HELD_BACK_MS_MAX), stream.gone)
+    return room === undefined ? held : Promise.all([held, room]).then(() => undefined)
   }
 
   /** A stream is over. */
@@ -209,7 +226,7 @@ class Caller implements FrameListener {
     this.#cancel?.()
     this.#cancel = undefined
     if (!this.#service.heard(this.#link, bytes, greeted)) throw new StreamError('closed', 'nothing more of this stream counts')
-    return this.#service.room()
+    return this.#service.room(this.#link.stream)
   }
 
   over(error: unknown): void {

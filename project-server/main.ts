@@ -183,7 +183,7 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
     signer,
     project: projectView
   })
-  const owners = new OwnerService({ host, logger }, { owners: members, handler })
+  const owners = new OwnerService({ host, clock, logger }, { owners: members, handler })
 
   await serveContent(host, content)
   await control.start()

@@ -5,21 +5,28 @@ import { createHost } from '#protocol/peer/live/host'
 import { generateIdentity } from '#protocol/signing/keys'
 import { until } from '#test/support/until'
 import { ServerError } from './errors.ts'
+import { systemClock } from './live/clock.ts'
 import { SILENT } from './logger.ts'
 import { type OpenRequest, OwnerError } from './owner/request.ts'
 import { type Handler, OwnerService } from './owner-service.ts'
+import { CLIENT_SUBMISSIONS_MAX } from './policy.ts'
+import type { Clock } from './ports.ts'
+import type { Rate } from './rates.ts'
 import { FakeOwner } from './testing/fake-owner.ts'
+import { ManualClock } from './testing/manual-clock.ts'
 
 const owner = await generateIdentity()
+const other = await generateIdentity()
 const closing: (() => unknown)[] = []
 afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close()
 })
 
-async function setUp(handler: Handler) {
+async function setUp(handler: Handler, options: { readonly clock?: Clock; readonly requests?: Rate } = {}) {
+  const { clock = systemClock, ...rest } = options
   const host = await createHost({ signer: await generateIdentity(), listen: ['/ip4/127.0.0.1/tcp/0'], role: 'server' })
   closing.push(() => host.stop())
-  const service = new OwnerService({ host, logger: SILENT }, { owners: new Set([owner.peerId]), handler })
+  const service = new OwnerService({ host, clock, logger: SILENT }, { owners: new Set([owner.peerId, other.peerId]), handler, ...rest })
   await service.start()
   closing.push(() => service.stop())
   const client = async (signer = owner): Promise<FakeOwner> => {
@@ -102,5 +109,47 @@ describe('the owner service', () => {
     await other.write(Buffer.from('garbage'))
     await asked
     await one.ask(PROJECT)
+  })
+
+  it('reads a client that asks for more than its rate more slowly, over all its streams, and nobody else (Q06)', async () => {
+    const served = new Map<string, number>()
+    const clock = new ManualClock()
+    const { client } = await setUp(
+      async (_request, open) => {
+        served.set(open.client, (served.get(open.client) ?? 0) + 1)
+        return {}
+      },
+      { clock, requests: { perSecond: 10, burst: 20 } }
+    )
+    const flood = await Promise.all(Array.from({ length: 4 }, () => client(owner)))
+    const asked = Promise.allSettled(flood.flatMap((one) => Array.from({ length: 200 }, () => one.ask(PROJECT))))
+    // Every stream is read once more than its rate allows, and then not.
+    await until('the flood to be held back', () => clock.waiting === flood.length)
+    const before = served.get(owner.peerId) ?? 0
+    assert.ok(before <= 20 + flood.length, `${before} of the flood were served at once`)
+    const quiet = await client(other)
+    for (let i = 0; i < 15; i++) await quiet.ask(PROJECT)
+    assert.equal(served.get(owner.peerId), before)
+    for (let passed = 0; passed < 10; passed++) {
+      clock.forward(1_000)
+      await quiet.ask(PROJECT)
+    }
+    const after = (served.get(owner.peerId) ?? 0) - before
+    assert.ok(after <= 10 * 10 + flood.length, `${after} of the flood were served in 10 s`)
+    for (const one of flood) await one.stop()
+    await asked
+  })
+
+  it('bounds the submissions of a client that are on their way', async () => {
+    const gate = Promise.withResolvers<void>()
+    const { client } = await setUp(() => gate.promise)
+    const one = await client()
+    const submit = { batch: new Uint8Array(16), name: '', manifests: [], policy: new Uint8Array(0), more: false, first: 0 }
+    const open = Array.from({ length: CLIENT_SUBMISSIONS_MAX }, () => one.ask({ submit }))
+    await assert.rejects(one.ask({ submit }), { code: 'unavailable', message: /on their way/ })
+    const rest = one.ask(PROJECT)
+    gate.resolve()
+    await Promise.all([...open, rest])
+    await one.ask({ submit })
   })
 })

@@ -5,21 +5,25 @@ import { Answer, decodeRequest, OWNER_PROTOCOL, type OwnerErrorCode, REQUEST_BYT
 import type { FrameStream, Host } from '#protocol/peer/host'
 import { ServerError } from './errors.ts'
 import type { Logger } from './logger.ts'
+import { pause } from './owner/changes.ts'
 import { type OpenRequest, OwnerError } from './owner/request.ts'
-import { OWNER_STREAMS_MAX } from './policy.ts'
-import { StoreError } from './ports.ts'
+import { ANSWER_BYTES, CLIENT_STREAMS_MAX, CLIENT_SUBMISSIONS_MAX, HELD_BACK_MS_MAX, OWNER_STREAMS_MAX, REQUEST_BYTES, REQUESTS } from './policy.ts'
+import { type Clock, StoreError } from './ports.ts'
+import { type Rate, Rates } from './rates.ts'
 
 /** Answers one request: parts as it goes, and the body of the last answer (bytes are a body already encoded). Throws OwnerError to refuse. */
 export type Handler = (request: Request, open: OpenRequest) => Promise<unknown>
 
 export interface OwnerPorts {
   readonly host: Pick<Host, 'handle'>
+  readonly clock: Clock
   readonly logger: Logger
 }
 
 export interface OwnerOptions {
   readonly owners: Pick<ReadonlySet<PeerIdString>, 'has'>
   readonly handler: Handler
+  readonly requests?: Rate
 }
 
 export class OwnerService {
@@ -28,10 +32,15 @@ export class OwnerService {
   readonly #ports: OwnerPorts
   readonly #options: OwnerOptions
   readonly #streams = new Set<FrameStream>()
+  readonly #rates: Rates
+  /** Of clients that have some now. */
+  readonly #streamsOf = new Map<PeerIdString, number>()
+  readonly #submissionsOf = new Map<PeerIdString, number>()
 
   constructor(ports: OwnerPorts, options: OwnerOptions) {
     this.#ports = ports
     this.#options = options
+    this.#rates = new Rates(options.requests ?? REQUESTS)
   }
 
   async start(): Promise<void> {
@@ -44,6 +53,12 @@ export class OwnerService {
   }
 
   async #serve(stream: FrameStream): Promise<void> {
+    const client = stream.remotePeer
+    if ((this.#streamsOf.get(client) ?? 0) >= CLIENT_STREAMS_MAX) {
+      stream.abort(new Error(`${CLIENT_STREAMS_MAX} streams of this client are open already`))
+      return
+    }
+    add(this.#streamsOf, client, 1)
     this.#streams.add(stream)
     const open = new Map<number, AbortController>()
     try {
@@ -53,6 +68,7 @@ export class OwnerService {
           stream.abort(new Error('not a request of the owner protocol'))
           return
         }
+        const heldMs = this.#rates.charge(client, 1 + bytes.length / REQUEST_BYTES, this.#ports.clock.nowMs())
         if (request.cancel) open.get(request.id)?.abort()
         else if (open.has(request.id)) await this.#end(stream, request.id, new OwnerError('malformed', `request ${request.id} is still open`))
         else if (open.size >= REQUESTS_OPEN_MAX)
@@ -62,19 +78,30 @@ export class OwnerService {
           open.set(request.id, abort)
           void this.#answer(stream, request, abort.signal, () => open.delete(request.id))
         }
+        // Who asks for more than its rate is read more slowly, on whichever stream; nobody else waits for it.
+        if (heldMs > 0) await pause(this.#ports.clock, Math.min(heldMs, HELD_BACK_MS_MAX), stream.gone)
       }
     } catch (error) {
       this.#ports.logger.debug({ client: stream.remotePeer, reason: error instanceof Error ? error.message : String(error) }, 'an owner stream ended')
     } finally {
       for (const abort of open.values()) abort.abort()
       this.#streams.delete(stream)
+      add(this.#streamsOf, client, -1)
     }
   }
 
   async #answer(stream: FrameStream, request: Request, signal: AbortSignal, done: () => void): Promise<void> {
     const { id } = request
     const client = stream.remotePeer
+    const write = (bytes: Uint8Array): Promise<void> => {
+      this.#rates.charge(client, bytes.length / ANSWER_BYTES, this.#ports.clock.nowMs())
+      return stream.write(bytes)
+    }
+    const submits = request.submit === undefined ? 0 : 1
+    add(this.#submissionsOf, client, submits)
     try {
+      if (submits > 0 && (this.#submissionsOf.get(client) ?? 0) > CLIENT_SUBMISSIONS_MAX)
+        throw new OwnerError('unavailable', `${CLIENT_SUBMISSIONS_MAX} submissions of yours are on their way already: wait for one`)
       if (!this.#options.owners.has(client)) {
         const how = `its administrator can let you in (talko owner add ${client}), or add "${client}" to "owners" in the server's project.json and restart it`
         throw new OwnerError('not_owner', `${client} is not an owner of this project: ${how}`)
@@ -86,14 +113,18 @@ export class OwnerService {
         part: ({ body: piece, data }) =>
           signal.aborted
             ? Promise.reject(new OwnerError('unavailable', 'the request was given up'))
-            : stream.write(encode({ id, end: false, body: piece, data }))
+            : data === undefined
+              ? write(encode({ id, end: false, body: piece }))
+              : stream.write(encode({ id, end: false, body: piece, data }))
       })
       // The client may use the id again as soon as it reads the end.
       done()
-      await stream.write(encode({ id, end: true, body }))
+      await write(encode({ id, end: true, body }))
     } catch (error) {
       done()
       await this.#end(stream, id, error)
+    } finally {
+      add(this.#submissionsOf, client, -submits)
     }
   }
 
@@ -110,6 +141,12 @@ export class OwnerService {
     this.#ports.logger.error({ err: error }, 'a request of an owner failed')
     return { code: 'unavailable', message: 'the project server could not answer; its log says why' }
   }
+}
+
+function add(counts: Map<PeerIdString, number>, client: PeerIdString, by: number): void {
+  const count = (counts.get(client) ?? 0) + by
+  if (count === 0) counts.delete(client)
+  else counts.set(client, count)
 }
 
 function encode(answer: { id: number; end: boolean; body?: unknown; data?: Uint8Array | undefined }): Uint8Array {

@@ -1,5 +1,7 @@
 /** The numbers of the server's shell: unit, and the reason where it is not plain. */
 
+import type { Rate } from './rates.ts'
+
 /** The slow sweep: half a second after a limit is passed is soon enough, the schedule itself is by event. */
 export const TICK_MS = 500
 
@@ -25,6 +27,23 @@ export const LAZY_MS = 20
 /** Between attempts to commit while the disk is full. */
 export const RETRY_FIRST_MS = 250
 export const RETRY_MS_MAX = 10_000
+
+/** Hellos of one node: each is a commit and says everything again. One that comes back after a break says one, and seldom. */
+export const HELLOS: Rate = { perSecond: 1, burst: 30 }
+/** Frames of one node: a busy one with 64 slots of 100 ms sends some hundreds a second, since what it has to say travels together. */
+export const FRAMES: Rate = { perSecond: 2_000, burst: 8_000 }
+/** What one client asks, over all its streams: a request is 1, and what it carries and is answered with counts by its bytes. The burst is 100,000 small tasks. */
+export const REQUESTS: Rate = { perSecond: 500, burst: 8_192 }
+/** Bytes of a request that count as another: 4 MiB/s, so that submissions take a tenth of the server at most. */
+export const REQUEST_BYTES = 8 * 1024
+/** Bytes of its answers that do: rows cost more than they weigh. */
+export const ANSWER_BYTES = 2 * 1024
+/** Longest that a stream is not read because of it; then its next request is taken, and waits in its turn. */
+export const HELD_BACK_MS_MAX = 5_000
+/** Owner streams of one client, over all its connections: more are ended. Programs of one owner share a key, and have one each. */
+export const CLIENT_STREAMS_MAX = 64
+/** Submissions of one client that are being looked at or written. */
+export const CLIENT_SUBMISSIONS_MAX = 32
 
 /** Owner streams at once on one connection. */
 export const OWNER_STREAMS_MAX = 8

@@ -227,7 +227,7 @@ describe('quotas', () => {
     const run = (ms: number): void => {
       const [replica = ''] = node.leases.keys()
       world.pass(ms)
-      world.report(node, replica)
+      world.report(node, replica, { ranMs: ms + 500 })
     }
     run(20_000)
     run(20_000)

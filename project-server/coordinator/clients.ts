@@ -101,10 +101,11 @@ export function runBegan({ task: { batch } }: Replica, nowMs: number): void {
   batch.client.beganMs += nowMs
 }
 
-/** It ended, however it did. */
+/** It ended, however it did. A result says how long it ran, which is less than the coordinator saw of it by what its report took; more is not believed. */
 export function runEnded(state: State, replica: Replica, nowMs: number): void {
   const { client } = replica.task.batch
-  const ms = Math.max(0, nowMs - replica.atMs)
+  const seenMs = Math.max(0, nowMs - replica.atMs)
+  const ms = Math.min(seenMs, replica.report?.ranMs ?? seenMs)
   client.running--
   client.beganMs -= replica.atMs
   replica.ranMs += ms

@@ -258,6 +258,8 @@ export interface Report {
   readonly stdout: string
   readonly stderr: string
   readonly bytes: number
+  /** As its node measured and signed it. */
+  readonly ranMs: number
   readonly signed: StoredResult
   /** It has a record. */
   stored: boolean

@@ -323,6 +323,7 @@ function loadReport(task: Task, stored: Uint8Array): Report {
     stdout: result.stdout.toString(),
     stderr: result.stderr.toString(),
     bytes: result.bytes,
+    ranMs: Math.max(0, result.endedAtMs - result.startedAtMs),
     signed,
     stored: true
   }

@@ -108,6 +108,7 @@ function report(state: State, replica: Replica, { result, signed }: { result: Re
     stdout: cidText(result.stdout),
     stderr: cidText(result.stderr),
     bytes: result.bytes,
+    ranMs: Math.max(0, result.endedAtMs - result.startedAtMs),
     signed,
     stored: false
   }

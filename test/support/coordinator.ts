@@ -96,13 +96,15 @@ export interface Outcome {
   readonly stdout?: string
   readonly exitCode?: number
   readonly reason?: EndReason
+  /** What it says that it took; 1 unless said. */
+  readonly ranMs?: number
 }
 
 const EMPTY_TREE = CID.parse(EMPTY_DIRECTORY)
 const EMPTY = CID.parse(EMPTY_FILE)
 
 export function result(node: string, replica: ReplicaId, bundleId: CID, outcome: Outcome): Result {
-  const { output = '', stdout = '', exitCode = 0, reason = 'exit' } = outcome
+  const { ranMs = 1, output = '', stdout = '', exitCode = 0, reason = 'exit' } = outcome
   return {
     v: 1,
     project: PROJECT,
@@ -116,7 +118,7 @@ export function result(node: string, replica: ReplicaId, bundleId: CID, outcome:
     stderr: EMPTY,
     bytes: output.length,
     startedAtMs: 0,
-    endedAtMs: 1,
+    endedAtMs: ranMs,
     cpuMs: 1,
     memoryPeakBytes: 1
   }
