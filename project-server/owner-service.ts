@@ -33,6 +33,7 @@ export class OwnerService {
   readonly #options: OwnerOptions
   readonly #streams = new Set<FrameStream>()
   readonly #rates: Rates
+  readonly #bytes = new Rates(REQUEST_BYTES)
   /** Of clients that have some now. */
   readonly #streamsOf = new Map<PeerIdString, number>()
   readonly #submissionsOf = new Map<PeerIdString, number>()
@@ -68,7 +69,8 @@ export class OwnerService {
           stream.abort(new Error('not a request of the owner protocol'))
           return
         }
-        const heldMs = this.#rates.charge(client, 1 + bytes.length / REQUEST_BYTES, this.#ports.clock.nowMs())
+        const nowMs = this.#ports.clock.nowMs()
+        const heldMs = Math.max(this.#rates.charge(client, 1, nowMs), this.#bytes.charge(client, bytes.length, nowMs))
         if (request.cancel) open.get(request.id)?.abort()
         else if (open.has(request.id)) await this.#end(stream, request.id, new OwnerError('malformed', `request ${request.id} is still open`))
         else if (open.size >= REQUESTS_OPEN_MAX)

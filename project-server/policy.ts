@@ -32,10 +32,10 @@ export const RETRY_MS_MAX = 10_000
 export const HELLOS: Rate = { perSecond: 1, burst: 30 }
 /** Frames of one node: a busy one with 64 slots of 100 ms sends some hundreds a second, since what it has to say travels together. */
 export const FRAMES: Rate = { perSecond: 2_000, burst: 8_000 }
-/** What one client asks, over all its streams: a request is 1, and what it carries and is answered with counts by its bytes. The burst is 100,000 small tasks. */
-export const REQUESTS: Rate = { perSecond: 500, burst: 8_192 }
-/** Bytes of a request that count as another: 4 MiB/s, so that submissions take a tenth of the server at most. */
-export const REQUEST_BYTES = 8 * 1024
+/** What one client asks, over all its streams: a request is 1, and its answers count by their bytes. */
+export const REQUESTS: Rate = { perSecond: 500, burst: 1_000 }
+/** Bytes of its requests, which are submissions above all: 100,000 small tasks at once, and then so many that they take a tenth of the server. */
+export const REQUEST_BYTES: Rate = { perSecond: 4 * 1024 ** 2, burst: 64 * 1024 ** 2 }
 /** Bytes of its answers that do: rows cost more than they weigh. */
 export const ANSWER_BYTES = 2 * 1024
 /** Longest that a stream is not read because of it; then its next request is taken, and waits in its turn. */

@@ -119,6 +119,7 @@ export function policyOf(asked: Partial<TaskPolicy> = {}): TaskPolicy {
     independence: asked.independence ?? DEFAULT_POLICY.independence,
     tags: [...new Set(asked.tags ?? DEFAULT_POLICY.tags)].sort(),
     deadlineMs: asked.deadlineMs ?? DEFAULT_POLICY.deadlineMs,
+    estimateMs: asked.estimateMs ?? DEFAULT_POLICY.estimateMs,
     compare,
     copies: asked.copies ?? DEFAULT_POLICY.copies,
     sameClass: asked.sameClass ?? DEFAULT_POLICY.sameClass,

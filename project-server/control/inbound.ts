@@ -12,7 +12,7 @@ import { leavesOf, rootOf } from '#protocol/signing/batch'
 import { verify } from '#protocol/signing/keys'
 import type { Event, NodeOffer } from '../coordinator/events.ts'
 import { MESSAGE_CHARS_MAX, NAME_CHARS_MAX } from '../policy.ts'
-import { networkOf } from './network.ts'
+import { isLocal, networkOf } from './network.ts'
 
 /** Why a frame closes its stream. `version` and `wrong_project` will not change by trying again. */
 export type FrameFaultCode = 'malformed' | 'version' | 'wrong_project' | 'bad_signature'
@@ -42,7 +42,7 @@ export function helloOf(frame: Frame | undefined, node: PeerIdString, project: P
       `this server leads project ${project}, the node was set up for ${clip(hello.project, NAME_CHARS_MAX)}: join again with this project's invite`
     )
   }
-  const offer = offerOf(hello, networkOf(address))
+  const offer = offerOf(hello, { network: networkOf(address), local: isLocal(address) })
   const owner = hello.capabilities?.owner
   if (owner !== undefined && !verifyOwnership(owner, node, project))
     return fault('bad_signature', 'the node says whose it is, and that client did not sign it for this node and project: join again with --mine')
@@ -148,7 +148,7 @@ function kindsOf(frame: Frame): (typeof KINDS)[number][] {
   return KINDS.filter((kind) => frame[kind] !== undefined)
 }
 
-function offerOf(hello: Hello, network: string): NodeOffer | undefined {
+function offerOf(hello: Hello, { network, local }: { readonly network: string; readonly local: boolean }): NodeOffer | undefined {
   const capabilities = hello.capabilities
   if (capabilities === undefined) return undefined
   const { platform, engines, cpuMillis, memoryBytes, diskBytes, tags, exclusive, gpus, ownerOnly, cpu = '' } = capabilities
@@ -175,7 +175,8 @@ function offerOf(hello: Hello, network: string): NodeOffer | undefined {
         : gpus.map(({ uuid, model, memoryBytes: bytes, driver }) => ({ uuid, model: clip(model, GPU_CHARS_MAX), memoryBytes: bytes, driver })),
     ownerOnly,
     owner: null,
-    network
+    network,
+    ...(local || tags.includes('local') ? { local: true as const } : {})
   }
 }
 

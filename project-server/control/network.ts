@@ -37,6 +37,14 @@ export function networkOf(address: string): string {
   return `${prefix.join(':')}::/48`
 }
 
+/** The machine itself, or a local network: not a relay, whatever it is reached by. */
+export function isLocal(address: string): boolean {
+  const [, kind, ip = ''] = address.split('/')
+  if (address.includes('/p2p-circuit')) return false
+  if (kind === 'ip4') return isIPv4(ip) && SAYS_NOTHING.check(ip, 'ipv4')
+  return kind === 'ip6' && isIPv6(ip) && SAYS_NOTHING.check(ip, 'ipv6')
+}
+
 function ofIpv4(ip: string): string {
   return SAYS_NOTHING.check(ip, 'ipv4') ? '' : `${ip.slice(0, ip.lastIndexOf('.'))}.0/24`
 }

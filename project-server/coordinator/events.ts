@@ -58,6 +58,8 @@ export interface NodeOffer {
   readonly gpus: readonly Gpu[]
   /** It takes its owner's tasks and no others. */
   readonly ownerOnly: boolean
+  /** It runs on the server's machine or in its local network, or its owner says so (the tag `local`). */
+  readonly local?: true
   /** The client that proved that the node is its own; null for a stranger's. */
   readonly owner: PeerIdString | null
   /** The network that it calls from, as the project's server sees it; '' when that is not known. */

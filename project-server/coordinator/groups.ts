@@ -4,6 +4,7 @@
  */
 import { Cursors } from './cursors.ts'
 import type { Batch, Bundle, Group, Needs, Node, Replica, Task } from './model.ts'
+import { Pace } from './pace.ts'
 import { OrderedQueue } from './queue.ts'
 import type { State } from './state.ts'
 import { isLive } from './states.ts'
@@ -11,10 +12,10 @@ import { isLive } from './states.ts'
 /** The group of a task, with one more in it. `platform`: of what has begun it. */
 export function joinGroup(state: State, batch: Batch, bundle: Bundle, platform: string | null = null): Group {
   const { client } = batch
-  const { priority, nodes, tags, sameClass, deadlineMs } = batch.policy
+  const { priority, nodes, tags, sameClass, deadlineMs, estimateMs } = batch.policy
   const due = deadlineMs === 0 ? null : { batch, deadlineMs, timeMs: bundle.timeMs }
   const needs = needsOn(state, bundle.needs, platform)
-  const key = `${sameClass === 'no' ? '' : sameClass} ${needs.key} ${priority} ${client.id} ${tags.join(',')} ${nodes.length === 0 ? '' : [...nodes].sort().join(',')}${due === null ? '' : ` ${batch.order} ${due.timeMs}`}`
+  const key = `${sameClass === 'no' ? '' : sameClass} ${needs.key} ${priority} ${client.id} ${estimateMs} ${tags.join(',')} ${nodes.length === 0 ? '' : [...nodes].sort().join(',')}${due === null ? '' : ` ${batch.order} ${due.timeMs}`}`
   let group = state.groups.get(key)
   if (group === undefined) {
     group = {
@@ -23,6 +24,8 @@ export function joinGroup(state: State, batch: Batch, bundle: Bundle, platform: 
       needs,
       tags,
       sameClass,
+      estimateMs,
+      pace: new Pace(),
       priority,
       nodes: nodes.length === 0 ? null : new Set(nodes),
       due,

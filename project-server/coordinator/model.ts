@@ -13,6 +13,7 @@ import type { NodeOffer, TaskFailure } from './events.ts'
 import type { DataAt } from './holders.ts'
 import type { GroupKinds, NodeKind } from './kinds.ts'
 import type { LiveTasks } from './live-tasks.ts'
+import type { Pace } from './pace.ts'
 import type { OrderedQueue } from './queue.ts'
 import type { StoredResult } from './receipt-records.ts'
 import type { Recheck } from './rechecks.ts'
@@ -118,6 +119,9 @@ export interface Group {
   readonly needs: Needs
   readonly tags: readonly string[]
   readonly sameClass: SameClass
+  /** What a run of them takes: as their owner says (0: not), and as those that ended took. */
+  readonly estimateMs: number
+  readonly pace: Pace
   readonly priority: number
   /** Named nodes; null for any. */
   readonly nodes: ReadonlySet<PeerIdString> | null

@@ -19,6 +19,8 @@ export interface CoordinatorPolicy {
   readonly deathsMax: number
   /** Results in a row that others confirmed, before a node decides tasks of adaptive batches alone (BOINC: 10). */
   readonly trustedAfter: number
+  /** Local nodes take the shortest tasks first, remote ones the first that came (DCS's hybrid mode): what is short is done before a remote node is up. Means nothing without local nodes. */
+  readonly hybrid: boolean
 }
 
 export const DEFAULT_COORDINATOR_POLICY: CoordinatorPolicy = {
@@ -30,7 +32,8 @@ export const DEFAULT_COORDINATOR_POLICY: CoordinatorPolicy = {
   failuresMax: 5,
   failingMin: 10,
   deathsMax: 3,
-  trustedAfter: 10
+  trustedAfter: 10,
+  hybrid: true
 }
 
 /** Tasks of one batch: a batch's number and a task's index share one 53-bit order number, 20 bits of it for the index. */
@@ -159,3 +162,8 @@ export const MESSAGE_CHARS_MAX = 200
 export const FAIR_HALF_LIFE_MS = 86_400_000
 /** So many slot-milliseconds beyond its share weigh half a slot less than a slot: small against what a slot does in a minute, so that shares come out even soon. */
 export const FAIR_SPAN_MS = 10_000
+
+/** A task that waited so long stands before shorter ones on local nodes, too: short ones that come and come hold up nobody for ever. */
+export const HYBRID_WAIT_MS_MAX = 600_000
+/** Free local nodes that look for the shortest tasks when tasks come; others take what came first until the next looks. */
+export const HYBRID_NODES_MAX = 64

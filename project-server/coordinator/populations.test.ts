@@ -190,6 +190,7 @@ it('100,000 tasks in one batch, in parts of 2,048, are accepted, recovered and k
     independence: 'prefer' as const,
     tags: [],
     deadlineMs: 0,
+    estimateMs: 0,
     compare: null,
     copies: 'tail' as const,
     sameClass: 'no' as const,

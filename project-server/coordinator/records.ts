@@ -461,9 +461,10 @@ export function encodeBatchRecord(batch: BatchRecord): Uint8Array {
     copies,
     sameClass,
     adaptive,
-    doubtPpm
+    doubtPpm,
+    estimateMs
   } = policy
-  WRITER.list(18).int(RECORD_VERSION).text(id).text(name).text(by).int(createdAtMs).int(order).int(seed).list(17)
+  WRITER.list(18).int(RECORD_VERSION).text(id).text(name).text(by).int(createdAtMs).int(order).int(seed).list(18)
   WRITER.int(minQuorum).int(targetResults).int(maxErrorResults).int(maxTotalResults).int(maxSuccessResults).int(priority)
   writeTexts(nodes)
   WRITER.int(queueLimitMs).text(independence)
@@ -476,6 +477,7 @@ export function encodeBatchRecord(batch: BatchRecord): Uint8Array {
     .text(sameClass)
     .flag(adaptive)
     .int(doubtPpm)
+    .int(estimateMs)
     .flag(open)
     .int(tasks)
     .int(created)
@@ -515,6 +517,7 @@ export function decodeBatchRecord(bytes: Uint8Array): BatchRecord {
           CopyRule?,
           TaskPolicy['sameClass']?,
           boolean?,
+          number?,
           number?
         ],
         boolean,
@@ -546,7 +549,8 @@ export function decodeBatchRecord(bytes: Uint8Array): BatchRecord {
     copies = DEFAULT_POLICY.copies,
     sameClass = 'no',
     adaptive = false,
-    doubtPpm = 0
+    doubtPpm = 0,
+    estimateMs = 0
   ] = row
   const compare = comparing === null ? null : (JSON.parse(comparing) as TaskPolicy['compare'])
   const policy = {
@@ -566,7 +570,8 @@ export function decodeBatchRecord(bytes: Uint8Array): BatchRecord {
     copies,
     sameClass,
     adaptive,
-    doubtPpm
+    doubtPpm,
+    estimateMs
   }
   const counts = { created, running, validating, ready, failed, killed }
   return { id, name, by, createdAtMs, order, seed, policy, open, tasks, ...counts, held: heldOf(held), queuedAtMs }

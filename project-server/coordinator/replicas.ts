@@ -91,6 +91,7 @@ function ended(state: State, replica: Replica, to: ReplicaState, nowMs: number):
     state.pace.ran(ms)
     const { longMs, meanMs } = task.batch.runs
     if (longMs !== undefined) measure(node, ms, meanMs)
+    task.group.pace.ran(ms)
   }
   task.batch.runs.ended(ms)
   runEnded(state, replica, nowMs)
@@ -181,6 +182,9 @@ export function refile(state: State, node: Node): void {
   const free = Math.max(0, roomOf(node))
   if (free > node.free) state.nodesChanged.add(node)
   state.free.set(node, free)
+  if (node.offer.local !== true) return
+  if (free > 0) state.locals.add(node)
+  else state.locals.delete(node)
 }
 
 function countPresent({ presence }: State, node: Node, offer: NodeOffer | null): void {

@@ -1,7 +1,7 @@
 /**
  * Placing: which waiting task goes to which node. By event: a group that gained tasks looks for nodes, a node that gained
  * room looks for tasks; nothing else is looked at. The client comes first whose turn it is by its share (fair-share.ts); of
- * its tasks those of the highest priority, and of these the first that came. A task that no node can take now holds up nobody.
+ * its tasks those of the highest priority, and of these the first that came; on local nodes the shortest (DCS's hybrid mode). A task that no node can take now holds up nobody.
  */
 
 import { isInTime } from './availability.ts'
@@ -12,7 +12,7 @@ import { choose, holdBack, isByData, isDue, isLocal, isNowhere, isOwn, nearest, 
 import { type Group, isHeld, type Node, type Replica, type Task } from './model.ts'
 import { kindLack, occupy, roomLack, vacate } from './needs.ts'
 import { isSpare } from './outlook.ts'
-import { COPY_NODES_LOOKED_MAX, LOOK_AHEAD_MAX } from './policy.ts'
+import { COPY_NODES_LOOKED_MAX, HYBRID_NODES_MAX, HYBRID_WAIT_MS_MAX, LOOK_AHEAD_MAX } from './policy.ts'
 import type { OrderedQueue } from './queue.ts'
 import { bars, cancel, isBarred, lease, roomOf } from './replicas.ts'
 import { isOtherClass } from './same-class.ts'
@@ -78,10 +78,20 @@ function queueOf({ replicas, batch, group }: Task): OrderedQueue {
 
 /** Leases what can be leased now. */
 export function place(state: State, nowMs: number): void {
+  if (state.groupsChanged.size > 0 && state.locals.size > 0 && state.policy.hybrid) wakeLocals(state)
   if (state.nodesChanged.items.length > 0) placeOnNodes(state, nowMs)
   if (state.copiesChanged) for (const group of state.groups.values()) if (waiting(group)) state.groupsChanged.add(group)
   state.copiesChanged = false
   if (state.groupsChanged.size > 0) placeGroups(state, nowMs)
+}
+
+/** What came is looked at by local nodes, which choose the shortest of all that waits, before it looks for a node itself. */
+function wakeLocals(state: State): void {
+  let woken = 0
+  for (const node of state.locals) {
+    if (woken++ === HYBRID_NODES_MAX) return
+    state.nodesChanged.add(node)
+  }
 }
 
 /** For the slow sweep: everything that waits against everything that is free. */
@@ -128,13 +138,15 @@ function ownNodeFor(state: State, task: Task, stranger: Node, nowMs: number): No
 }
 
 function firstTaskFor(state: State, node: Node, nowMs: number): Task | undefined {
+  const shortestFirst = state.policy.hybrid && node.offer.local === true
+  const isFirst = (a: Task, b: Task): boolean => (shortestFirst ? isShorter(a, b, nowMs) : isBefore(state, a, b))
   for (const client of state.fair.line) {
     if (blockOf(client, nowMs) !== undefined) continue
     let first: Task | undefined
     let skipped: Task[] | undefined
     for (const group of state.free.groupsOf(node, client)) {
       const head = headOf(group)
-      if (head === undefined || (first !== undefined && !isBefore(state, head, first)) || !fits(node, group)) continue
+      if (head === undefined || (first !== undefined && !isFirst(head, first)) || !fits(node, group)) continue
       group.stuck = false
       let task = firstOfGroup(state, group, node, nowMs)
       if (task !== undefined && isByData(state, group)) {
@@ -142,7 +154,7 @@ function firstTaskFor(state: State, node: Node, nowMs: number): Task | undefined
         task = choose(state, tasksFor(state, group, node, nowMs), node, { rules: RULES, nowMs, skipped: passed })
         skipped = skipped === undefined ? passed : [...skipped, ...passed]
       }
-      if (task !== undefined && (first === undefined || isBefore(state, task, first))) first = task
+      if (task !== undefined && (first === undefined || isFirst(task, first))) first = task
     }
     if (first !== undefined && skipped !== undefined) pass(state, skipped, first)
     if (first !== undefined) return first
@@ -374,6 +386,20 @@ function headOf(group: Group): Task | undefined {
 function isBefore(state: State, a: Task, b: Task): boolean {
   if (a.group.client !== b.group.client) return state.fair.compare(a.group.client, b.group.client) < 0
   return a.group.priority === b.group.priority ? a.order < b.order : a.group.priority > b.group.priority
+}
+
+/** Of one client's tasks: by priority, then by what a run of them takes, then by when they came. Runs of a group are expected to take alike, so that groups are the index: within one the first that came is the shortest. */
+function isShorter(a: Task, b: Task, nowMs: number): boolean {
+  if (a.group === b.group) return a.order < b.order
+  if (a.group.priority !== b.group.priority) return a.group.priority > b.group.priority
+  const [aMs, bMs] = [expectedMs(a, nowMs), expectedMs(b, nowMs)]
+  return aMs === bMs ? a.order < b.order : aMs < bMs
+}
+
+/** Unknown is long; what waited too long is as if it were short. */
+function expectedMs({ group, createdAtMs }: Task, nowMs: number): number {
+  if (nowMs - createdAtMs >= HYBRID_WAIT_MS_MAX) return 0
+  return group.estimateMs > 0 ? group.estimateMs : (group.pace.meanMs(0) ?? Number.POSITIVE_INFINITY)
 }
 
 function waiting(group: Group): boolean {

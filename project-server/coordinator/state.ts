@@ -44,6 +44,8 @@ export class State {
   readonly free = new Kinds(this.nodes)
   readonly presence = new Presence()
   readonly holders = new Holders()
+  /** Local nodes with free slots. */
+  readonly locals = new Set<Node>()
   readonly watch = new Watch()
   readonly pace = new Pace()
   readonly queueLimits = new QueueLimits()

@@ -39,14 +39,14 @@ interface Open {
 
 export class FakeOwner {
   readonly host: Host
-  readonly #project: PeerIdString
+  readonly project: PeerIdString
   readonly #open = new Map<number, Open>()
   #stream: FrameStream | undefined
   #next = 1
 
   private constructor(host: Host, project: PeerIdString) {
     this.host = host
-    this.#project = project
+    this.project = project
   }
 
   static async start(project: PeerIdString, addresses: readonly string[], signer?: Signer): Promise<FakeOwner> {
@@ -56,9 +56,20 @@ export class FakeOwner {
     return owner
   }
 
+  /** Another stream of the same client. */
+  static async beside({ host, project }: FakeOwner): Promise<FakeOwner> {
+    const owner = new FakeOwner(host, project)
+    await owner.#openStream()
+    return owner
+  }
+
   async connect(addresses: readonly string[]): Promise<void> {
-    await this.host.connect(this.#project, addresses)
-    const stream = await this.host.open(this.#project, OWNER_PROTOCOL, { frameBytesMax: ANSWER_BYTES_MAX })
+    await this.host.connect(this.project, addresses)
+    await this.#openStream()
+  }
+
+  async #openStream(): Promise<void> {
+    const stream = await this.host.open(this.project, OWNER_PROTOCOL, { frameBytesMax: ANSWER_BYTES_MAX })
     this.#stream = stream
     void this.#read(stream)
   }

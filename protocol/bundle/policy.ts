@@ -36,6 +36,8 @@ export interface TaskPolicy {
   readonly adaptive: boolean
   /** How many decisions in a million may be wrong, if one new node in five lies and all liars agree: votes of nodes with few confirmed results weigh less, and more of them are asked for (Sarmenta's credibility). 0: votes are counted, not weighed. */
   readonly doubtPpm: number
+  /** What a run takes, as its owner expects, in milliseconds; 0 when nobody said. Orders what local nodes take, and bounds nothing. */
+  readonly estimateMs: number
 }
 
 /** Tags of a task or a node. */
@@ -85,6 +87,7 @@ export const DEFAULT_POLICY: TaskPolicy = {
   independence: 'prefer',
   tags: [],
   deadlineMs: 0,
+  estimateMs: 0,
   compare: null,
   copies: 'tail',
   sameClass: 'no',
@@ -159,6 +162,8 @@ export function policyFault(policy: TaskPolicy): string | undefined {
   if (policy.tags.some((tag, at) => at > 0 && tag <= (policy.tags[at - 1] ?? ''))) return 'tags are named once each, in the order of their characters'
   if (!Number.isSafeInteger(policy.deadlineMs) || policy.deadlineMs < 0 || policy.deadlineMs > DEADLINE_MS_MAX)
     return `the deadline is a whole number of milliseconds up to ${DEADLINE_MS_MAX}, 0 for none`
+  if (!Number.isSafeInteger(policy.estimateMs) || policy.estimateMs < 0 || policy.estimateMs > DEADLINE_MS_MAX)
+    return `the estimate is a whole number of milliseconds up to ${DEADLINE_MS_MAX}, 0 for none`
   return undefined
 }
 

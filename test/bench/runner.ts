@@ -40,6 +40,8 @@ export type Benchmark = (context: BenchContext) => Promise<BenchLine[]>
 const NAMES = [
   'latency',
   'tasks',
+  'sustained',
+  'flood',
   'coordinator',
   'matching',
   'sweep',
@@ -53,7 +55,7 @@ const NAMES = [
   'simgrid'
 ] as const
 /** Of many minutes: only when asked for by name. */
-const LONG = ['population-long'] as const
+const LONG = ['population-long', 'sustained-long'] as const
 export const ROUNDS_MIN = 3
 const root = fileURLToPath(new URL('../..', import.meta.url))
 

@@ -1,0 +1,50 @@
+/**
+ * What a flooding client costs the others (Q06): tasks a second end to end, while another client of the project asks for the
+ * list of all nodes as fast as it can on eight streams, beside the same without it.
+ */
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Home } from '#client-cli/live/home'
+import { alternate, type BenchContext, type BenchLine, benchLine } from './runner.ts'
+import { startSystem } from './system.ts'
+
+const TASKS = 20_000
+
+export async function run(context: BenchContext): Promise<BenchLine[]> {
+  const home = join(context.workFolder, 'flood')
+  const flooder = await Home.at(home).signer()
+  const system = await startSystem(context, { others: [flooder.peerId] })
+  try {
+    await system.measure(TASKS)
+    const quiet = async (): Promise<number> => {
+      const rate = TASKS / (await system.measure(TASKS))
+      context.log(`without: ${rate.toFixed(0)}/s`)
+      return rate
+    }
+    const flooded = async (): Promise<number> => {
+      const flood = fork(fileURLToPath(new URL('./flood-client.ts', import.meta.url)), [home, system.project, system.address])
+      try {
+        await once(flood, 'message')
+        const rate = TASKS / (await system.measure(TASKS))
+        const answered = once(flood, 'message')
+        flood.send('how many')
+        context.log(`flooded: ${rate.toFixed(0)}/s, ${(await answered)[0]} answers to the flood`)
+        return rate
+      } finally {
+        await end(flood)
+      }
+    }
+    const { value, peerValue } = await alternate(context, flooded, quiet)
+    return [benchLine({ name: 'tasks per second beside a flooding client', value, unit: 'tasks/s', peer: 'without it', peerValue, must: '>= 0.9' })]
+  } finally {
+    await system.stop()
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  const exited = once(child, 'exit')
+  child.kill('SIGKILL')
+  await exited
+}

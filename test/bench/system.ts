@@ -1,0 +1,98 @@
+/** A project for benchmarks: the server in one process, nodes that do nothing with their tasks in another, the client here. */
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Client, connect } from '#client-cli/index'
+import { Home } from '#client-cli/live/home'
+import { initProject } from '#project-server/main'
+import type { BatchView } from '#protocol/owner/messages'
+import { freePort } from '../support/ports.ts'
+import { startProgram } from '../support/process.ts'
+import { until } from '../support/until.ts'
+import type { BenchContext } from './runner.ts'
+
+const NODES = 16
+/** Of 64, 256 and 1024, the fastest; all together are what BullMQ calls its concurrency. */
+const SLOTS = 256
+/** One after another, each durable before the next is sent; BullMQ's jobs come in bulks, too. */
+const TASKS_IN_BATCH = 2_000
+
+export interface System {
+  readonly project: string
+  readonly address: string
+  readonly client: Client
+  readonly serverPid: number
+  /** Seconds from the submission of so many distinct tasks until the last is decided. */
+  measure(tasks: number): Promise<number>
+  /** Manifests of so many tasks that no other has. */
+  manifests(tasks: number): Promise<Uint8Array[]>
+  stop(): Promise<void>
+}
+
+/** `others`: peer ids of more clients. `serverEnv`: of the server's process alone. */
+export async function startSystem(
+  context: Pick<BenchContext, 'workFolder'>,
+  { others = [], serverEnv = {} }: { readonly others?: readonly string[]; readonly serverEnv?: Readonly<Record<string, string>> } = {}
+): Promise<System> {
+  const home = join(context.workFolder, 'home')
+  const folder = join(context.workFolder, 'project')
+  const listen = `/ip4/127.0.0.1/tcp/${await freePort()}`
+  const owner = await Home.at(home).signer()
+  const { id: project } = await initProject(folder, { name: 'bench', owners: [owner.peerId, ...others], listen: [listen] })
+  const server = startProgram(fileURLToPath(new URL('../support/server-program.ts', import.meta.url)), [folder], serverEnv)
+  let nodes: ChildProcess | undefined
+  const stop = async (): Promise<void> => {
+    if (nodes !== undefined) await end(nodes)
+    await server.kill('SIGTERM')
+  }
+  try {
+    await until('the project server', () => {
+      if (server.child.exitCode !== null) throw new Error(`the project server ended: ${server.errors()}`)
+      return server.lines.length > 0
+    })
+    const args = [context.workFolder, project, `${listen}/p2p/${project}`, String(NODES), String(SLOTS)]
+    nodes = fork(fileURLToPath(new URL('./tasks-nodes.ts', import.meta.url)), args)
+    await once(nodes, 'message')
+    const client = await connect({ home, project: `talko://${project}?a=${listen}` })
+    let round = 0
+    const manifests = (tasks: number): Promise<Uint8Array[]> => {
+      const run = round++
+      const environment = (index: number): Record<string, string> => ({ RUN: String(run), INDEX: String(index) })
+      return client.prepare(Array.from({ length: tasks }, (_, index) => ({ command: ['true'], engine: 'process', environment: environment(index) }) as const))
+    }
+    return {
+      project,
+      address: listen,
+      client,
+      serverPid: server.child.pid ?? 0,
+      manifests,
+      async measure(tasks) {
+        const all = await manifests(tasks)
+        const started = performance.now()
+        const decided: Promise<BatchView>[] = []
+        for (let from = 0; from < tasks; from += TASKS_IN_BATCH) {
+          const batch = await client.submit(all.slice(from, from + TASKS_IN_BATCH), { policy: { minQuorum: 1 } })
+          decided.push(client.wait(batch.id))
+        }
+        const ready = (await Promise.all(decided)).reduce((sum, view) => sum + view.ready, 0)
+        const seconds = (performance.now() - started) / 1000
+        if (ready !== tasks) throw new Error(`of ${tasks} tasks ${ready} were agreed`)
+        return seconds
+      },
+      async stop() {
+        await client.close()
+        await stop()
+      }
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  await exited
+}
