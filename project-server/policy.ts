@@ -37,7 +37,7 @@ export const REQUESTS: Rate = { perSecond: 500, burst: 1_000 }
 /** Bytes of its requests, which are submissions above all: 100,000 small tasks at once, and then so many that they take a tenth of the server. */
 export const REQUEST_BYTES: Rate = { perSecond: 4 * 1024 ** 2, burst: 64 * 1024 ** 2 }
 /** Bytes of its answers that do: rows cost more than they weigh. */
-export const ANSWER_BYTES = 2 * 1024
+export const ANSWER_BYTES = 1024
 /** Longest that a stream is not read because of it; then its next request is taken, and waits in its turn. */
 export const HELD_BACK_MS_MAX = 5_000
 /** Owner streams of one client, over all its connections: more are ended. Programs of one owner share a key, and have one each. */
