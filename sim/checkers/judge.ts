@@ -14,6 +14,7 @@ import { Runs } from './runs.ts'
 import type { Scene } from './scene.ts'
 import { Storms } from './storms.ts'
 import { Tasks } from './tasks.ts'
+import { Usage } from './usage.ts'
 import { Words } from './words.ts'
 
 /** Why a server or a node may end by itself. */
@@ -29,6 +30,7 @@ export function makeJudge(world: Scene): Judge & Pick<Bench, 'unfinished'> {
 interface Parts {
   readonly runs: Runs
   readonly tasks: Tasks
+  readonly usage: Usage
   readonly words: Words
   readonly storms: Storms
 }
@@ -57,7 +59,7 @@ class Bench implements Judge {
     const complaints = this.#complaints
     const runs = new Runs(records, complaints, sometimes)
     const tasks = new Tasks({ records, complaints, sometimes, runs, tell: (text) => this.#world.tell(text), holds: (root) => this.#world.roots.has(root) })
-    this.#parts = { runs, tasks, words: new Words(records, complaints, sometimes), storms: new Storms(complaints) }
+    this.#parts = { runs, tasks, usage: new Usage(records, complaints), words: new Words(records, complaints, sometimes), storms: new Storms(complaints) }
     return this.#parts
   }
 
@@ -66,6 +68,7 @@ class Bench implements Judge {
     this.#complaints.expect(epoch >= this.#epoch, () => `epoch ${epoch} wrote after epoch ${this.#epoch}`)
     this.#epoch = epoch
     this.#all.tasks.committed(changes)
+    this.#all.usage.committed(changes)
   }
 
   led(coordinator: Coordinator, epoch: number): void {

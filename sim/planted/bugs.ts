@@ -10,6 +10,12 @@ export interface Bug {
 
 export const BUGS: readonly Bug[] = [
   {
+    name: 'a run that was lost is charged to nobody',
+    file: 'project-server/coordinator/clients.ts',
+    line: '  client.ranMs += ms\n',
+    instead: '  if (replica.report !== null) client.ranMs += ms\n'
+  },
+  {
     name: 'the server speaks before its commit is on disk',
     file: 'project-server/commit.ts',
     line: 'if (all.length > 0 && !(await this.#write(all, waiters))) return',
