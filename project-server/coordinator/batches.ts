@@ -1,7 +1,7 @@
 /** Submissions and kills. */
 import * as dagCbor from '@ipld/dag-cbor'
 import type { RunManifest } from '#protocol/bundle/manifest'
-import { encodeSweep } from '#protocol/bundle/sweep'
+import { encodeSweep, sweepCount } from '#protocol/bundle/sweep'
 import { HOLDING_BYTES_MIN } from '#protocol/control/messages'
 import { taskId } from '#protocol/ids'
 import { clientOf, quotaFault } from './clients.ts'
@@ -38,7 +38,8 @@ export function submitRefusal(state: State, event: Submit): SubmitRefusal | unde
   if (batch !== undefined && !batch.open) return undefined
   const tasks = (batch?.tasks.length ?? 0) + bundles.length
   if (tasks > BATCH_TASKS_MAX) return { code: 'too_large', message: `a batch has at most ${BATCH_TASKS_MAX} tasks; submit the rest as another one` }
-  const quota = quotaFault(state.clients.get(by), { tasks: bundles.length, isNew: batch === undefined })
+  const asked = event.sweep === undefined ? bundles.length : sweepCount(event.sweep.sweep)
+  const quota = quotaFault(state, { by, tasks: asked, isNew: batch === undefined })
   if (quota !== undefined) return { code: 'quota', message: `${quota}, or have the limit raised (talko quota shows what you may)` }
   if (state.liveTasks + bundles.length > LIVE_TASKS_MAX)
     return {

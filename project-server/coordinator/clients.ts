@@ -11,6 +11,7 @@ import { type Claim, newClaim } from './fair-share.ts'
 import type { Group, Replica } from './model.ts'
 import { CLIENTS_MAX } from './policy.ts'
 import type { State } from './state.ts'
+import { unmade } from './sweeps.ts'
 
 export interface Client extends Claim {
   readonly id: PeerIdString
@@ -133,18 +134,30 @@ export function blockOf(client: Client, nowMs: number): QuotaWhy | undefined {
 }
 
 /** Why so many tasks more of it are refused, with the numbers. */
-export function quotaFault(client: Client | undefined, { tasks, isNew }: { readonly tasks: number; readonly isNew: boolean }): string | undefined {
+export function quotaFault(
+  state: State,
+  { by, tasks, isNew }: { readonly by: PeerIdString; readonly tasks: number; readonly isNew: boolean }
+): string | undefined {
+  const client = state.clients.get(by)
   if (client === undefined) return undefined
   const { settings } = client
   const { diskBytes } = settings
   const room = roomOf(client)
-  if (settings.tasks !== null && client.tasks + tasks > settings.tasks)
-    return `you have ${client.tasks} tasks that are not over, these are ${tasks} more, and your limit is ${settings.tasks}: wait for some or end some (talko kill)`
+  const has = settings.tasks === null ? 0 : tasksOf(state, client)
+  if (settings.tasks !== null && has + tasks > settings.tasks)
+    return `you have ${has} tasks that are not over, these are ${tasks} more, and your limit is ${settings.tasks}: wait for some or end some (talko kill)`
   if (isNew && settings.batches !== null && client.batches >= settings.batches)
     return `you have ${client.batches} batches that are not over, and your limit is ${settings.batches}: wait for one or end one (talko kill)`
   if (room !== null && room <= 0)
     return `the project keeps ${storedBytes(client)} bytes for you, and your limit is ${diskBytes}: there is no room for what tasks would leave`
   return undefined
+}
+
+/** Those of its sweeps that are not made yet, too. */
+function tasksOf({ sweeps }: State, client: Client): number {
+  let count = client.tasks
+  for (const batch of sweeps) if (batch.client === client) count += unmade(batch)
+  return count
 }
 
 /** Bytes that may still be kept for it; null without a limit. */
