@@ -3,7 +3,8 @@ import type { EndReason } from '#protocol/result/result'
 import { MEMORY_PEAK_SHARE } from './policy.ts'
 
 /** What made us end a run ourselves. */
-export type StopCause = 'time' | 'disk' | 'pids' | 'killed'
+export const STOP_CAUSES = ['time', 'disk', 'pids', 'killed'] as const
+export type StopCause = (typeof STOP_CAUSES)[number]
 
 export interface Exit {
   readonly exitCode: number

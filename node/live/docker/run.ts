@@ -1,8 +1,9 @@
 /** One container from its start to its end: output to files, limits watched, the reason found. */
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Ended, type Execution, ExecutorError, type Running } from '../../ports.ts'
-import { endReason, type StopCause } from '../../sandbox/end.ts'
+import { endReason, STOP_CAUSES, type StopCause } from '../../sandbox/end.ts'
 import { pidsLimit } from '../../sandbox/options.ts'
 import { DRAIN_MS_MAX, FREE_BYTES_MIN, KILL_STREAM_MS, LOG_BYTES_MIN, nextLookMs, REFUSED_FORKS_MAX } from '../../sandbox/policy.ts'
 import { containerUsage, NO_USAGE, parentUsage, processUsage, type Usage } from './cgroup.ts'
@@ -100,11 +101,9 @@ export class ContainerRun implements Running {
     const usage = parentUsage(name) ?? this.#usage
     const unexplained = exitCode === 137 && this.#stopped === undefined
     const oomKilled = unexplained && ((await engine.inspect(id))?.oomKilled ?? false)
-    // Killed for its time by a life of this node that did not come to say so.
-    const outOfTime = unexplained && !oomKilled && endedAtMs >= startedAtMs + resources.timeMs
     const reason = endReason({
       exitCode,
-      stopped: outOfTime ? 'time' : this.#stopped,
+      stopped: unexplained && !oomKilled ? await noted(execution) : this.#stopped,
       oomKilled,
       memoryPeakBytes: usage.memoryPeakBytes,
       memoryBytesMax: resources.memoryBytes,
@@ -181,9 +180,11 @@ export class ContainerRun implements Running {
     await engine.signal(id, 'SIGKILL').catch(() => undefined)
   }
 
-  /** KILL, for this cause unless there was one before. */
+  /** KILL, for this cause unless there was one before. It is noted first: who finds the container after this process was killed can tell it then. */
   async #end(cause: StopCause): Promise<void> {
     this.#stopped ??= cause
+    // A disk that takes no note must not keep the run alive.
+    await writeFile(noteOf(this.#begun.execution), this.#stopped).catch(() => undefined)
     await this.#begun.engine.signal(this.#begun.id, 'SIGKILL')
     void this.#overWithin(KILL_STREAM_MS).then(() => this.#stream?.destroy())
   }
@@ -231,4 +232,15 @@ export class ContainerRun implements Running {
 
 function isDiskError(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT' || error.code === 'EIO')
+}
+
+/** Beside its output, out of the program's reach. */
+function noteOf(execution: Execution): string {
+  return join(execution.folder, 'stopped')
+}
+
+/** Why an earlier life of this node killed it. */
+async function noted(execution: Execution): Promise<StopCause | undefined> {
+  const text = await readFile(noteOf(execution), 'utf8').catch(() => '')
+  return STOP_CAUSES.find((cause) => cause === text)
 }
