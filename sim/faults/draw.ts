@@ -139,7 +139,8 @@ function drawTrust(dice: Random, { nodes, batches }: Pick<Case, 'nodes' | 'batch
   const trusting = batches.map((batch) => {
     const adaptive = dice.chance(0.7)
     const weighs = dice.chance(0.3)
-    if (batch.policy.compare !== null) return batch
+    // Weighed votes need many nodes, and those of one class are too few here.
+    if (batch.policy.compare !== null || batch.policy.sameClass !== 'no') return batch
     return { ...batch, policy: { ...batch.policy, adaptive, ...(weighs ? weighed : {}) } }
   })
   return { nodes, batches: trusting, project: { trustedAfter: 1 + dice.below(3) } }
