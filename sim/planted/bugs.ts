@@ -102,8 +102,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: 'one vote counts twice',
     file: 'project-server/coordinator/validator.ts',
-    line: 'let count = 0\n    for (const other of votes) {',
-    instead: 'let count = 1\n    for (const other of votes) {'
+    line: 'let count = 0\n    for (const other of votes) if',
+    instead: 'let count = 1\n    for (const other of votes) if'
   },
   {
     name: 'a node may get a second replica of a task',

@@ -119,7 +119,7 @@ describe('a project that is not the right one, or not there', { concurrency: 3 }
     assertRefused(
       await talko(['ps', '--home', home], { env }),
       4,
-      /12D3KooW\w+ is not an owner of this project: add .* to "owners" in the server's project\.json/
+      /12D3KooW\w+ is not an owner of this project: its administrator can let you in .* or add .* to "owners" in the server's project\.json/
     )
   })
 
@@ -171,7 +171,7 @@ describe('a task', () => {
     const command = ['sh', '-c', `echo begun; while [ ! -e ${marker} ]; do sleep 0.1; done; echo ended`]
     for (const flag of ['-W', '-f']) {
       await rm(marker, { force: true })
-      const waiting = startTalko(['run', '--engine', 'process', '--quorum', '1', '--node', 'ann', flag, '--', ...command], env)
+      const waiting = startTalko(['run', '--engine', 'process', '--quorum', '1', '--node', 'ann', '--force', flag, '--', ...command], env)
       // With -f its first line is the task's own, and the id is told beside it.
       await until('the task to run', () => waiting.lines.length > 0)
       await waiting.kill('SIGINT')
