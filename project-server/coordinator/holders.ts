@@ -6,6 +6,7 @@
 import { HOLDINGS_MAX } from '#protocol/control/messages'
 import type { DataNeed, Node } from './model.ts'
 import { HOLDINGS_KNOWN_MAX } from './policy.ts'
+import type { State } from './state.ts'
 
 export interface Holding {
   /** CID as text. */
@@ -43,19 +44,20 @@ export class Holders {
     return this.#nodes.entries()
   }
 
-  /** `here`: the node has it; otherwise it is on its way. Beyond the bounds nothing more is noted. */
-  add(node: Node, { root, bytes }: Holding, here: boolean): void {
+  /** `here`: the node has it; otherwise it is on its way. Beyond the bounds nothing more is noted. True when it is new there. */
+  add(node: Node, { root, bytes }: Holding, here: boolean): boolean {
     const known = node.holds?.get(root)
     if (known !== undefined) {
       known.here ||= here
-      return
+      return false
     }
-    if (this.#size >= HOLDINGS_KNOWN_MAX || (node.holds?.size ?? 0) >= HOLDINGS_MAX) return
+    if (this.#size >= HOLDINGS_KNOWN_MAX || (node.holds?.size ?? 0) >= HOLDINGS_MAX) return false
     const nodes = this.#nodes.get(root) ?? []
     this.#nodes.set(root, nodes)
     node.holds ??= new Map()
     node.holds.set(root, { bytes, here, place: nodes.push(node) - 1 })
     this.#size++
+    return true
   }
 
   drop(node: Node, root: string): void {
@@ -78,6 +80,11 @@ export class Holders {
   clear(node: Node): void {
     for (const root of [...(node.holds?.keys() ?? [])]) this.drop(node, root)
   }
+}
+
+/** Notes it, and that what waits for this data, of whatever group, may go there. What a node says that has left is nothing to count on. */
+export function note({ holders, nodesChanged }: State, node: Node, holding: Holding, here: boolean): void {
+  if (node.state === 'online' && holders.add(node, holding, here)) nodesChanged.add(node)
 }
 
 /** Bytes of the data that would have to be brought to the node. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { batchId, CoordinatorWorld, dataBundle, offer, plainBundle, type ScriptedNode } from '#test/support/coordinator'
+import { batchId, CoordinatorWorld, dataBundle, offer, outputOf, plainBundle, type ScriptedNode } from '#test/support/coordinator'
 import { HELD_BACK_MS_MAX, LINE_BYTES_PER_MS, PASSED_MAX } from './policy.ts'
 
 const A = batchId(1)
@@ -94,6 +94,16 @@ describe('placing by data', () => {
     at.work(ann)
     assert.equal(at.states(`${B}.2`), 'ann leased')
     assert.equal(at.states(`${B}.0`), '')
+  })
+
+  it('finds the output of a task at the nodes that agreed on it', async () => {
+    const at = await world()
+    const ann = at.join('ann', offer(1))
+    at.submit(A, [plainBundle('parent')], SINGLE)
+    at.work(ann, { output: 'x', bytes: 5 * 1024 ** 2 })
+    at.join('bob', offer(9))
+    at.submit(B, [dataBundle('child', { [outputOf('x').toString()]: 5 })], SINGLE)
+    assert.equal(at.states(`${B}.0`), 'ann leased')
   })
 
   it('lets a task without data keep its turn', async () => {

@@ -169,7 +169,7 @@ export interface Task {
   queue: OrderedQueue | null
   /** Replicas that it still wants issued. */
   wanted: number
-  /** Since when it is held back for a node that has its data; null when it is not. With how often a later one went before it for that, since it was leased last: see locality.ts. */
+  /** Since when it is held back for a node that has its data; null when it is not. With how often a later one went before it for that: see locality.ts. */
   heldBackMs: number | null
   passed: number
   pull: Pull | null

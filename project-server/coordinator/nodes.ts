@@ -5,7 +5,7 @@ import { failed, isDueBack } from './aside.ts'
 import { observe } from './availability.ts'
 import type { Event, NodeOffer } from './events.ts'
 import { silence } from './failing.ts'
-import type { Holding } from './holders.ts'
+import { type Holding, note } from './holders.ts'
 import type { Node } from './model.ts'
 import { FORGOTTEN_MS, NODES_MAX, OUTBOX_FRAMES_MAX } from './policy.ts'
 import { retryPull } from './pulls.ts'
@@ -56,7 +56,7 @@ export function hello(state: State, event: Hello, nowMs: number): void {
 /** Data that lies at the node now, and what does no more. */
 export function holdings(state: State, node: Node, { got, dropped }: Extract<Event, { kind: 'holdings' }>): void {
   for (const root of dropped) state.holders.drop(node, root)
-  for (const holding of got) state.holders.add(node, holding, true)
+  for (const holding of got) note(state, node, holding, true)
 }
 
 /** All that it has; what its leases bring there comes besides. */

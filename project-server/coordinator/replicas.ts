@@ -4,6 +4,7 @@ import { failed, worked } from './aside.ts'
 import { leftSlot, runBegan, runEnded } from './clients.ts'
 import type { NodeOffer } from './events.ts'
 import { isOnOther } from './groups.ts'
+import { note } from './holders.ts'
 import { closingOf, type Node, outgoingOf, type Replica, type Task } from './model.ts'
 import { occupy, pickGpus, vacate } from './needs.ts'
 import { measure } from './pace.ts'
@@ -41,7 +42,7 @@ export function lease(state: State, task: Task, node: Node, nowMs: number, copy 
   task.replicas.push(replica)
   task.startedAtMs ??= nowMs
   hold(state, replica)
-  for (const need of task.bundle.data ?? []) state.holders.add(node, need, false)
+  for (const need of task.bundle.data ?? []) note(state, node, need, false)
   if (atOnce) began(replica)
   state.watch.at(node, deadlineMs(replica))
   outgoingOf(node).assign.push(replica)

@@ -6,6 +6,7 @@ import type { ReplicaId, TaskId } from '#protocol/ids'
 import { type Result, voteOf } from '#protocol/result/result'
 import type { Event } from './events.ts'
 import { isOnOther } from './groups.ts'
+import { note } from './holders.ts'
 import { type Node, outgoingOf, type Replica } from './model.ts'
 import { encodeSeal, type StoredResult, sealId, sealKey } from './receipt-records.ts'
 import { askRechecks } from './rechecks.ts'
@@ -33,7 +34,7 @@ export function start(state: State, node: Node, { replicas }: Of<'start'>, nowMs
       continue
     }
     replica.granted = true
-    for (const need of replica.task.bundle.data ?? []) state.holders.add(node, need, true)
+    for (const need of replica.task.bundle.data ?? []) note(state, node, need, true)
     if (replica.state === 'leased' || replica.state === 'preparing') moveReplica(state, replica, 'running', nowMs)
     outgoingOf(node).granted.push(replica)
   }

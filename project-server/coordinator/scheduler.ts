@@ -370,10 +370,11 @@ function fitsWithout(copy: Replica, group: Group): boolean {
 /** staged | validating -> running, with one replica more. */
 function issue(state: State, task: Task, node: Node, nowMs: number): void {
   const { standing } = lease(state, task, node, nowMs)
-  task.heldBackMs = null
-  task.passed = 0
   if (task.decision === null && task.state !== 'running') moveTask(state, task, 'running')
   want(state, task, standing.alone ? 0 : task.wanted - 1)
+  if (task.wanted > 0) return
+  task.heldBackMs = null
+  task.passed = 0
 }
 
 function headOf(group: Group): Task | undefined {

@@ -1,5 +1,7 @@
 /** What follows for a task from its replicas: wait, issue more, decide, fail; and how it ends. */
+
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
+import { HOLDING_BYTES_MIN } from '#protocol/control/messages'
 import type { PeerIdString } from '#protocol/ids'
 import type { FailureCode } from '#protocol/owner/messages'
 import type { Receipt } from '#protocol/result/receipt'
@@ -8,6 +10,7 @@ import { agreesIn, compareOutputs, endComparison } from './comparisons.ts'
 import type { TaskFailure } from './events.ts'
 import { holdDeadly, holdFailing } from './failing.ts'
 import { leaveGroup } from './groups.ts'
+import { note } from './holders.ts'
 import { outgoingOf, type Replica, type Report, type Task } from './model.ts'
 import { ballotOf, outlook } from './outlook.ts'
 import { LATE_KEPT_MAX, OUTPUT_LOSSES_MAX } from './policy.ts'
@@ -187,12 +190,14 @@ function end(state: State, task: Task, nowMs: number): void {
   state.waitingPulls.delete(task)
   endComparison(state, task)
   taskOver(state, task)
-  for (const { id, node, report, attempt } of task.replicas) {
+  for (const { id, node, report, attempt, verdict } of task.replicas) {
     if (report === null) continue
     if (node.owed?.has(id) !== true) {
       outgoingOf(node).release.push(id)
       state.out.speak(node)
     }
+    // It keeps what others may need: see node/agent/stock.ts. It says so itself only when it has heard of the release.
+    if (verdict === 'valid' && report.bytes >= HOLDING_BYTES_MIN) note(state, node, { root: report.output, bytes: report.bytes }, true)
     if (report.stored) state.out.delete(resultKey(task.key, attempt))
   }
   state.liveTasks--

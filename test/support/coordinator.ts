@@ -98,13 +98,15 @@ export interface Outcome {
   readonly reason?: EndReason
   /** What it says that it took; 1 unless said. */
   readonly ranMs?: number
+  /** Of all that it left; the output's when not said. */
+  readonly bytes?: number
 }
 
 const EMPTY_TREE = CID.parse(EMPTY_DIRECTORY)
 const EMPTY = CID.parse(EMPTY_FILE)
 
 export function result(node: string, replica: ReplicaId, bundleId: CID, outcome: Outcome): Result {
-  const { ranMs = 1, output = '', stdout = '', exitCode = 0, reason = 'exit' } = outcome
+  const { ranMs = 1, output = '', stdout = '', exitCode = 0, reason = 'exit', bytes = output.length } = outcome
   return {
     v: 1,
     project: PROJECT,
@@ -116,7 +118,7 @@ export function result(node: string, replica: ReplicaId, bundleId: CID, outcome:
     output: output === '' ? EMPTY_TREE : outputOf(output),
     stdout: stdout === '' ? EMPTY : outputOf(stdout),
     stderr: EMPTY,
-    bytes: output.length,
+    bytes,
     startedAtMs: 0,
     endedAtMs: ranMs,
     cpuMs: 1,
