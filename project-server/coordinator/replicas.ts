@@ -10,6 +10,7 @@ import { occupy, pickGpus, vacate } from './needs.ts'
 import { measure } from './pace.ts'
 import { CLOSING_MS_MAX, MESSAGE_CHARS_MAX, NODE_SLOTS_MAX, PREPARE_MS_MAX, REPORT_SLACK_MS } from './policy.ts'
 import type { CancelReason } from './records.ts'
+import { isOtherClass } from './same-class.ts'
 import type { State } from './state.ts'
 import { assertReplicaMove, isLive, type ReplicaState } from './states.ts'
 import { standingOf } from './trust.ts'
@@ -122,7 +123,7 @@ export function lose(
 export function revive(state: State, replica: Replica, nowMs: number): boolean {
   const { task, node } = replica
   if (replica.state !== 'lost' || task.decision !== null || task.wanted === 0) return false
-  if (replica.gpus.some((uuid) => node.gpusTaken?.has(uuid)) || isOnOther(task, node)) return false
+  if (replica.gpus.some((uuid) => node.gpusTaken?.has(uuid)) || isOnOther(task, node) || isOtherClass(task, node)) return false
   node.lost--
   state.out.node(node)
   replica.fault = null

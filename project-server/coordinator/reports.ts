@@ -13,6 +13,7 @@ import { askRechecks } from './rechecks.ts'
 import { lateKey } from './records.ts'
 import { dropAwaited, takeRemains } from './remains.ts'
 import { close, giveBack, lose, moveReplica } from './replicas.ts'
+import { isOtherClass } from './same-class.ts'
 import type { State } from './state.ts'
 import { isLive } from './states.ts'
 import { confirm, loseStanding, refute } from './trust.ts'
@@ -89,8 +90,8 @@ function report(state: State, replica: Replica, { result, signed }: { result: Re
     if (isLive(replica.state)) giveBack(state, replica, { class: 'node', message: fault }, nowMs)
     return false
   }
-  if (replica.state === 'lost' && isOnOther(task, replica.node)) {
-    // The task has begun again on another platform: what it would be compared with is not of its kind.
+  if (replica.state === 'lost' && (isOnOther(task, replica.node) || isOtherClass(task, replica.node))) {
+    // The task has begun again on another platform or class of hosts: what it would be compared with is not of its kind.
     outgoingOf(replica.node).release.push(replica.id)
     state.out.speak(replica.node)
     return false

@@ -56,6 +56,22 @@ describe('hosts of one class', () => {
     assert.deepEqual(holders(free), ['amd'])
   })
 
+  it('a node that comes back with a run is told to drop it when the task has begun again on another class', async () => {
+    const world = await worldOf('cpu', { intel: INTEL })
+    const intel = world.nodes.get('intel')
+    const amd = world.join('amd', offer(1, AMD))
+    assert.ok(intel !== undefined)
+    world.begin(intel, `${TASK}.1`)
+    world.pass(16_000, [intel])
+    assert.equal(world.states(TASK), 'intel lost, amd leased')
+    world.join('intel', offer(1, INTEL))
+    assert.deepEqual([world.states(TASK), intel.welcomes.at(-1)?.unknown], ['intel lost, amd leased', [`${TASK}.1`]])
+    world.begin(amd, `${TASK}.2`)
+    world.report(amd, `${TASK}.2`, { output: '1.1' })
+    world.join('amd 2', offer(1, AMD))
+    assert.equal(world.states(TASK), 'intel lost, amd reported, amd 2 leased')
+  })
+
   it('who does not tell its processor gets nothing where it matters; where only the platform does, it may', async () => {
     assert.deepEqual(holders(await worldOf('cpu', { silent: {} })), [])
     const alike = holders(await worldOf('platform', { silent: {}, intel: INTEL, arm: { platform: 'linux/arm64' } })).join()

@@ -1,5 +1,4 @@
 /** What follows for a task from its replicas: wait, issue more, decide, fail; and how it ends. */
-
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import { HOLDING_BYTES_MIN } from '#protocol/control/messages'
 import type { PeerIdString } from '#protocol/ids'
