@@ -61,12 +61,16 @@ const VERBS = [
   'release',
   'retry',
   'label',
-  'nodes'
+  'nodes',
+  'verify',
+  'events',
+  'quota'
 ]
 const SUBVERBS = [
   ...['join', 'start', 'status', 'pause', 'resume', 'stop'].map((verb) => ['node', verb]),
   ...['import', 'list'].map((verb) => ['image', verb]),
   ...['submit', 'rescue'].map((verb) => ['dag', verb]),
+  ...['list', 'add', 'set', 'remove'].map((verb) => ['owner', verb]),
   ...['show', 'check', 'save'].map((verb) => ['receipt', verb]),
   ...['list', 'run', 'replay', 'compare', 'sweep'].map((verb) => ['sim', verb])
 ]
@@ -101,7 +105,7 @@ describe('the command line', () => {
   it('lists every verb, and every verb has help with examples, -o and --timeout', async () => {
     const all = await talko('--help')
     assert.equal(all.status, EXIT.ok)
-    for (const verb of [...VERBS, 'node', 'image', 'receipt', 'sim']) assert.match(all.out, new RegExp(`^  ${verb} `, 'm'))
+    for (const verb of [...VERBS, 'node', 'image', 'dag', 'owner', 'receipt', 'sim']) assert.match(all.out, new RegExp(`^  ${verb} `, 'm'))
     for (const words of [...VERBS.map((verb) => [verb]), ...SUBVERBS]) {
       const { status, out } = await talko(...words, '--help')
       assert.equal(status, EXIT.ok, words.join(' '))
@@ -127,6 +131,7 @@ describe('the command line', () => {
     [['ps', '--timeout', 'soon'], /--timeout is a time like 90s/],
     [['ps', '--limit', '0'], /--limit is a whole number/],
     [['kill'], /which\? give an id, or select/],
+    [['kill', 'k3vq', 'q5rn'], /too many arguments for 'kill'\. Expected 1 argument but got 2; see talko kill --help/],
     [['kill', 'k3vq', '-l', 'a=b'], /which\? give an id, or select/],
     [['kill', '-l', 'a'], /-l is NAME=VALUE/],
     [['retry', '--state', 'sad'], /--state is one of waiting, running, held/],
@@ -165,7 +170,12 @@ describe('the command line', () => {
   }
 
   it('shows a group of verbs that is named alone', async () => {
-    assert.equal((await talko('node')).status, EXIT.usage)
+    for (const group of ['node', 'image', 'dag', 'owner', 'receipt', 'sim']) {
+      const { status, out, err } = await talko(group)
+      assert.equal(status, EXIT.usage, group)
+      assert.equal(out, '', group)
+      assert.match(err, new RegExp(`^Usage: talko ${group} `), group)
+    }
   })
 
   it('says that nobody is there with status 6', async () => {

@@ -122,7 +122,14 @@ export async function main(argv: readonly string[], ports: MainPorts): Promise<n
     .helpCommand(false)
     .exitOverride()
     .showHelpAfterError(false)
-    .configureOutput({ writeOut: (help) => ports.io.stdout(help), writeErr: () => {}, getOutHelpWidth: ports.io.columns })
+    .configureOutput({
+      writeOut: (help) => ports.io.stdout(help),
+      // Only help of a group that is named alone: errors are reported below.
+      writeErr: (help) => ports.io.stderr(help),
+      outputError: () => {},
+      getOutHelpWidth: ports.io.columns,
+      getErrHelpWidth: ports.io.columns
+    })
     .addHelpText('after', EXIT_HELP)
   let status: number = EXIT.ok
   const words = argv.filter((word) => !word.startsWith('-'))
@@ -144,10 +151,10 @@ export async function main(argv: readonly string[], ports: MainPorts): Promise<n
   } catch (error) {
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return EXIT.ok
-      // Asking for help of a group by naming it alone.
+      // The help of a group that is named alone.
       if (error.code === 'commander.help') return EXIT.usage
       io.say(
-        `talko: ${error.message.replace(/^error: /, '').replaceAll('\n', ' ')}; see talko ${words[0] !== undefined && VERBS.some(({ name }) => name === words[0]) ? `${words[0]} ` : ''}--help`
+        `talko: ${error.message.replace(/^error: |\.$/g, '').replaceAll('\n', ' ')}; see talko ${words[0] !== undefined && VERBS.some(({ name }) => name === words[0]) ? `${words[0]} ` : ''}--help`
       )
       return EXIT.usage
     }
@@ -160,6 +167,7 @@ async function addVerbs(parent: Command, entries: readonly Entry[], words: reado
   for (const { name, summary, load, verbs, alone } of entries) {
     const command = parent
       .command(name)
+      .helpCommand(false)
       .summary(summary)
       .description(`${summary[0]?.toUpperCase()}${summary.slice(1)}.`)
     const named = words[0] === name
