@@ -18,7 +18,7 @@ export function define(command: Command, run: (verb: Verb) => void): void {
     const client = await context.client()
     const managed = await client.retry(target, { dryRun: flag(options, 'dryRun'), signal: context.signal })
     const tasks = managed.targets.reduce((total, one) => total + (one.tasks ?? 0), 0)
-    showManaged(context, managed, options, `submitted, with ${tasks} ${tasks === 1 ? 'task' : 'tasks'} that had failed or were killed`)
+    showManaged(context, managed, options, `submitted, with ${tasks} ${tasks === 1 ? 'task that had failed or was' : 'tasks that had failed or were'} killed`)
     return undefined
   })
 }

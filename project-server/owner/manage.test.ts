@@ -150,6 +150,13 @@ describe('a client', () => {
     await assert.rejects(ask({ verb: 'retry', of: T }), { code: 'not_found' })
   })
 
+  it('is told which batch would be tried again, and not the id of one that is never made', async () => {
+    const { at, ask, submit } = await setUp()
+    await submit(A, 'sweep', [], ['x', 'y'])
+    at.apply({ kind: 'kill', batch: A, task: `${A}.1`, by: 'owner' })
+    assert.deepEqual(await ask({ verb: 'retry', of: A, dryRun: true }), { targets: [{ kind: 'batch', id: A, tasks: 1, name: 'sweep' }] })
+  })
+
   it('changes the labels of what is over, too, and finds it by the new ones alone', async () => {
     const { at, views, ask, meant, submit } = await setUp()
     await submit(A, 'sweep', ['experiment=7', 'stage=draft'])

@@ -26,7 +26,7 @@ export interface Retry {
   readonly dryRun: boolean
 }
 
-/** The batch that it makes; undefined when there is nothing to be tried again. */
+/** The batch that it makes, or with `dryRun` the one that would be tried again; undefined when there is nothing to be. */
 export async function retry({ target, by, id, states, dryRun }: Retry, { store, submissions }: RetryPorts): Promise<ManagedTarget | undefined> {
   const batch = parseTaskId(target.id)?.batch ?? target.id
   const bytes = await store.get(batchKey(batch))
@@ -56,7 +56,7 @@ export async function retry({ target, by, id, states, dryRun }: Retry, { store, 
   }
   if (part.length === 0) return undefined
   await send(false)
-  return { kind: 'batch', id: again, retryOf: batch, tasks: first, ...(name === '' ? {} : { name }) }
+  return { kind: 'batch', ...(dryRun ? { id: batch } : { id: again, retryOf: batch }), tasks: first, ...(name === '' ? {} : { name }) }
 }
 
 async function* ended(store: RetryPorts['store'], { kind, id }: Resolved, states: ReadonlySet<string>): AsyncGenerator<TaskRecord, void, undefined> {
