@@ -73,6 +73,11 @@ it('says what a task waits for, what is in the way, when it goes on, and what he
   assert.deepEqual(whyLines({ ...base, status: 'failed', waitsFor: 'nothing', failure: { code: 'exit', message: 'the command ended with exit status 3' } }), [
     `${TASK} (primes), after 3 min 5 s: it failed: the command ended with exit status 3`
   ])
+  const lacking = (reason: 'tags' | 'gpus') => whyLines({ ...base, waitsFor: 'node', nodes: [{ reason, count: 1, nodes: [] }] }).at(-1) ?? ''
+  assert.match(lacking('tags'), /talko node join --tag/)
+  // No tag makes a GPU.
+  assert.match(lacking('gpus'), /--gpus/)
+  assert.doesNotMatch(lacking('gpus'), /--tag/)
   assert.match(whyLines({ ...base, waitsFor: 'node', nodes: [] }).at(-1) ?? '', /no nodes: invite some \(talko invite\)/)
 })
 
