@@ -4,7 +4,7 @@ import { parseWhole } from '../client/units.ts'
 import { type Context, examples, flag, text, type Verb } from '../command.ts'
 import { ClientError } from '../errors.ts'
 import { describePlan } from '../tasks/plan.ts'
-import { selfTest } from '../tasks/self-test.ts'
+import { alone, checkSelfTest, selfTest } from '../tasks/self-test.ts'
 import { showTransfer } from '../tasks/show-transfer.ts'
 import { forEach, readSources, sourceOptions } from '../tasks/sources.ts'
 import { imageRoot, readTaskOptions, taskOptions, withNodes } from '../tasks/task-options.ts'
@@ -51,6 +51,9 @@ async function submitRun(context: Context, args: readonly string[], options: Rea
   const waiting = flag(options, 'wait') || following
   if (following && count > 1) throw new ClientError('usage', '-f follows one task; with --count use -W, and `talko logs` for one of them')
 
+  const testing = flag(options, 'selfTest')
+  if (testing) checkSelfTest(options)
+
   const client = await context.client()
   const root = image === undefined ? undefined : await imageRoot(context, client, image, dryRun)
   const policy = await withNodes(client, spec.policy, nodes, signal)
@@ -63,10 +66,10 @@ async function submitRun(context: Context, args: readonly string[], options: Rea
   io.progressEnd()
   if (manifest === undefined) throw new ClientError('usage', 'nothing to run')
   if (dryRun) {
-    describePlan(io, { manifests: [manifest], count, policy, name: spec.name ?? '' })
+    describePlan(io, { manifests: [manifest], ...(testing ? { count: 2, policy: alone(policy) } : { count, policy }), name: spec.name ?? '' })
     return
   }
-  if (flag(options, 'selfTest')) return selfTest(context, client, manifest, policy)
+  if (testing) return selfTest(context, client, manifest, policy)
   const batch = await client.submit(
     Array.from({ length: count }, () => manifest),
     { policy, name: spec.name ?? '', labels: spec.labels ?? {}, signal, ...(sources === undefined ? {} : { sources }) }

@@ -30,11 +30,11 @@ export function describePlan(io: Io, plan: Plan): void {
   for (const { id, manifest } of bundles) {
     const { image, command, dependencies, environment, resources, platform, gpus } = manifest
     io.out(id)
-    io.say(`  would run ${formatCommand(command)} in ${image === null ? 'the bare machine' : `image ${image}`}`)
+    io.say(`  would run ${formatCommand(command)} ${image === null ? 'on the bare machine' : `in image ${image}`}`)
     for (const { name, root, path } of dependencies) io.say(`  /in/${name} is ${root}${path === '' ? '' : `/${path}`}`)
     for (const [name, value] of Object.entries(environment)) io.say(`  ${name}=${value}`)
     io.say(
-      `  with ${resources.cpuMillis / 1000} CPUs, ${formatBytes(resources.memoryBytes)} memory, ${formatBytes(resources.diskBytes)} disk, ${formatDuration(resources.timeMs)}`
+      `  with ${resources.cpuMillis / 1000} ${resources.cpuMillis === 1000 ? 'CPU' : 'CPUs'}, ${formatBytes(resources.memoryBytes)} memory, ${formatBytes(resources.diskBytes)} disk, ${formatDuration(resources.timeMs)}`
     )
     if (platform !== undefined) io.say(`  on ${platform}`)
     if (gpus !== undefined) io.say(`  with ${formatGpus(gpus)}`)

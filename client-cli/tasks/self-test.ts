@@ -32,10 +32,26 @@ export function twoSets(nodes: readonly NodeView[], engine: string, not: Readonl
   return [half(0), half(1)]
 }
 
+/** What `--self-test` cannot heed. Throws ClientError `usage`. */
+export function checkSelfTest(options: Readonly<Record<string, unknown>>): void {
+  const no = (name: string, why: string): void => {
+    if (options[name] !== undefined) throw new ClientError('usage', why)
+  }
+  for (const source of ['dep', 'after']) no(source, `--self-test runs at once and waits for no task: leave --${source} out, and give a finished task with -i`)
+  no('count', '--self-test runs it twice: leave --count out')
+  no('follow', '--self-test says what differs, and not what is printed: leave -f out')
+  no('compare', '--self-test compares byte for byte and says which rules would help: leave --compare out')
+}
+
+/** The policy of one run, whose result is the only one that counts. */
+export function alone(policy: Partial<TaskPolicy>): Partial<TaskPolicy> {
+  return { ...policy, minQuorum: 1, targetResults: 1, doubtPpm: 0, compare: null, force: true }
+}
+
 /** One run of the bundle by one of these nodes, as a task of its own. */
 export async function runOn(context: Context, client: Client, manifest: Uint8Array, { nodes, policy, name }: Apart): Promise<TaskView> {
   const { signal } = context
-  const { id } = await client.submit([manifest], { name, policy: { ...policy, minQuorum: 1, targetResults: 1, nodes, compare: null, force: true }, signal })
+  const { id } = await client.submit([manifest], { name, policy: { ...alone(policy), nodes }, signal })
   await waitFor(context, client, id)
   return client.task(`${id}.0`, { signal })
 }
