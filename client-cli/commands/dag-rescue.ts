@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { Client } from '../client/client.ts'
 import { type Context, examples, type Verb } from '../command.ts'
 import { DAG_CHARS_MAX, parseDag } from '../dag/file.ts'
 import { graphOf, rescueOf } from '../dag/graph.ts'
@@ -22,14 +23,26 @@ async function rescue(context: Context, [of]: readonly string[]): Promise<undefi
   const client = await context.client()
   const { kind, id } = await client.resolve(of, { signal })
   if (kind !== 'batch') throw new ClientError('usage', `${of} is no batch`)
-  const pieces: Uint8Array[] = []
-  let size = 0
-  for await (const piece of client.read(fileNameOf(id), { signal })) {
-    size += piece.length
-    if (size > 4 * DAG_CHARS_MAX) throw new ClientError('usage', `the file of batch ${id} is too large`)
-    pieces.push(piece)
-  }
-  const text = Buffer.concat(pieces).toString()
+  const text = await fileOf(client, id, signal)
   io.out(rescueOf(text, graphOf(parseDag(text)), await allTasks(client, id, signal)).trimEnd())
   return undefined
+}
+
+/** The file that the batch was made of. Throws ClientError `not_found`, `usage`. */
+async function fileOf(client: Client, batch: string, signal: AbortSignal): Promise<string> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  try {
+    for await (const piece of client.read(fileNameOf(batch), { signal })) {
+      size += piece.length
+      if (size > 4 * DAG_CHARS_MAX) throw new ClientError('usage', `the file of batch ${batch} is too large`)
+      pieces.push(piece)
+    }
+  } catch (error) {
+    if (!(error instanceof ClientError) || error.code !== 'not_found') throw error
+    throw new ClientError('not_found', `batch ${batch} was not made of a file of steps (talko dag submit); talko retry submits again what failed of it`, {
+      cause: error
+    })
+  }
+  return Buffer.concat(pieces).toString()
 }

@@ -47,7 +47,7 @@ export async function retry({ target, by, id, states, dryRun }: Retry, { store, 
     if (bundle === '')
       throw new OwnerError(
         'missing_content',
-        `task ${task} failed before it had what it takes from others: see \`talko info ${task}\`, and submit it again when they are ready`
+        `task ${task} failed before it had what it takes from others: see \`talko info ${task}\`, and submit it again when they are ready (talko dag rescue, for a graph of steps)`
       )
     const manifest = manifests.get(bundle) ?? decodeBundleRecord((await store.get(bundleKey(batch, bundle))) ?? missing(bundle))
     manifests.set(bundle, manifest)

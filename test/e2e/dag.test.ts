@@ -13,10 +13,15 @@ before(async () => {
 })
 after(() => network.close())
 
-/** One command line of the owner; its stdout. */
-async function ok(...argv: string[]): Promise<string> {
+/** One command line of the owner. */
+function owner(...argv: string[]) {
   const invite = `talko://${network.project}?a=${network.address.replace(/\/p2p\/.*/, '')}`
-  const { status, out, err } = await talko([...argv], { env: { TALKO_HOME: join(network.dir, 'home'), TALKO_PROJECT: invite } })
+  return talko([...argv], { env: { TALKO_HOME: join(network.dir, 'home'), TALKO_PROJECT: invite } })
+}
+
+/** Its stdout. */
+async function ok(...argv: string[]): Promise<string> {
+  const { status, out, err } = await owner(...argv)
   assert.equal(status, 0, err)
   return out.trim()
 }
@@ -76,6 +81,10 @@ final: { command: echo over }
   await writeFile(mark, '')
   const rest = join(network.dir, 'rest.yaml')
   await writeFile(rest, await ok('dag', 'rescue', batch))
+  const alone = await ok('run', '--engine', 'process', '--quorum', '1', '--', 'true')
+  const refused = await owner('dag', 'rescue', alone.slice(0, -2))
+  assert.equal(refused.status, 3)
+  assert.match(refused.err, /was not made of a file of steps/)
   const again = await ok('dag', 'submit', rest)
   await client.wait(again)
   assert.deepEqual(await ends(again), ['ready', 'ready', 'ready'])
