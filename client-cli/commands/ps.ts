@@ -36,6 +36,7 @@ async function ps(context: Context, [of]: readonly string[], options: Readonly<R
     const tasks = await someTasks(client, of, { all, limit, signal: context.signal })
     if (io.json) io.outJson(tasks)
     else for (const line of taskTable(tasks, io.nowMs)) io.out(line)
+    if (tasks.length === 0 && !all) io.say('all its tasks are over: -a shows them')
     return
   }
   const batches = (await client.batches(all ? limit : SCAN_MAX, { signal: context.signal, ...(selection === undefined ? {} : { of: selection }) }))

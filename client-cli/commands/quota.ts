@@ -6,7 +6,7 @@ import { showClients } from '../tasks/grants.ts'
 export function define(command: Command, run: (verb: Verb) => void): void {
   command.addHelpText(
     'after',
-    `${examples('talko quota', 'talko quota -o json')}\nShows what you used and may use; to the administrator of the project, all its clients.\n`
+    `${examples('talko quota', 'talko quota -o json', 'talko owner list')}\nShows what you used and may use; to the administrator of the project, all its clients.\n`
   )
   run(async (context: Context) => {
     showClients(context, await (await context.client()).clients({ signal: context.signal }))

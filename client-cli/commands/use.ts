@@ -6,7 +6,10 @@ export function define(command: Command, run: (verb: Verb) => void): void {
   command
     .argument('<invite>', "the project's invite: talko://…")
     .option('--dry-run', 'only show what the invite says')
-    .addHelpText('after', examples("talko use 'talko://12D3Koo…?a=/ip4/203.0.113.7/tcp/4600'", 'Its owner must name you as an owner; your id is printed.'))
+    .addHelpText(
+      'after',
+      examples("talko use 'talko://12D3Koo…?a=/ip4/203.0.113.7/tcp/4600'", 'Its administrator must let you in (talko owner add); your id is printed.')
+    )
   run(async (context: Context, [given = ''], options) => {
     const { io } = context
     const invite = parseInvite(given)
