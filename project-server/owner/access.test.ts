@@ -237,6 +237,14 @@ describe('what one client has', () => {
       held.targets.map(({ id }) => id),
       [batchId(22)]
     )
+    // By a state, too: the administrator's `talko kill --state waiting` ends nothing of others.
+    const waiting = { ...manage, selection: { labels: [], name: '', state: 'waiting' } }
+    const own = (await ask(ADMINISTRATOR, { manage: waiting })) as { readonly targets: readonly { id: string }[] }
+    const ids = own.targets.map(({ id }) => id)
+    assert.deepEqual(
+      [20, 21, 22].map((n) => ids.includes(batchId(n))),
+      [true, false, false]
+    )
     for (const [index, client] of CLIENTS.entries())
       assert.deepEqual(((await ask(client, { query: { what: 'resolve', of: 'sweep', limit: 0, after: '' } })) as { id: string }).id, batchId(20 + index))
   })

@@ -124,7 +124,8 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
       const found: { readonly order: number; readonly view: BatchView }[] = []
       for await (const id of candidates(selection)) {
         const record = await batchRecord(id)
-        if (record === undefined || (name !== '' && record.name !== name)) continue
+        // What stands for many batches means one's own, an administrator's too: another's it ends by their ids.
+        if (record?.by !== client || (name !== '' && record.name !== name)) continue
         const view = await withNotes(record)
         if (!isIn(view, state) || !labels.every((label) => view.labels?.includes(label) === true)) continue
         found.push({ order: record.order, view })
