@@ -121,7 +121,7 @@ function classOption(given: string | undefined): TaskPolicy['sameClass'] | undef
 
 /** A run that may take all the time there is leaves a node no time to be away: half of it, and no more than the default. */
 function timeWithin(deadlineMs: number | undefined): number | undefined {
-  return deadlineMs === undefined ? undefined : Math.max(1, Math.min(DEFAULT_RESOURCES.timeMs, Math.floor(deadlineMs / 2)))
+  return deadlineMs === undefined || deadlineMs === 0 ? undefined : Math.max(1, Math.min(DEFAULT_RESOURCES.timeMs, Math.floor(deadlineMs / 2)))
 }
 
 function comparing(rules: readonly string[]): TaskPolicy['compare'] | undefined {

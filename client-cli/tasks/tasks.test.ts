@@ -99,6 +99,8 @@ describe('task options', () => {
     assert.deepEqual(spec.gpus, { count: 2, model: 'A100', memoryBytes: 40 * 1024 ** 3, driver: '535.0' })
     assert.deepEqual(policyOf(spec.policy).tags, ['fast', 'lab'])
     assert.equal(policyOf(spec.policy).deadlineMs, 1_200_000)
+    // None, and so no limit that it would set.
+    assert.equal(readTaskOptions({ engine: 'docker', deadline: '0' }).spec.resources?.timeMs, undefined)
     // Half of it, so that a node may be away meanwhile.
     assert.equal(spec.resources?.timeMs, 600_000)
     assert.equal(readTaskOptions({ engine: 'docker', deadline: '20m', time: '15m' }).spec.resources?.timeMs, 900_000)
