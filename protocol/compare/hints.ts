@@ -30,7 +30,7 @@ export async function hintOf(path: string, a: FileSource, b: FileSource): Promis
       return {
         kind: 'numbers',
         message: `only numbers differ, by less than ${rel} of their size: floating-point work differs between processors and with the order of threads`,
-        rule: `${ending}: rel=${rel} abs=${rel / 1000}`
+        rule: `${ending}: rel=${rel} abs=${Number((rel / 1000).toPrecision(6))}`
       }
   return isText(x) && isText(y)
     ? hintOfText(x.toString('latin1'), y.toString('latin1'))
