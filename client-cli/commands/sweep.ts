@@ -36,6 +36,8 @@ async function submitSweep(context: Context, args: readonly string[], options: R
   const command = spec.engine === 'process' ? args : args.slice(1)
   if (command.length === 0) throw new ClientError('usage', 'which command? write it after --, like: talko sweep alpine --set x=1:9 -- echo {x}')
   const parameters = await Promise.all(texts(options, 'set').map(parseParameter))
+  const unused = parameters.filter(({ name }) => ![...command, ...Object.values(spec.environment ?? {})].some((word) => word.includes(`{${name}}`)))
+  for (const { name } of unused) io.say(`{${name}} is neither in the command nor in an -e: its values make tasks that are equal`)
   const sweep: Sweep = { mode: flag(options, 'zip') ? 'zip' : 'product', parameters }
   const dryRun = flag(options, 'dryRun')
 
