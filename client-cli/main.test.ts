@@ -179,6 +179,7 @@ describe('the command line', () => {
       assert.equal(out, '', group)
       assert.match(err, new RegExp(`^Usage: talko ${group} `), group)
     }
+    assert.match((await talko('dag', 'submit', '--bogus')).err, /unknown option '--bogus'; see talko dag submit --help/)
   })
 
   it('says that nobody is there with status 6', async () => {

@@ -153,9 +153,7 @@ export async function main(argv: readonly string[], ports: MainPorts): Promise<n
       if (error.exitCode === 0) return EXIT.ok
       // The help of a group that is named alone.
       if (error.code === 'commander.help') return EXIT.usage
-      io.say(
-        `talko: ${error.message.replace(/^error: |\.$/g, '').replaceAll('\n', ' ')}; see talko ${words[0] !== undefined && VERBS.some(({ name }) => name === words[0]) ? `${words[0]} ` : ''}--help`
-      )
+      io.say(`talko: ${error.message.replace(/^error: |\.$/g, '').replaceAll('\n', ' ')}; see talko ${verbIn(words, VERBS)}--help`)
       return EXIT.usage
     }
     return report(error, io)
@@ -177,6 +175,12 @@ async function addVerbs(parent: Command, entries: readonly Entry[], words: reado
       ;(await load()).define(command, (verb) => bind(command, verb))
     }
   }
+}
+
+/** The verb that the words begin with, a blank after each of its names. */
+function verbIn([word, ...rest]: readonly string[], entries: readonly Entry[]): string {
+  const entry = entries.find(({ name }) => name === word)
+  return entry === undefined ? '' : `${entry.name} ${verbIn(rest, entry.verbs ?? [])}`
 }
 
 async function runVerb(verb: Verb, command: Command, io: Io, ports: MainPorts): Promise<number> {
