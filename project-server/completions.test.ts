@@ -9,9 +9,11 @@ import { batchId, CoordinatorWorld, offer, outputOf, plainBundle } from '#test/s
 import { MemoryStore } from '../sim/store.ts'
 import { Completions } from './completions.ts'
 import { storedManifest } from './coordinator/batches.ts'
+import { decodeBundleRecord, encodeBundleRecord } from './coordinator/bundle-records.ts'
 import type { Event } from './coordinator/events.ts'
-import { bundleKey, decodeBundleRecord, encodeBundleRecord, encodeTaskRecord, type TaskRecord, taskKey } from './coordinator/records.ts'
+import { bundleKey, taskKey } from './coordinator/keys.ts'
 import { encodeSourcesRecord, sourcesKey } from './coordinator/sources-records.ts'
+import { encodeTaskRecord, type TaskRecord } from './coordinator/task-records.ts'
 import { SILENT } from './logger.ts'
 import { ManualClock } from './testing/manual-clock.ts'
 

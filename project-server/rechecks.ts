@@ -1,20 +1,13 @@
 /** Carries out the core's wish to look at decisions again: reads what was run and how it was decided, and submits it once more. */
 import { type BatchId, batchIdFrom } from '#protocol/ids'
 import type { Committer } from './commit.ts'
+import { type BatchRecord, decodeBatchRecord } from './coordinator/batch-records.ts'
 import { storedManifest } from './coordinator/batches.ts'
+import { decodeBundleRecord, factsOfBundle } from './coordinator/bundle-records.ts'
 import type { AcceptedBundle, Effect, Event } from './coordinator/events.ts'
+import { batchKey, bundleKey, taskKey } from './coordinator/keys.ts'
 import type { Recheck } from './coordinator/rechecks.ts'
-import {
-  type BatchRecord,
-  batchKey,
-  bundleKey,
-  decodeBatchRecord,
-  decodeBundleRecord,
-  decodeTaskRecord,
-  factsOfBundle,
-  type TaskRecord,
-  taskKey
-} from './coordinator/records.ts'
+import { decodeTaskRecord, type TaskRecord } from './coordinator/task-records.ts'
 import type { Logger } from './logger.ts'
 import type { Random, Store } from './ports.ts'
 

@@ -12,10 +12,11 @@
 
 import type { Source } from '#protocol/bundle/sources'
 import { bundleOf } from './batches.ts'
+import { encodeBundleRecord } from './bundle-records.ts'
 import type { Event } from './events.ts'
+import { bundleKey } from './keys.ts'
 import type { Batch, Task } from './model.ts'
 import { MESSAGE_CHARS_MAX } from './policy.ts'
-import { bundleKey, encodeBundleRecord } from './records.ts'
 import { batchFault, expects, link, named } from './sources.ts'
 import { encodeSourcesRecord, sourcesKey } from './sources-records.ts'
 import type { State } from './state.ts'

@@ -17,7 +17,7 @@ import type { Holding } from './holders.ts'
 import type { DataNeed } from './model.ts'
 import type { SealRef } from './receipt-records.ts'
 import type { Recheck } from './rechecks.ts'
-import type { Decision } from './records.ts'
+import type { Decision } from './task-records.ts'
 
 /** A manifest as accepted. */
 export interface AcceptedBundle {

@@ -2,10 +2,10 @@
 import { signBundles } from '#protocol/bundle/sign'
 import { Frame, type Lease } from '#protocol/control/messages'
 import type { ReplicaId } from '#protocol/ids'
+import { CANCEL_REASONS, type Outgoing } from './link-records.ts'
 import type { Node, Replica } from './model.ts'
 import type { LeaseSigner } from './output.ts'
 import { ASSIGN_BYTES_MAX, ASSIGN_LEASES_MAX } from './policy.ts'
-import { CANCEL_REASONS, type Outgoing } from './records.ts'
 import { isLive } from './states.ts'
 
 const NO_SIGNATURE = new Uint8Array(0)

@@ -5,29 +5,22 @@
 import type { ReplicaId } from '#protocol/ids'
 import type { Signer } from '#protocol/signing/keys'
 import type { Change } from '../ports.ts'
+import { encodeBatchRecord } from './batch-records.ts'
 import { clientKey, encodeClientRecord } from './client-records.ts'
 import type { Client } from './clients.ts'
 import type { Effect, Unsigned } from './events.ts'
 import { drain, encodeFrame, rebuildFrame } from './frames.ts'
 import { Journal, journalKey } from './journal.ts'
+import { batchKey, linkKey, nodeKey, outKey } from './keys.ts'
+import { encodeLinkRecord, encodeOutgoing, type Outgoing } from './link-records.ts'
 import { ACK, LINK, Marked, RECORD, REPLAY, SPEAK, WATCHED } from './marks.ts'
 import type { Batch, Node, Replica, Task } from './model.ts'
+import { encodeNodeRecord } from './node-records.ts'
 import { LINK_MESSAGE_REPLICAS_MAX, LINK_MESSAGES_MAX, OUTBOX_FRAMES_MAX } from './policy.ts'
 import { encodeStoredResult, resultKey } from './receipt-records.ts'
-import {
-  batchKey,
-  encodeBatchRecord,
-  encodeLinkRecord,
-  encodeNodeRecord,
-  encodeOutgoing,
-  encodeTaskRecord,
-  linkKey,
-  nodeKey,
-  type Outgoing,
-  outKey
-} from './records.ts'
 import { batchRecord, nodeRecord, taskRecord } from './snapshots.ts'
 import { isTerminal } from './states.ts'
+import { encodeTaskRecord } from './task-records.ts'
 
 /** Signs what a node is to run. Must be a function of its arguments, as Ed25519 is. */
 export type LeaseSigner = Pick<Signer, 'sign'>

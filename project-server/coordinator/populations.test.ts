@@ -3,9 +3,10 @@ import { it } from 'node:test'
 import fc from 'fast-check'
 import { decodeFrame } from '#protocol/control/messages'
 import { batchId, bundle, CoordinatorWorld, offer, outputOf, type ScriptedNode } from '#test/support/coordinator'
+import { decodeBatchRecord } from './batch-records.ts'
 import type { AcceptedBundle } from './events.ts'
 import { DEFAULT_COORDINATOR_POLICY } from './policy.ts'
-import { decodeBatchRecord, decodeTaskRecord, type TaskRecord } from './records.ts'
+import { decodeTaskRecord, type TaskRecord } from './task-records.ts'
 
 const A = batchId(1)
 

@@ -2,8 +2,9 @@
 import { type TaskId, taskId } from '#protocol/ids'
 import { submit } from './batches.ts'
 import type { Event } from './events.ts'
-import { encodeRecheckRecord, recheckKey } from './records.ts'
+import { recheckKey } from './keys.ts'
 import type { State } from './state.ts'
+import { encodeRecheckRecord } from './trust-records.ts'
 
 /** The shell read what is to be run again; or it is no longer there to be looked at (`dropped`: it was killed). */
 export function recheckEvent(state: State, event: Extract<Event, { kind: 'recheck' }>, nowMs: number): void {

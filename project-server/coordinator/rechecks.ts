@@ -7,9 +7,10 @@
  * Until the batch is there, and until its task has ended, `recheck/<task>` remembers what is owed.
  */
 import { type BatchId, type PeerIdString, parseTaskId, type TaskId } from '#protocol/ids'
+import { recheckKey, revisedKey } from './keys.ts'
 import type { Task } from './model.ts'
-import { decodeRecheckRecord, encodeRecheckRecord, encodeRevisedRecord, type RevisedRecord, recheckKey, revisedKey } from './records.ts'
 import type { State } from './state.ts'
+import { decodeRecheckRecord, encodeRecheckRecord, encodeRevisedRecord, type RevisedRecord } from './trust-records.ts'
 
 /** A decision that is looked at again, and who alone made it. */
 export interface Recheck {

@@ -3,33 +3,22 @@ import { Link, type Numbered } from '#protocol/control/link'
 import { type BatchId, isBatchId, parseTaskId, type ReplicaId, type TaskId } from '#protocol/ids'
 import { decodeResult, voteOf } from '#protocol/result/result'
 import type { Store } from '../ports.ts'
+import { decodeBatchRecord } from './batch-records.ts'
 import { bundleOf, orderOf, storedManifest } from './batches.ts'
+import { decodeBundleRecord, factsOfBundle } from './bundle-records.ts'
 import { CLIENT_PREFIX, decodeClientRecord } from './client-records.ts'
 import { clientOf } from './clients.ts'
 import { joinGroup } from './groups.ts'
 import { firstOf, JOURNAL_PREFIX } from './journal.ts'
+import { batchKey, bundleKey, taskKeyOf } from './keys.ts'
+import { decodeLinkRecord, decodeOutgoing, type Waiting } from './link-records.ts'
 import { LiveTasks } from './live-tasks.ts'
 import type { Batch, Node, Replica, Report, Task } from './model.ts'
+import { decodeNodeRecord } from './node-records.ts'
 import { newNode, overruns, watch } from './nodes.ts'
 import { resumePull } from './pulls.ts'
 import { decodeStoredResult, resultKey } from './receipt-records.ts'
 import { askAgainForRechecks, loadRecheck } from './rechecks.ts'
-import {
-  batchKey,
-  bundleKey,
-  decodeBatchRecord,
-  decodeBundleRecord,
-  decodeLateRecord,
-  decodeLinkRecord,
-  decodeNodeRecord,
-  decodeOutgoing,
-  decodeTaskRecord,
-  factsOfBundle,
-  type ReplicaRecord,
-  type TaskRecord,
-  taskKeyOf,
-  type Waiting
-} from './records.ts'
 import { resumeRemains } from './remains.ts'
 import { decodeOwedRecord } from './remains-records.ts'
 import { began, noteCopy, refile, take } from './replicas.ts'
@@ -39,6 +28,8 @@ import type { State } from './state.ts'
 import { isLive, isTerminal } from './states.ts'
 import { RunTimes } from './stragglers.ts'
 import { decodeMadeRecord, decodeSweepRecord, type Maker, madeKey, makerOf, sweepKey, unmade } from './sweeps.ts'
+import { decodeTaskRecord, type ReplicaRecord, type TaskRecord } from './task-records.ts'
+import { decodeLateRecord } from './trust-records.ts'
 
 type Records = Pick<Store, 'get' | 'range'>
 

@@ -1,7 +1,7 @@
 /** The durable form of what killed tasks leave: `owed/<task id>` while it is waited for, `left/<batch>.<index, 9 digits>` once it is here. */
 import type { PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
+import { taskKey } from './keys.ts'
 import { decodeRecord, encodeRecord } from './record-version.ts'
-import { taskKey } from './records.ts'
 
 /** What one run of a killed task left. CIDs as text. */
 export interface LeftRecord {

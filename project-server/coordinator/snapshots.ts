@@ -1,7 +1,10 @@
 /** From live state to the records that are stored and shown. */
+
+import type { BatchRecord } from './batch-records.ts'
 import type { Batch, Node, Replica, Task } from './model.ts'
-import type { BatchRecord, NodeRecord, ReplicaRecord, TaskRecord } from './records.ts'
+import type { NodeRecord } from './node-records.ts'
 import { totalOf } from './sweeps.ts'
+import type { ReplicaRecord, TaskRecord } from './task-records.ts'
 
 export function taskRecord(task: Task): TaskRecord {
   const { id, bundle, waits, createdAtMs, startedAtMs, endedAtMs, state, failure, decision, outputLosses, replicas, held, repeats } = task

@@ -1,8 +1,8 @@
 /** Durable form of what a task takes from others: `sources/<batch>.<index, 9 digits>`, kept after the task's end to be shown and for its lineage. */
 import { type SourceRow, type Sources, sourceOfRow, sourceRow } from '#protocol/bundle/sources'
 import type { TaskId } from '#protocol/ids'
+import { taskKey } from './keys.ts'
 import { decodeRecord, encodeRecord } from './record-version.ts'
-import { taskKey } from './records.ts'
 
 export interface SourcesRecord {
   /** The bundle without what it takes from others: `bundle/<batch>/<template>`. */

@@ -4,10 +4,12 @@ import fc from 'fast-check'
 import { DEFAULT_POLICY } from '#protocol/bundle/policy'
 import { decodeSources, encodeSources, type Source, type Sources } from '#protocol/bundle/sources'
 import { batchId, bundle, CoordinatorWorld, completion, offer, outputOf, plainBundle } from '#test/support/coordinator'
+import { decodeBatchRecord } from './batch-records.ts'
 import { storedManifest } from './batches.ts'
+import { decodeBundleRecord } from './bundle-records.ts'
 import type { Event } from './events.ts'
+import { batchKey, bundleKey } from './keys.ts'
 import { DEFAULT_COORDINATOR_POLICY, RANGES_MAX, SOURCE_DEPTH_MAX } from './policy.ts'
-import { batchKey, bundleKey, decodeBatchRecord, decodeBundleRecord } from './records.ts'
 import { sourcesKey } from './sources-records.ts'
 
 const ONE = batchId(1)

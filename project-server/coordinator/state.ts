@@ -11,7 +11,7 @@ import { type LeaseSigner, Output } from './output.ts'
 import { Pace } from './pace.ts'
 import type { CoordinatorPolicy } from './policy.ts'
 import { QueueLimits } from './queue-limits.ts'
-import type { LateRecord } from './records.ts'
+import type { LateRecord } from './trust-records.ts'
 import { Watch } from './watch.ts'
 
 export interface StateOptions {

@@ -3,10 +3,12 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { decodeSweep, encodeSweep, manifestAt, type Parameter, type Sweep, sweepCount, valuesAt } from '#protocol/bundle/sweep'
 import { batchId, bundle, CoordinatorWorld, offer, plainBundle } from '#test/support/coordinator'
+import { decodeBatchRecord } from './batch-records.ts'
+import { batchKey, taskKey } from './keys.ts'
 import { LiveTasks } from './live-tasks.ts'
 import type { Task } from './model.ts'
 import { SWEEP_AHEAD } from './policy.ts'
-import { batchKey, decodeBatchRecord, decodeTaskRecord, taskKey } from './records.ts'
+import { decodeTaskRecord } from './task-records.ts'
 
 const ONE = batchId(1)
 const TWO = batchId(2)

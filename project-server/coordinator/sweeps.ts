@@ -11,9 +11,9 @@ import type { AcceptedBundle } from './events.ts'
 import type { Batch, Task } from './model.ts'
 import { LIVE_TASKS_MAX, SWEEP_AHEAD } from './policy.ts'
 import { decodeRecord, encodeRecord } from './record-version.ts'
-import type { TaskRecord } from './records.ts'
 import type { State } from './state.ts'
 import { count } from './task-moves.ts'
+import type { TaskRecord } from './task-records.ts'
 
 /** What was found out of the template, and holds for all tasks. */
 type BundleFacts = Pick<AcceptedBundle, 'platform' | 'data'>

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { batchId, CoordinatorWorld, offer, plainBundle, type ScriptedNode } from '#test/support/coordinator'
+import { nodeKey, revisedKey } from './keys.ts'
+import { decodeNodeRecord } from './node-records.ts'
 import { DEFAULT_COORDINATOR_POLICY, UNCONFIRMED_MAX } from './policy.ts'
-import { decodeNodeRecord, decodeRevisedRecord, nodeKey, revisedKey } from './records.ts'
+import { decodeRevisedRecord } from './trust-records.ts'
 
 const TRUSTED = DEFAULT_COORDINATOR_POLICY.trustedAfter
 const ADAPTIVE = { adaptive: true }

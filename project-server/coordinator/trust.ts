@@ -5,10 +5,10 @@
  * written with the replica. One result that turns out wrong takes it all back: see rechecks.ts.
  */
 import { createHash } from 'node:crypto'
+import { aloneKey } from './keys.ts'
 import type { Node, Replica, Task } from './model.ts'
 import { UNCONFIRMED_MAX } from './policy.ts'
 import { askRechecks } from './rechecks.ts'
-import { aloneKey } from './records.ts'
 import { NO_STANDING, type Standing } from './standing.ts'
 import type { State } from './state.ts'
 import { isLive } from './states.ts'

@@ -1,9 +1,11 @@
 /** What people are shown of the coordinator's records. Pure. */
 import type { BatchView, NodeView, ReplicaView, TaskView, WhyView } from '#protocol/owner/messages'
+import type { BatchRecord } from './batch-records.ts'
 import type { Node } from './model.ts'
-import type { BatchRecord, ReplicaRecord, RevisedRecord, TaskRecord } from './records.ts'
 import type { LeftRecord } from './remains-records.ts'
 import { isTerminal } from './states.ts'
+import type { ReplicaRecord, TaskRecord } from './task-records.ts'
+import type { RevisedRecord } from './trust-records.ts'
 import { mostFrequent } from './validator.ts'
 
 export interface TaskFacts {

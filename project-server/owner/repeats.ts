@@ -7,8 +7,11 @@ import { CID } from 'multiformats/cid'
 import { covers, type TaskPolicy } from '#protocol/bundle/policy'
 import { type ContentStore, EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import { type PeerIdString, parseTaskId } from '#protocol/ids'
+import { decodeBatchRecord } from '../coordinator/batch-records.ts'
+import { decodeDoneRecord } from '../coordinator/bundle-records.ts'
 import type { AcceptedBundle, Repeat } from '../coordinator/events.ts'
-import { batchKey, decodeBatchRecord, decodeDoneRecord, decodeTaskRecord, doneKey, taskKey } from '../coordinator/records.ts'
+import { batchKey, doneKey, taskKey } from '../coordinator/keys.ts'
+import { decodeTaskRecord } from '../coordinator/task-records.ts'
 import type { Store } from '../ports.ts'
 
 interface Wanted {

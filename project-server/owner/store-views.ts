@@ -6,29 +6,17 @@ import { manifestAt } from '#protocol/bundle/sweep'
 import { type BatchId, isBatchId, type PeerIdString, parseTaskId, type TaskId, taskId } from '#protocol/ids'
 import { type BatchView, type NodeView, SELECTED_BATCHES_MAX, type TaskView } from '#protocol/owner/messages'
 import { encodeSignedReceipt } from '#protocol/result/receipt'
+import { type BatchRecord, decodeBatchRecord } from '../coordinator/batch-records.ts'
 import { storedManifest } from '../coordinator/batches.ts'
+import { decodeBundleRecord, factsOfBundle } from '../coordinator/bundle-records.ts'
 import type { Coordinator } from '../coordinator/coordinator.ts'
+import { batchKey, bundleKey, namePrefix, openKey, ownPrefix, revisedKey, taskKey } from '../coordinator/keys.ts'
 import { receiptKey, signedReceipt } from '../coordinator/receipt-records.ts'
-import {
-  type BatchRecord,
-  batchKey,
-  bundleKey,
-  decodeBatchRecord,
-  decodeBundleRecord,
-  decodeRevisedRecord,
-  decodeTaskRecord,
-  factsOfBundle,
-  namePrefix,
-  openKey,
-  ownPrefix,
-  type RevisedRecord,
-  revisedKey,
-  type TaskRecord,
-  taskKey
-} from '../coordinator/records.ts'
 import { decodeLeftRecord, type LeftRecord, leftKey } from '../coordinator/remains-records.ts'
 import { decodeSourcesRecord, type SourcesRecord, sourcesKey } from '../coordinator/sources-records.ts'
 import { decodeMadeRecord, decodeSweepRecord, type Maker, madeKey, sweepKey, unmadeRecord } from '../coordinator/sweeps.ts'
+import { decodeTaskRecord, type TaskRecord } from '../coordinator/task-records.ts'
+import { decodeRevisedRecord, type RevisedRecord } from '../coordinator/trust-records.ts'
 import { batchView, endedWhy, taskView } from '../coordinator/views.ts'
 import type { Store } from '../ports.ts'
 import { labelPrefix, readNotes } from './notes.ts'

@@ -7,8 +7,8 @@ import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
 import { encodeSweep } from '#protocol/bundle/sweep'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { Submit } from '#protocol/owner/messages'
+import type { BatchRecord } from '../coordinator/batch-records.ts'
 import type { Event } from '../coordinator/events.ts'
-import type { BatchRecord } from '../coordinator/records.ts'
 import { Submissions, submissionOf, submitEvent } from './submit.ts'
 
 const DATA = CID.parse(EMPTY_DIRECTORY)

@@ -1,7 +1,8 @@
 /** [1, 2, 3] Every receipt that is on disk when all is over can be checked by whoever holds it, with nothing but itself. */
 
+import { decodeBundleRecord } from '#project-server/coordinator/bundle-records'
+import { bundleKey } from '#project-server/coordinator/keys'
 import { signedReceipt } from '#project-server/coordinator/receipt-records'
-import { bundleKey, decodeBundleRecord } from '#project-server/coordinator/records'
 import { parseTaskId } from '#protocol/ids'
 import { checkReceipt } from '#protocol/result/receipt'
 import type { Scene } from './scene.ts'

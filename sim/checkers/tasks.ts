@@ -1,20 +1,14 @@
 /** Tasks as they are on the server's disk, looked at after every commit. Numbers in brackets are those of the list of invariants. */
 import { isDeepStrictEqual } from 'node:util'
+import { decodeBatchRecord } from '#project-server/coordinator/batch-records'
+import { decodeBundleRecord } from '#project-server/coordinator/bundle-records'
 import type { Coordinator } from '#project-server/coordinator/coordinator'
 import type { NodeOffer } from '#project-server/coordinator/events'
-import {
-  bundleKey,
-  decodeBatchRecord,
-  decodeBundleRecord,
-  decodeNodeRecord,
-  decodeRevisedRecord,
-  decodeTaskRecord,
-  nodeKey,
-  type ReplicaRecord,
-  type TaskRecord,
-  taskKey
-} from '#project-server/coordinator/records'
+import { bundleKey, nodeKey, taskKey } from '#project-server/coordinator/keys'
+import { decodeNodeRecord } from '#project-server/coordinator/node-records'
 import { decodeSourcesRecord, sourcesKey } from '#project-server/coordinator/sources-records'
+import { decodeTaskRecord, type ReplicaRecord, type TaskRecord } from '#project-server/coordinator/task-records'
+import { decodeRevisedRecord } from '#project-server/coordinator/trust-records'
 import type { Change } from '#project-server/ports'
 import { decodeManifest, type RunManifest } from '#protocol/bundle/manifest'
 import type { TaskPolicy } from '#protocol/bundle/policy'

@@ -1,6 +1,9 @@
 /** What clients are said to have used, looked at after every commit: it is what their runs took, by the records of their tasks. */
+
+import { decodeBatchRecord } from '#project-server/coordinator/batch-records'
 import { clientKey, decodeClientRecord } from '#project-server/coordinator/client-records'
-import { batchKey, decodeBatchRecord, decodeTaskRecord } from '#project-server/coordinator/records'
+import { batchKey } from '#project-server/coordinator/keys'
+import { decodeTaskRecord } from '#project-server/coordinator/task-records'
 import type { Change } from '#project-server/ports'
 import type { PeerIdString, TaskId } from '#protocol/ids'
 import type { MemoryStore } from '../store.ts'

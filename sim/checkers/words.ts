@@ -1,7 +1,9 @@
 /** What both sides say to each other, against what is on the disk of who says it: durable before visible. */
 import * as dagCbor from '@ipld/dag-cbor'
 import type { Effect } from '#project-server/coordinator/events'
-import { decodeLinkRecord, decodeTaskRecord, linkKey, outKey, taskKey } from '#project-server/coordinator/records'
+import { linkKey, outKey, taskKey } from '#project-server/coordinator/keys'
+import { decodeLinkRecord } from '#project-server/coordinator/link-records'
+import { decodeTaskRecord } from '#project-server/coordinator/task-records'
 import type { Change } from '#project-server/ports'
 import { decodeFrame } from '#protocol/control/messages'
 import type { PeerIdString, ReplicaId } from '#protocol/ids'

@@ -1,5 +1,7 @@
 /** Plays a case without anybody who judges, until every task of its batches has ended: the real coordinator and the real nodes. */
-import { decodeTaskRecord, openKey } from '#project-server/coordinator/records'
+
+import { openKey } from '#project-server/coordinator/keys'
+import { decodeTaskRecord } from '#project-server/coordinator/task-records'
 import { NOBODY } from '../checkers/nobody.ts'
 import { BEGAN_MS } from '../engine/process.ts'
 import type { Case } from '../faults/case.ts'

@@ -1,7 +1,8 @@
 /** Records of nodes that a coordinator is loaded with, when more will come than it takes in as new ones. */
 import type { NodeOffer } from '#project-server/coordinator/events'
+import { nodeKey } from '#project-server/coordinator/keys'
+import { encodeNodeRecord } from '#project-server/coordinator/node-records'
 import { NODES_MAX } from '#project-server/coordinator/policy'
-import { encodeNodeRecord, nodeKey } from '#project-server/coordinator/records'
 import { ERROR_RATE_AT_FIRST_PPM } from '#project-server/coordinator/standing'
 import type { Store } from '#project-server/ports'
 

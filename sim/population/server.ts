@@ -1,7 +1,10 @@
 /** The project's side of a population: the real coordinator, its owners, and what a store would be given. */
+
+import { decodeBatchRecord } from '#project-server/coordinator/batch-records'
 import { Coordinator } from '#project-server/coordinator/coordinator'
 import type { Effect, Event, Unsigned } from '#project-server/coordinator/events'
-import { decodeBatchRecord, decodeRevisedRecord, type RevisedRecord, taskKey } from '#project-server/coordinator/records'
+import { taskKey } from '#project-server/coordinator/keys'
+import { decodeRevisedRecord, type RevisedRecord } from '#project-server/coordinator/trust-records'
 import { parseTaskId } from '#protocol/ids'
 import type { Random } from '../random.ts'
 import { batchIdOf, batchNumberOf } from './batch-ids.ts'

@@ -6,10 +6,12 @@
 
 import type { CID } from 'multiformats/cid'
 import { CID as Cid } from 'multiformats/cid'
+import { decodeDoneRecord } from '#project-server/coordinator/bundle-records'
 import { Coordinator } from '#project-server/coordinator/coordinator'
 import type { AcceptedBundle, Effect, Event, Repeat } from '#project-server/coordinator/events'
+import { doneKey, taskKey } from '#project-server/coordinator/keys'
 import { DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
-import { decodeDoneRecord, decodeTaskRecord, doneKey, taskKey } from '#project-server/coordinator/records'
+import { decodeTaskRecord } from '#project-server/coordinator/task-records'
 import { manifestCid } from '#protocol/bundle/manifest'
 import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
 import type { Source, Sources } from '#protocol/bundle/sources'

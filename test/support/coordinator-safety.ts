@@ -1,18 +1,18 @@
 /** What must hold at every commit of the coordinator, whatever happens: one list for all that generates events. Numbers in brackets are those of the invariants they stand for. */
 import assert from 'node:assert/strict'
 import { isOutput } from '#project-server/coordinator/agreement'
+import { decodeBatchRecord } from '#project-server/coordinator/batch-records'
 import { clientKey, decodeClientRecord } from '#project-server/coordinator/client-records'
 import type { Coordinator } from '#project-server/coordinator/coordinator'
 import type { Effect, Unsigned } from '#project-server/coordinator/events'
-
 import { decodeEntry, firstOf, JOURNAL_PREFIX } from '#project-server/coordinator/journal'
 
+import { batchKey, nodeKey, taskKey } from '#project-server/coordinator/keys'
+import { decodeNodeRecord } from '#project-server/coordinator/node-records'
 import { TASK_COPIES_MAX } from '#project-server/coordinator/policy'
-
-import { batchKey, decodeBatchRecord, decodeNodeRecord, decodeTaskRecord, nodeKey, type TaskRecord, taskKey } from '#project-server/coordinator/records'
-
 import { decodeLeftRecord, leftKey } from '#project-server/coordinator/remains-records'
 import { isLive, isTerminal, REPLICA_MOVES, type ReplicaState, TASK_MOVES } from '#project-server/coordinator/states'
+import { decodeTaskRecord, type TaskRecord } from '#project-server/coordinator/task-records'
 import type { Change } from '#project-server/ports'
 import type { TaskPolicy } from '#protocol/bundle/policy'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'

@@ -1,13 +1,16 @@
 /** A coordinator with its store in memory and scripted nodes around it, for tests of the core: messages go both ways at once and in order, unless a test says otherwise. */
 
 import { CID } from 'multiformats/cid'
+import { decodeBatchRecord } from '#project-server/coordinator/batch-records'
+import { decodeBundleRecord } from '#project-server/coordinator/bundle-records'
 import { Coordinator } from '#project-server/coordinator/coordinator'
 import type { AcceptedBundle, Effect, Event, NodeOffer, Unsigned } from '#project-server/coordinator/events'
+import { batchKey, bundleKey, taskKey } from '#project-server/coordinator/keys'
 import type { LeaseSigner } from '#project-server/coordinator/output'
 import { type CoordinatorPolicy, DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
 import { receiptKey } from '#project-server/coordinator/receipt-records'
-import { batchKey, bundleKey, decodeBatchRecord, decodeBundleRecord, decodeTaskRecord, type TaskRecord, taskKey } from '#project-server/coordinator/records'
 import { decodeSourcesRecord, sourcesKey } from '#project-server/coordinator/sources-records'
+import { decodeTaskRecord, type TaskRecord } from '#project-server/coordinator/task-records'
 import { acceptedOf, recheckOf } from '#project-server/rechecks'
 import { decodeManifest, encodeManifest, manifestCid, type RunManifest } from '#protocol/bundle/manifest'
 import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'

@@ -1,0 +1,112 @@
+/**
+ * The keys of the durable records. Their values are dag-cbor, all versioned; the shell uses the decoders to answer for what is
+ * no longer in memory.
+ *
+ * | key | value |
+ * | --- | --- |
+ * | `batch/<id>` | BatchRecord |
+ * | `recent/<order, 12 digits>` | the batch's id: read backwards for newest first |
+ * | `own/<client>/<order, 12 digits>` | the same, of one client's batches |
+ * | `name/<client>/<name, URI-encoded>/<order, 12 digits>` | the batch's id: last one wins when its client uses a name again |
+ * | `open/<id>` | empty: the batch has tasks that are not terminal |
+ * | `task/<batch>.<index, 9 digits>` | TaskRecord |
+ * | `bundle/<batch>/<cid>` | a manifest, stored once however many tasks of the batch share it |
+ * | `sources/<batch>.<index, 9 digits>` | what a task takes from others: sources-records.ts |
+ * | `done/<client>/<cid>` | the newest task of the client's that decided this bundle and is ready |
+ * | `event/<number, 16 digits>` | what happened in one commit, for people: journal.ts |
+ * | `sweep/<batch>`, `made/<batch>` | the generator of a batch, and how many of its tasks were made: sweeps.ts |
+ * | `seal/`, `result/`, `receipt/` | what was signed: receipt-records.ts |
+ * | `client/<peer>` | ClientRecord: client-records.ts |
+ * | `node/<peer>` | NodeRecord |
+ * | `link/<peer>` | LinkRecord of its control stream: the numbers, and what few short messages said that the node may not have yet |
+ * | `out/<peer>/<seq, 16 digits>` | what a long message said, or one of many, until the node has it |
+ * | `alone/<peer>/<task id>` | empty: this node alone decided the task, and was not confirmed since |
+ * | `recheck/<task id>` | RecheckRecord: a decision that is to be looked at again |
+ * | `revised/<batch>.<index, 9 digits>` | RevisedRecord: what came of that |
+ * | `late/<replica id>` | a replica that was outstanding when its task was decided |
+ * | `owed/<task id>`, `left/<batch>.<index, 9 digits>` | what the runs of a killed task may leave yet, and left: remains-records.ts |
+ */
+import { type BatchId, type PeerIdString, parseTaskId, type ReplicaId, type TaskId } from '#protocol/ids'
+
+export function batchKey(id: BatchId): string {
+  return `batch/${id}`
+}
+
+/** Tasks of a batch lie in the order of their index. */
+export function taskKey(id: TaskId): string {
+  const parts = parseTaskId(id)
+  if (parts === undefined) throw new Error(`not a task id: ${id}`)
+  return taskKeyOf(parts.batch, parts.index)
+}
+
+/** The same from the id's parts. */
+export function taskKeyOf(batch: BatchId, index: number): string {
+  return `task/${batch}.${padded(index, 9)}`
+}
+
+/** Beside the other manifests of its batch: keys that lie together are sorted together, and CIDs alone lie anywhere. */
+export function bundleKey(batch: BatchId, cid: string): string {
+  return `bundle/${batch}/${cid}`
+}
+
+export function openKey(id: BatchId): string {
+  return `open/${id}`
+}
+
+export function recentKey(order: number): string {
+  return `recent/${padded(order, 12)}`
+}
+
+export function ownKey(by: PeerIdString, order: number): string {
+  return `${ownPrefix(by)}${padded(order, 12)}`
+}
+
+export function ownPrefix(by: PeerIdString): string {
+  return `own/${by}/`
+}
+
+export function nameKey({ by, name }: { readonly by: PeerIdString; readonly name: string }, order: number): string {
+  return `${namePrefix(by, name)}${padded(order, 12)}`
+}
+
+export function namePrefix(by: PeerIdString, name: string): string {
+  return `name/${by}/${encodeURIComponent(name)}/`
+}
+
+export function nodeKey(id: PeerIdString): string {
+  return `node/${id}`
+}
+
+export function linkKey(id: PeerIdString): string {
+  return `link/${id}`
+}
+
+export function outKey(id: PeerIdString, seq: number): string {
+  return `out/${id}/${padded(seq, 16)}`
+}
+
+/** The newest task of a client's that decided the bundle and is ready. */
+export function doneKey(by: PeerIdString, cid: string): string {
+  return `done/${by}/${cid}`
+}
+
+/** What a node alone decided lies together. */
+export function aloneKey(node: PeerIdString, task: TaskId): string {
+  return `alone/${node}/${task}`
+}
+
+export function recheckKey(task: TaskId): string {
+  return `recheck/${task}`
+}
+
+export function revisedKey(task: TaskId): string {
+  return `revised/${taskKey(task).slice('task/'.length)}`
+}
+
+export function lateKey(id: ReplicaId): string {
+  return `late/${id}`
+}
+
+function padded(number: number, digits: number): string {
+  return String(number).padStart(digits, '0')
+}

@@ -1,0 +1,217 @@
+/** `task/<batch>.<index>`: a task with its replicas. Encoding is compact (lists, not maps: half the time and no key sorting) because a task is written four times in its life. */
+import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
+import type { PeerIdString, TaskId } from '#protocol/ids'
+import type { FailureCode } from '#protocol/owner/messages'
+import { type Held, type HeldRow, heldOf, writeHeld } from './held-records.ts'
+import { decodeRecord as decode, RECORD_VERSION } from './record-version.ts'
+import { WRITER, writeTexts } from './record-writer.ts'
+import { NO_STANDING, type Standing } from './standing.ts'
+import type { ReplicaState, TaskState, Verdict } from './states.ts'
+
+/** What was agreed on, and what is kept of it. CIDs as text. */
+export interface Decision {
+  readonly vote: string
+  readonly atMs: number
+  readonly exitCode: number
+  readonly output: string
+  readonly stdout: string
+  readonly stderr: string
+  readonly bytes: number
+  /** True once the three are here and pinned, or are the well-known empty ones. */
+  readonly held: boolean
+}
+
+export interface ReplicaRecord {
+  readonly attempt: number
+  readonly node: PeerIdString
+  readonly state: ReplicaState
+  /** When it got into this state. */
+  readonly atMs: number
+  /** The epoch that its lease was issued in, which it keeps over a coordinator's restart. */
+  readonly epoch: number
+  /** UUIDs of its node's GPUs that are its alone. */
+  readonly gpus: readonly string[]
+  /** The right to run was given. */
+  readonly granted: boolean
+  /** How long it ran, until it ended or was lost; more than one such time is added up. */
+  readonly ranMs: number
+  /** Once reported. */
+  readonly vote: string | null
+  readonly exitCode: number | null
+  readonly reason: string | null
+  readonly verdict: Verdict | null
+  /** Class of a returned replica and what was said, or why it was lost. */
+  readonly fault: { readonly class: string; readonly message: string } | null
+  /** Made for an idle node, beside the replicas that the task needs. */
+  readonly copy: boolean
+  /** What was known of its node when it was leased. */
+  readonly standing: Standing
+}
+
+export interface TaskRecord {
+  readonly id: TaskId
+  /** '' while it waits for what it takes from others: sources-records.ts. */
+  readonly bundle: string
+  readonly createdAtMs: number
+  /** When its first replica was leased. */
+  readonly startedAtMs: number | null
+  readonly endedAtMs: number | null
+  readonly state: TaskState
+  readonly failure: { readonly code: FailureCode; readonly message: string } | null
+  readonly decision: Decision | null
+  /** Times that its agreed output was lost. */
+  readonly outputLosses: number
+  readonly replicas: readonly ReplicaRecord[]
+  /** By itself, not with its batch. */
+  readonly held: Held | null
+  /** The task that decided the same bundle before, whose decision and receipt it has. */
+  readonly repeats: TaskId | null
+}
+
+/** Throws when the bytes are not a record that this version wrote: the store is corrupt. */
+export function decodeTaskRecord(bytes: Uint8Array): TaskRecord {
+  const [id, bundle, createdAtMs, startedAtMs, endedAtMs, state, failure, decision, outputLosses, replicas, held = null, repeats = null] = decode<
+    [
+      TaskId,
+      string,
+      number,
+      number | null,
+      number | null,
+      TaskState,
+      [FailureCode, string] | null,
+      [string, number, number, string, string, string, number, boolean] | null,
+      number,
+      ReplicaRow[],
+      HeldRow?,
+      (TaskId | null)?
+    ]
+  >('task', bytes)
+  return {
+    id,
+    bundle,
+    createdAtMs,
+    startedAtMs,
+    endedAtMs,
+    state,
+    failure: failure === null ? null : { code: failure[0], message: failure[1] },
+    decision: decision === null ? null : decisionOf(decision),
+    outputLosses,
+    replicas: replicas.map((row) => replicaOf(row, decision?.[0])),
+    held: heldOf(held),
+    repeats
+  }
+}
+
+export function encodeTaskRecord(task: TaskRecord): Uint8Array {
+  const { id, bundle, createdAtMs, startedAtMs, endedAtMs, state, failure, decision, outputLosses, replicas, held, repeats } = task
+  // Few are held or answered at once, and this is written four times for each.
+  const plain = held === null && repeats === null
+  WRITER.list(plain ? 11 : 13)
+    .int(RECORD_VERSION)
+    .text(id)
+    .text(bundle)
+    .int(createdAtMs)
+    .int(startedAtMs)
+    .int(endedAtMs)
+    .text(state)
+  if (failure === null) WRITER.nil()
+  else WRITER.list(2).text(failure.code).text(failure.message)
+  if (decision === null) WRITER.nil()
+  else {
+    const { vote, atMs, exitCode, output, stdout, stderr, bytes, held } = decision
+    WRITER.list(8).text(vote).int(atMs).int(exitCode).text(shorten(output)).text(shorten(stdout)).text(shorten(stderr)).int(bytes).flag(held)
+  }
+  WRITER.int(outputLosses).list(replicas.length)
+  for (const replica of replicas) writeReplica(replica, decision?.vote)
+  if (!plain) {
+    writeHeld(held)
+    WRITER.text(repeats)
+  }
+  return WRITER.done()
+}
+
+/** Most runs leave one of the three empty. */
+const SHORT: ReadonlyMap<string, string> = new Map([
+  [EMPTY_DIRECTORY, 'd'],
+  [EMPTY_FILE, 'f']
+])
+
+const LONG: ReadonlyMap<string, string> = new Map([...SHORT].map(([long, short]) => [short, long]))
+
+function shorten(cid: string): string {
+  return SHORT.get(cid) ?? cid
+}
+
+function lengthen(cid: string): string {
+  return LONG.get(cid) ?? cid
+}
+
+function writeReplica(replica: ReplicaRecord, agreed: string | undefined): void {
+  const { attempt, node, state, atMs, epoch, gpus, granted, ranMs, vote, exitCode, reason, verdict, fault, copy, standing } = replica
+  const known = standing.row > 0 || standing.alone
+  // Most have no GPU and need no standing, and say nothing of it.
+  WRITER.list(known ? 16 : gpus.length === 0 ? 13 : 14)
+    .int(attempt)
+    .text(node)
+    .text(state)
+    .int(atMs)
+    .int(epoch)
+    .flag(granted)
+  if (vote !== null && vote === agreed) WRITER.flag(true)
+  else WRITER.text(vote)
+  WRITER.int(exitCode).text(reason).text(verdict).int(ranMs)
+  if (fault === null) WRITER.nil()
+  else WRITER.list(2).text(fault.class).text(fault.message)
+  WRITER.flag(copy)
+  if (known || gpus.length > 0) writeTexts(gpus)
+  if (known) WRITER.int(standing.row).flag(standing.alone)
+}
+
+type ReplicaRow = [
+  number,
+  PeerIdString,
+  ReplicaState,
+  number,
+  number,
+  boolean,
+  /** True for what was agreed. */
+  string | true | null,
+  number | null,
+  string | null,
+  Verdict | null,
+  ranMs: number,
+  [string, string] | null,
+  boolean,
+  (readonly string[])?,
+  number?,
+  boolean?
+]
+
+const NO_GPUS: readonly string[] = []
+
+function replicaOf(
+  [attempt, node, state, atMs, epoch, granted, vote, exitCode, reason, verdict, ranMs, fault, copy, gpus = NO_GPUS, row = 0, alone = false]: ReplicaRow,
+  agreed: string | undefined
+): ReplicaRecord {
+  return {
+    attempt,
+    node,
+    state,
+    atMs,
+    epoch,
+    gpus,
+    granted,
+    ranMs,
+    vote: vote === true ? (agreed ?? null) : vote,
+    exitCode,
+    reason,
+    verdict,
+    fault: fault === null ? null : { class: fault[0], message: fault[1] },
+    copy,
+    standing: row === 0 && !alone ? NO_STANDING : { row, alone }
+  }
+}
+
+function decisionOf([vote, atMs, exitCode, output, stdout, stderr, bytes, held]: [string, number, number, string, string, string, number, boolean]): Decision {
+  return { vote, atMs, exitCode, output: lengthen(output), stdout: lengthen(stdout), stderr: lengthen(stderr), bytes, held }
+}

@@ -1,0 +1,57 @@
+/** What is judged after the decision: results that come late, decisions that are looked at again, and what came of it. */
+import type { PeerIdString, TaskId } from '#protocol/ids'
+import { decodeRecord as decode, encodeRecord as encode } from './record-version.ts'
+
+export interface RecheckRecord {
+  /** Who alone decided it, and how; '' until that was read. */
+  readonly node: PeerIdString
+  readonly vote: string
+  /** The task that runs it again; null until there is one. */
+  readonly by: TaskId | null
+}
+
+export interface RevisedRecord {
+  /** open: the other nodes did not agree either. */
+  readonly verdict: 'confirmed' | 'revoked' | 'open'
+  readonly by: TaskId
+  /** What a quorum of others agreed on; '' when there was none. */
+  readonly vote: string
+  readonly atMs: number
+}
+
+export interface LateRecord {
+  readonly node: PeerIdString
+  readonly vote: string
+  /** Another vote is wrong; else, as outputs that differ may agree, it tells nothing. */
+  readonly exact: boolean
+  readonly atMs: number
+  /** The node that alone decided it, if one did. */
+  readonly alone: PeerIdString | null
+}
+
+export function encodeLateRecord({ node, vote, atMs, exact, alone }: LateRecord): Uint8Array {
+  return encode([node, vote, atMs, exact, alone])
+}
+
+export function decodeLateRecord(bytes: Uint8Array): LateRecord {
+  const [node, vote, atMs, exact = true, alone = null] = decode<[PeerIdString, string, number, boolean?, (PeerIdString | null)?]>('late', bytes)
+  return { node, vote, atMs, exact, alone }
+}
+
+export function encodeRecheckRecord({ node, vote, by }: RecheckRecord): Uint8Array {
+  return encode([node, vote, by])
+}
+
+export function decodeRecheckRecord(bytes: Uint8Array): RecheckRecord {
+  const [node, vote, by] = decode<[PeerIdString, string, TaskId | null]>('recheck', bytes)
+  return { node, vote, by }
+}
+
+export function encodeRevisedRecord({ verdict, by, vote, atMs }: RevisedRecord): Uint8Array {
+  return encode([verdict, by, vote, atMs])
+}
+
+export function decodeRevisedRecord(bytes: Uint8Array): RevisedRecord {
+  const [verdict, by, vote, atMs] = decode<[RevisedRecord['verdict'], TaskId, string, number]>('revised', bytes)
+  return { verdict, by, vote, atMs }
+}
