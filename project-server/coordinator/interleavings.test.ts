@@ -11,6 +11,7 @@ const batch = fc.nat({ max: 5 })
 const TOLERANT = { kind: 'tolerance' as const, rules: { abs: 0, rel: 0, files: [] } }
 const policy = fc.constantFrom<Partial<TaskPolicy>[]>(
   { minQuorum: 1, targetResults: 1, copies: 'idle' as const },
+  { minQuorum: 1, targetResults: 1, nodes: ['node 5'] },
   { minQuorum: 2, targetResults: 2 },
   { minQuorum: 2, targetResults: 3, copies: 'idle' as const },
   { minQuorum: 3, targetResults: 3, maxSuccessResults: 5, maxTotalResults: 5 },

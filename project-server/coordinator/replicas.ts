@@ -113,16 +113,17 @@ export function lose(
   nowMs: number
 ): void {
   replica.fault = { class: why.class ?? 'lost', message: why.message }
+  lookPastAgain(replica)
   replica.node.lost++
   state.out.node(replica.node)
   moveReplica(state, replica, 'lost', nowMs)
   if (why.tell === true) tellCancelled(state, replica, 'lost', nowMs)
 }
 
-/** lost -> leased | running: the node is back with it in hand and no other node has taken its place. */
+/** lost -> leased | running: the node is back with it in hand and no other run has taken its place. */
 export function revive(state: State, replica: Replica, nowMs: number): boolean {
   const { task, node } = replica
-  if (replica.state !== 'lost' || task.decision !== null || task.wanted === 0) return false
+  if (replica.state !== 'lost' || task.decision !== null || task.wanted === 0 || isFollowed(replica)) return false
   if (replica.gpus.some((uuid) => node.gpusTaken?.has(uuid)) || isOnOther(task, node) || isOtherClass(task, node)) return false
   node.lost--
   state.out.node(node)
@@ -135,8 +136,7 @@ export function revive(state: State, replica: Replica, nowMs: number): boolean {
 /** live -> returned. `fault.class`: node | input | owner. */
 export function giveBack(state: State, replica: Replica, fault: { readonly class: string; readonly message: string }, nowMs: number): void {
   replica.fault = { class: fault.class, message: fault.message.slice(0, MESSAGE_CHARS_MAX) }
-  // The node may be given the task again, and has perhaps looked past it.
-  if (fault.class === 'owner') replica.task.group.cursors.setBack(replica.task.order)
+  lookPastAgain(replica)
   if (fault.class === 'node') {
     replica.node.errors++
     state.out.node(replica.node)
@@ -145,21 +145,34 @@ export function giveBack(state: State, replica: Replica, fault: { readonly class
   moveReplica(state, replica, 'returned', nowMs)
 }
 
+/** Its node may be given the task again, or one of another class may, and they have perhaps looked past it. */
+function lookPastAgain({ task }: Replica): void {
+  task.group.cursors.setBack(task.order)
+}
+
 /** live -> returned, unharmed, and its node told to end it: the coordinator wants it back. It may be given to that node again. */
 export function takeBack(state: State, replica: Replica, message: string, nowMs: number): void {
   giveBack(state, replica, { class: 'owner', message }, nowMs)
   tellCancelled(state, replica, 'held', nowMs)
 }
 
-/** True when the task may not be leased to the node (again): it has or had a replica of it, decided alone what is looked at again, or is of another platform than who has. What an owner gave back unharmed does not count, nor a copy that yielded. */
+/** True when the task may not be leased to the node (again): it has or had a replica of it, decided alone what is looked at again, or is of another platform than who has. What an owner gave back unharmed does not count, nor a copy that yielded, nor what failed on a node that was named. */
 export function isBarred(task: Task, node: Node): boolean {
   for (const replica of task.replicas) if (replica.node === node && bars(replica)) return true
   return isOnOther(task, node) || task.batch.rechecks?.get(task.index)?.node === node.id
 }
 
-export function bars(replica: Replica): boolean {
-  if (replica.copy && replica.state === 'cancelled') return false
-  return replica.state !== 'returned' || replica.fault?.class !== 'owner'
+export function bars({ copy, state, fault, task }: Replica): boolean {
+  if (copy && state === 'cancelled') return false
+  // Who names nodes has no others: a fault, or a loss, is tried again there while its budget lasts. A vote is one vote.
+  if (task.batch.policy.nodes.length > 0 && (state === 'lost' || (state === 'returned' && fault?.class === 'node'))) return false
+  return state !== 'returned' || fault?.class !== 'owner'
+}
+
+/** Its node runs the task once more, or has done so: what was lost comes too late to be a vote of its own. */
+export function isFollowed(replica: Replica): boolean {
+  const { task, node } = replica
+  return task.replicas.some((other) => other !== replica && other.node === node && (isLive(other.state) || other.state === 'reported'))
 }
 
 /** A cancelled run has ended, or is assumed to have. */

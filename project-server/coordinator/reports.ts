@@ -12,7 +12,7 @@ import { type Node, outgoingOf, type Replica } from './model.ts'
 import { encodeSeal, type StoredResult, sealId, sealKey } from './receipt-records.ts'
 import { askRechecks } from './rechecks.ts'
 import { dropAwaited, takeRemains } from './remains.ts'
-import { close, giveBack, lose, moveReplica } from './replicas.ts'
+import { close, giveBack, isFollowed, lose, moveReplica } from './replicas.ts'
 import { isOtherClass } from './same-class.ts'
 import type { State } from './state.ts'
 import { isLive } from './states.ts'
@@ -90,8 +90,8 @@ function report(state: State, replica: Replica, { result, signed }: { result: Re
     if (isLive(replica.state)) giveBack(state, replica, { class: 'node', message: fault }, nowMs)
     return false
   }
-  if (replica.state === 'lost' && (isOnOther(task, replica.node) || isOtherClass(task, replica.node))) {
-    // The task has begun again on another platform or class of hosts: what it would be compared with is not of its kind.
+  if (replica.state === 'lost' && (isOnOther(task, replica.node) || isOtherClass(task, replica.node) || isFollowed(replica))) {
+    // The task has begun again on another platform or class, with which it cannot be compared, or on this node, which has one vote.
     outgoingOf(replica.node).release.push(replica.id)
     state.out.speak(replica.node)
     return false

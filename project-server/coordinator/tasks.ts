@@ -19,7 +19,7 @@ import { startPull } from './pulls.ts'
 import { receiptKey, resultKey } from './receipt-records.ts'
 import { askRechecks, endRecheck } from './rechecks.ts'
 import { keepRemains } from './remains.ts'
-import { cancel } from './replicas.ts'
+import { cancel, isFollowed } from './replicas.ts'
 import { want } from './scheduler.ts'
 import { batchOver, taskOver } from './sources.ts'
 import type { State } from './state.ts'
@@ -130,7 +130,7 @@ function decide(state: State, task: Task, vote: string, nowMs: number): void {
   for (const replica of task.replicas) {
     if (replica.state === 'reported') compare(state, replica, vote)
     else if (replica.state === 'lost' || isLive(replica.state)) {
-      if (replica.granted) keepLate(state, replica, { vote, nowMs, alone: aloneBy(task, vote) })
+      if (replica.granted && !isFollowed(replica)) keepLate(state, replica, { vote, nowMs, alone: aloneBy(task, vote) })
       if (isLive(replica.state)) cancel(state, replica, 'decided', nowMs)
     }
   }

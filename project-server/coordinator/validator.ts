@@ -72,7 +72,8 @@ export function judge(ballots: readonly Ballot[], policy: TaskPolicy, agrees?: A
   if (best >= policy.minQuorum && lacks <= 0) return { kind: 'decided', vote }
   // Believed when it was given the task, and nobody says otherwise.
   if (votes.some(({ standing }) => standing.alone) && votes.every((other) => other.vote === vote)) return { kind: 'decided', vote }
-  if (inputs >= INPUT_FAULTS_MAX) return { kind: 'failed', code: 'input', message: inputMessage }
+  // One that is alone named is believed: there is nobody to ask.
+  if (inputs >= (policy.nodes.length === 1 ? 1 : INPUT_FAULTS_MAX)) return { kind: 'failed', code: 'input', message: inputMessage }
   const waiting = agrees === undefined ? [] : uncompared(votes, agrees)
   // Fewer than a quorum decide nothing, so that nothing is fetched for them.
   const pairs = votes.length < policy.minQuorum ? [] : waiting

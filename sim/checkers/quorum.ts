@@ -60,7 +60,7 @@ export function predict(all: readonly ReplicaSeen[], policy: TaskPolicy): Predic
   const broken = replicas.filter(({ state, vote, fault }) => vote === null && (state === 'lost' || fault === 'node')).length
   const inputs = replicas.filter(({ vote, fault }) => vote === null && fault === 'input').length
   const live = all.filter(({ state }) => ['leased', 'preparing', 'running', 'uploading'].includes(state)).length
-  if (inputs >= INPUT_FAULTS) return { kind: 'failed', code: 'input' }
+  if (inputs >= (policy.nodes.length === 1 ? 1 : INPUT_FAULTS)) return { kind: 'failed', code: 'input' }
   if (said.size >= policy.maxSuccessResults) return { kind: 'failed', code: 'no_agreement' }
   if (broken >= policy.maxErrorResults) return { kind: 'failed', code: 'too_many_errors' }
   const lacking = Math.max(policy.targetResults - said.size, policy.minQuorum - best, policy.doubtPpm > 0 ? 1 : 0)

@@ -225,9 +225,11 @@ export class Tasks {
     const { complaints } = this.#ports
     const policy = this.#policyOf(task.id)
     const yielded = task.replicas.filter(({ state, copy }) => copy && state === 'cancelled')
-    const nodes = task.replicas
-      .filter((replica) => !yielded.includes(replica) && (replica.state !== 'returned' || replica.fault?.class !== 'owner'))
-      .map(({ node }) => node)
+    // Where nodes were named, what failed or was lost is tried again there.
+    const named = policy.nodes.length > 0
+    const again = ({ state, fault }: ReplicaRecord): boolean =>
+      (state === 'returned' && (fault?.class === 'owner' || (named && fault?.class === 'node'))) || (named && state === 'lost')
+    const nodes = task.replicas.filter((replica) => !yielded.includes(replica) && !again(replica)).map(({ node }) => node)
     const copies = task.replicas.filter(({ copy }) => copy).length
     const issued = task.replicas.length - copies
     if (copies > 0) this.#ports.sometimes.see('an idle node ran a copy')

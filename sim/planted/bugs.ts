@@ -114,8 +114,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: 'a lost lease is renewed after another node has its place',
     file: 'project-server/coordinator/replicas.ts',
-    line: ' || task.decision !== null || task.wanted === 0) return false',
-    instead: ' || task.decision !== null) return false'
+    line: ' || task.decision !== null || task.wanted === 0 ||',
+    instead: ' || task.decision !== null ||'
   },
   {
     name: 'a hold lasts until somebody gives something back',

@@ -567,14 +567,16 @@ export class Chaos {
 
   /** What a task is said to wait for must be so: above all, no node may be free for it. */
   #looksWhy(): void {
-    for (const { id } of this.batches) {
+    for (const { id, policy } of this.batches) {
       const view = this.#coordinator.why(id)
       if (view === undefined) continue
       this.#count(`waits for ${view.waitsFor}`)
       const free = view.nodes?.find(({ reason }) => reason === 'free')
       if (free !== undefined) throw new Error(`${view.task} waits although ${free.nodes[0]?.id} is free for it`)
       const counted = view.nodes?.reduce((total, { count }) => total + count, 0)
-      if (counted !== undefined && counted !== this.#coordinator.nodes().length)
+      const known = this.#coordinator.nodes()
+      const neverCame = policy.nodes.filter((name) => !known.some((node) => node.id === name))
+      if (counted !== undefined && counted !== known.length + neverCame.length)
         throw new Error(`${view.task}: ${counted} reasons for other nodes than there are`)
     }
   }

@@ -12,7 +12,7 @@ import { decodeNodeRecord } from '#project-server/coordinator/node-records'
 import { TASK_COPIES_MAX } from '#project-server/coordinator/policy'
 import { decodeLeftRecord, leftKey } from '#project-server/coordinator/remains-records'
 import { isLive, isTerminal, REPLICA_MOVES, type ReplicaState, TASK_MOVES } from '#project-server/coordinator/states'
-import { decodeTaskRecord, type TaskRecord } from '#project-server/coordinator/task-records'
+import { decodeTaskRecord, type ReplicaRecord, type TaskRecord } from '#project-server/coordinator/task-records'
 import type { Change } from '#project-server/ports'
 import type { TaskPolicy } from '#protocol/bundle/policy'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
@@ -170,10 +170,12 @@ export class Safety {
     // Nobody runs it before it has what it takes from others.
     if (task.bundle === '') assert.equal(task.replicas.length, 0, `${task.id} has replicas and no bundle`)
     else this.#checkSources(task.id)
-    // [4] One node, one replica; only what was given back unharmed may be tried there again.
-    const nodes = task.replicas
-      .filter(({ state, fault, copy }) => (state !== 'returned' || fault?.class !== 'owner') && !(copy && state === 'cancelled'))
-      .map(({ node }) => node)
+    // [4] One node, one replica; only what was given back unharmed may be tried there again, and what failed or was lost where nodes were named.
+    const again = ({ state, fault, copy }: ReplicaRecord): boolean =>
+      (state === 'returned' && (fault?.class === 'owner' || (policy.nodes.length > 0 && fault?.class === 'node'))) ||
+      (state === 'lost' && policy.nodes.length > 0) ||
+      (copy && state === 'cancelled')
+    const nodes = task.replicas.filter((replica) => !again(replica)).map(({ node }) => node)
     assert.equal(new Set(nodes).size, nodes.length, `${task.id} is twice on one node: ${nodes.join(', ')}`)
     assert.ok(task.replicas.length <= (this.#held.get(task.id) ?? task.replicas.length), `${task.id} is held and got a new replica`)
     this.#checkClass(before, task, policy)
