@@ -84,9 +84,14 @@ function namedRefusal(state: State, { by, bundles, policy: { nodes, tags, sameCl
 
 /** Nothing | created, and staged with the last part. */
 export function submit(state: State, event: Submit, nowMs: number): void {
+  if (submitRefusal(state, event) === undefined) accept(state, event, nowMs)
+}
+
+/** The same whatever its client may: what the project itself has to run is never refused. */
+export function accept(state: State, event: Submit, nowMs: number): void {
   const { batch: id } = event
   let batch = state.batches.get(id)
-  if (submitRefusal(state, event) !== undefined || (state.known.has(id) && batch?.open !== true)) return
+  if (state.known.has(id) && batch?.open !== true) return
   batch ??= open(state, event, nowMs)
   // A part that was sent again, because its answer was lost, has its tasks already.
   const from = event.from ?? batch.tasks.length

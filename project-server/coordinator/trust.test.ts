@@ -156,6 +156,18 @@ describe('what a node alone decided, when it turns out wrong (F16)', () => {
     return { world, lies }
   }
 
+  it('is run again although its client has all that it may have', async () => {
+    const world = await town(['a', 'b', 'c'], TRUSTED)
+    const lies = await untilAlone(world, node(world, 'a'), { tasks: 3, output: 'a lie' })
+    invite(world)
+    world.submit(batchId(9_000), [plainBundle('compared')], { minQuorum: 2, targetResults: 3 })
+    world.apply({ kind: 'client', client: 'owner', settings: { tasks: 1, batches: 1, diskBytes: 1 } })
+    world.work(node(world, 'a'), { output: 'another lie' })
+    world.work(node(world, 'b'), { output: 'the truth' })
+    for (let round = 0; round < 5; round++) for (const id of ['b', 'c']) world.work(node(world, id), { output: 'the truth' })
+    for (const lie of lies) assert.equal(decodeRevisedRecord(world.store.peek(revisedKey(lie)) ?? new Uint8Array(0)).verdict, 'revoked')
+  })
+
   it('is run again by others and revoked; the receipts stay as what they say', async () => {
     const { world, lies } = await sleeper()
     const receipts = lies.map((task) => world.receipts.get(task))
