@@ -8,7 +8,7 @@
  */
 import { type BatchId, type PeerIdString, parseTaskId, type TaskId } from '#protocol/ids'
 import { recheckKey, revisedKey } from './keys.ts'
-import type { Task } from './model.ts'
+import type { Node, Task } from './model.ts'
 import type { State } from './state.ts'
 import { decodeRecheckRecord, encodeRecheckRecord, encodeRevisedRecord, type RevisedRecord } from './trust-records.ts'
 
@@ -28,19 +28,20 @@ export function askRechecks(state: State, tasks: readonly TaskId[], node: PeerId
   request(state, tasks)
 }
 
-/** A task came to its end: what it was to look at is confirmed, revoked, or still open when there was no agreement. */
-export function endRecheck(state: State, { batch, index, id, decision }: Task, nowMs: number): void {
+/** A task came to its end: what it was to look at is confirmed, revoked, or still open when there was no agreement. Answers whom a quorum has proved wrong. */
+export function endRecheck(state: State, { batch, index, id, decision }: Task, nowMs: number): Node | undefined {
   const recheck = batch.rechecks?.get(index)
-  if (recheck === undefined) return
+  if (recheck === undefined) return undefined
   const { task, node, vote } = recheck
   const verdict: RevisedRecord['verdict'] = decision === null ? 'open' : decision.vote === vote ? 'confirmed' : 'revoked'
   state.out.delete(recheckKey(task))
   state.out.put(revisedKey(task), encodeRevisedRecord({ verdict, by: id, vote: decision?.vote ?? '', atMs: nowMs }))
   const accused = state.nodes.get(node)
-  if (verdict !== 'revoked' || accused === undefined) return
+  if (verdict !== 'revoked' || accused === undefined) return undefined
   accused.valid--
   accused.invalid++
   state.out.node(accused)
+  return accused
 }
 
 /** After a restart. */

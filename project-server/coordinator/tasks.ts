@@ -25,7 +25,7 @@ import { batchOver, taskOver } from './sources.ts'
 import type { State } from './state.ts'
 import { isLive, isTerminal } from './states.ts'
 import { moveTask } from './task-moves.ts'
-import { confirm, decidedAlone, refute } from './trust.ts'
+import { confirm, decidedAlone, distrust, refute } from './trust.ts'
 import { encodeLateRecord, type LateRecord } from './trust-records.ts'
 
 /** Called once for each task whose replicas changed in an event. */
@@ -185,7 +185,9 @@ export function fail(state: State, task: Task, failure: TaskFailure, nowMs: numb
 function end(state: State, task: Task, nowMs: number): void {
   const { batch, bundle } = task
   task.endedAtMs = nowMs
-  endRecheck(state, task, nowMs)
+  const accused = endRecheck(state, task, nowMs)
+  // It may have been doubted for this one task alone, and be believed still.
+  if (accused !== undefined && accused.row > 0) distrust(state, accused)
   want(state, task, 0)
   task.pull = null
   state.waitingPulls.delete(task)
