@@ -17,7 +17,7 @@ import type { Event } from './events.ts'
 import { bundleKey } from './keys.ts'
 import type { Batch, Task } from './model.ts'
 import { MESSAGE_CHARS_MAX } from './policy.ts'
-import { batchFault, expects, link, named } from './sources.ts'
+import { batchFault, expects, less, link, named } from './sources.ts'
 import { encodeSourcesRecord, sourcesKey } from './sources-records.ts'
 import type { State } from './state.ts'
 import { isTerminal } from './states.ts'
@@ -101,17 +101,6 @@ function releaseWhole(state: State, batch: Batch): void {
   const { failed, killed } = batch.counts
   const fault = failed + killed === 0 ? null : batchFault(batch)
   for (const task of batch.dependents?.whole.splice(0) ?? []) less(state, task, fault)
-}
-
-/** One source less to wait for, unless it is one of several and not the last. */
-function less(state: State, task: Task, fault: string | null, last = true): void {
-  const { waits } = task
-  if (waits === null || isTerminal(task.state)) return
-  if (fault !== null && !waits.sources.allowFailed) {
-    state.doomed.push({ task, message: fault })
-    return
-  }
-  if (last && --waits.missing === 0) state.complete.push(task)
 }
 
 function failOne(state: State, task: Task, message: string, nowMs: number): void {

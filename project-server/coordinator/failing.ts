@@ -5,6 +5,7 @@
 import { hold } from './holds.ts'
 import type { Batch, Replica, Task } from './model.ts'
 import type { State } from './state.ts'
+import { totalOf } from './sweeps.ts'
 
 /** Of a batch's tasks, so many have to be over before it can be said to only fail (BOINC issue 6857: 10 %). */
 const FAILING_SHARE = 0.1
@@ -14,12 +15,13 @@ const DEATH_MS_MAX = 600_000
 /** A task of the batch that was run has failed. */
 export function holdFailing(state: State, batch: Batch, nowMs: number): void {
   const { failingMin } = state.policy
-  const { counts, tasks, queuedAtMs, createdAtMs } = batch
+  const { counts, queuedAtMs, createdAtMs } = batch
+  const tasks = totalOf(batch)
   if (failingMin === 0 || counts.ready > 0 || batch.held !== null || batch.open) return
-  if (counts.failed < Math.max(failingMin, Math.ceil(tasks.length * FAILING_SHARE))) return
+  if (counts.failed < Math.max(failingMin, Math.ceil(tasks * FAILING_SHARE))) return
   // Nothing is left to be held, or somebody wants it to go on as it is.
   if (counts.created + counts.running + counts.validating === 0 || queuedAtMs > createdAtMs) return
-  const reason = `${counts.failed} of its ${tasks.length} tasks failed and none succeeded; release it to let it go on all the same`
+  const reason = `${counts.failed} of its ${tasks} tasks failed and none succeeded; release it to let it go on all the same`
   hold(state, batch, { by: state.project, reason, nowMs })
 }
 

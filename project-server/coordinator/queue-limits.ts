@@ -6,6 +6,7 @@
 import type { TaskFailure } from './events.ts'
 import type { Batch, Task } from './model.ts'
 import type { State } from './state.ts'
+import { isUnmade } from './sweeps.ts'
 import { kill } from './tasks.ts'
 
 export class QueueLimits {
@@ -31,7 +32,8 @@ export class QueueLimits {
       if (batch.open || batch.held !== null) continue
       const { tasks, queuedAtMs, policy } = batch
       let next = from
-      for (; next < tasks.length; next++) {
+      // Those of a sweep that come yet are looked at when they are there.
+      for (; next < tasks.length && !isUnmade(batch, next); next++) {
         const task = tasks.get(next)
         if (task === undefined || task.startedAtMs !== null || task.held !== null || task.waits !== null) continue
         if (nowMs - Math.max(task.createdAtMs, queuedAtMs) < policy.queueLimitMs) break

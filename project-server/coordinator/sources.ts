@@ -11,6 +11,7 @@ import type { Batch, Dependents, Task } from './model.ts'
 import { RANGES_MAX, SOURCE_DEPTH_MAX, SOURCE_LINKS_MAX } from './policy.ts'
 import { encodeSourcesRecord, sourcesKey } from './sources-records.ts'
 import type { State } from './state.ts'
+import { isTerminal } from './states.ts'
 import { isUnmade } from './sweeps.ts'
 
 type Submit = Extract<Event, { kind: 'submit' }>
@@ -122,6 +123,29 @@ export function taskOver(state: State, task: Task): void {
 /** So is a batch. */
 export function batchOver(state: State, batch: Batch): void {
   if ((batch.dependents?.whole.length ?? 0) > 0) state.over.push(batch)
+}
+
+/** One source less to wait for, unless it is one of several and not the last. */
+export function less(state: State, task: Task, fault: string | null, last = true): void {
+  const { waits } = task
+  if (waits === null || isTerminal(task.state)) return
+  if (fault !== null && !waits.sources.allowFailed) {
+    state.doomed.push({ task, message: fault })
+    return
+  }
+  if (last && --waits.missing === 0) state.complete.push(task)
+}
+
+/** The tasks of a sweep that were not made are killed: whoever waits for one of them waits for nothing more. */
+export function unmadeOver(state: State, batch: Batch): void {
+  const { dependents } = batch
+  if (dependents === null) return
+  for (const [index, tasks] of dependents.one) {
+    if (batch.tasks.get(index) !== undefined) continue
+    dependents.one.delete(index)
+    state.sourceLinks -= tasks.length
+    for (const task of tasks) less(state, task, `${named(`${batch.id}.${index}`)} was killed`)
+  }
 }
 
 /** How a task is called in the failure of another. */

@@ -5,6 +5,7 @@
 import type { Batch, Replica } from './model.ts'
 import { TAIL_SHARE } from './policy.ts'
 import type { State } from './state.ts'
+import { totalOf } from './sweeps.ts'
 
 /** Before so many runs of a batch have ended nobody knows what is long. */
 const SAMPLES_MIN = 5
@@ -110,9 +111,10 @@ function goesOn({ replica, sinceMs }: Entry): boolean {
 }
 
 /** Only a batch's last tasks are not over, and what a run of it takes is known. */
-export function isTail({ open, counts, tasks, runs }: Batch): boolean {
+export function isTail(batch: Batch): boolean {
+  const { open, counts, runs } = batch
   if (open || runs.longMs === undefined) return false
-  return counts.created + counts.running + counts.validating <= Math.ceil(tasks.length * TAIL_SHARE)
+  return counts.created + counts.running + counts.validating <= Math.ceil(totalOf(batch) * TAIL_SHARE)
 }
 
 /** For the slow sweep: marks the tasks of new stragglers to be settled, which asks for a copy. Not until nodes have had time to come back after a restart: what took long was the coordinator. */

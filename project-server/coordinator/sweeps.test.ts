@@ -72,6 +72,33 @@ describe('a sweep', () => {
     assert.equal(one.coordinator.batch(ONE), undefined)
   })
 
+  it('killed before a task of it was made lets go who goes on without it, and fails who does not', async () => {
+    const one = await world(10_000)
+    const list = [{ name: '', of: `${ONE}.9000`, from: 0, count: 0, part: 'after' as const, path: '' }]
+    one.submit(TWO, [plainBundle('x'), plainBundle('y')], SINGLE, {
+      sources: new Map([
+        [0, { allowFailed: true, list }],
+        [1, { allowFailed: false, list }]
+      ])
+    })
+    one.apply({ kind: 'kill', batch: ONE, by: 'owner' })
+    assert.equal(one.record(`${TWO}.1`).failure?.message, `task ${ONE}.9000 was killed`)
+    one.work(one.join('n'))
+    assert.equal(one.record(`${TWO}.0`).state, 'ready')
+  })
+
+  it('ends tasks that waited too long, also those that were made later, after a restart and after a kill of a late one', async () => {
+    const one = await new CoordinatorWorld().start()
+    const count = SWEEP_AHEAD + 100
+    one.submit(ONE, [], { ...SINGLE, queueLimitMs: 10_000 }, { sweep: { template: plainBundle('{x}'), sweep: sweepOf(count) } })
+    one.apply({ kind: 'kill', batch: ONE, task: `${ONE}.${count - 1}`, by: 'owner' })
+    one.pass(1_000)
+    await one.start()
+    one.pass(30_000)
+    assert.equal(one.coordinator.batch(ONE), undefined)
+    assert.equal(one.record(`${ONE}.${count - 2}`).failure?.code, 'queue_limit')
+  })
+
   it('that is held makes nothing more until it is released', async () => {
     const one = await world(10_000)
     one.apply({ kind: 'hold', batch: ONE, by: 'owner', reason: '', stop: false })

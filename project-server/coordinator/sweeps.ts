@@ -11,6 +11,7 @@ import type { AcceptedBundle } from './events.ts'
 import type { Batch, Task } from './model.ts'
 import { LIVE_TASKS_MAX, SWEEP_AHEAD } from './policy.ts'
 import { decodeRecord, encodeRecord } from './record-version.ts'
+import { unmadeOver } from './sources.ts'
 import type { State } from './state.ts'
 import { count } from './task-moves.ts'
 import type { TaskRecord } from './task-records.ts'
@@ -143,8 +144,7 @@ export function killUnmade(state: State, batch: Batch): void {
   maker.next = maker.count
   maker.early.clear()
   state.sweeps.delete(batch)
-  for (const [index, tasks] of batch.dependents?.one ?? [])
-    if (batch.tasks.get(index) === undefined) for (const task of tasks) state.doomed.push({ task, message: `task ${taskId(batch.id, index)} was killed` })
+  unmadeOver(state, batch)
   state.out.batch(batch)
 }
 

@@ -41,13 +41,13 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: 'a task goes on before the last of those that it takes something from is over',
-    file: 'project-server/coordinator/dependents.ts',
+    file: 'project-server/coordinator/sources.ts',
     line: 'if (last && --waits.missing === 0)',
     instead: 'if (last && --waits.missing <= 1)'
   },
   {
     name: 'a failed task does not fail those that need it',
-    file: 'project-server/coordinator/dependents.ts',
+    file: 'project-server/coordinator/sources.ts',
     line: 'if (fault !== null && !waits.sources.allowFailed) {',
     instead: 'if (fault !== null && waits.missing > 1 && !waits.sources.allowFailed) {'
   },
