@@ -64,6 +64,16 @@ describe('independence (F18)', () => {
     assert.equal(nodesOf(town).length, 2)
   })
 
+  it('goes to another node of the place whose node was lost, where independence is required', async () => {
+    const town = await world({ a: { network: 'n1' }, b: { network: 'n1' } })
+    town.submit(BATCH, [bundle('x')], { independence: 'require', minQuorum: 1, targetResults: 1 })
+    const [first = ''] = nodesOf(town)
+    const lost = town.nodes.get(first)
+    assert.ok(lost !== undefined)
+    town.pass(20_000, [lost])
+    assert.deepEqual(nodesOf(town), [first, first === 'a' ? 'b' : 'a'])
+  })
+
   it('goes without no independent node where that is required, whatever time passes and through a restart', async () => {
     const town = await world({ a: { network: 'n1' }, b: { network: 'n1' } })
     town.submit(BATCH, [bundle('x')], { independence: 'require' })

@@ -6,6 +6,7 @@ import type { PeerIdString } from '#protocol/ids'
 import type { NodeOffer } from './events.ts'
 import type { Node, Replica, Task } from './model.ts'
 import { INDEPENDENCE_WAIT_MS } from './policy.ts'
+import { isLive } from './states.ts'
 
 /** Whose a node is and where it calls from, as far as that is known. */
 export type Origin = Pick<NodeOffer, 'owner' | 'network'>
@@ -57,9 +58,9 @@ export function tiesOf({ node: { offer }, task }: Replica): readonly string[] {
   return [...(offer.owner === null ? [] : [`owner ${offer.owner}`]), ...(offer.network === '' ? [] : [`network ${offer.network}`])]
 }
 
-/** What was given back or taken away says nothing. */
+/** What was given back, taken away or lost says nothing. Should a lost one report after all, its vote has a tie with that of who took its place, and counts once. */
 function holdsVoice({ state }: Replica): boolean {
-  return state !== 'returned' && state !== 'cancelled'
+  return isLive(state) || state === 'reported'
 }
 
 function shares(a: Origin, b: Origin): boolean {
