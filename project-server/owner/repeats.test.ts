@@ -3,6 +3,8 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { covers, DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
 import { batchId, bundle, CoordinatorWorld, offer, outputOf } from '#test/support/coordinator'
+import { recheckKey, revisedKey } from '../coordinator/keys.ts'
+import { encodeRecheckRecord, encodeRevisedRecord } from '../coordinator/trust-records.ts'
 import { storeViews } from './store-views.ts'
 import { Submissions } from './submit.ts'
 
@@ -85,6 +87,29 @@ describe('what was decided already (D16)', () => {
     work()
     await submit(batchId(3), TWO)
     assert.equal(at.record(`${batchId(3)}.0`).repeats, `${B}.0`)
+  })
+
+  it('is run again while one node alone decided it and that is looked at again, and when it was not confirmed', async () => {
+    const { at, submit } = await decided(TWO)
+    const write = (key: string, value: Uint8Array | null) => at.store.write(at.epoch, [{ key, value }])
+    const revised = (verdict: 'confirmed' | 'revoked' | 'open') => encodeRevisedRecord({ verdict, by: T, vote: '', atMs: 1 })
+    const isRepeated = async (number: number) => {
+      await submit(batchId(number), TWO)
+      return at.record(`${batchId(number)}.0`).repeats !== null
+    }
+    write(recheckKey(T), encodeRecheckRecord({ node: 'ann', vote: '', by: null }))
+    assert.equal(await isRepeated(3), false)
+    write(recheckKey(T), null)
+    write(revisedKey(T), revised('confirmed'))
+    assert.equal(await isRepeated(4), true)
+    write(revisedKey(T), revised('revoked'))
+    assert.equal(await isRepeated(5), false)
+  })
+
+  it('is found whatever was said of how it should get there', async () => {
+    const { at, submit } = await decided(TWO)
+    await submit(B, { ...TWO, copies: 'never', estimateMs: 1_000, priority: 3 })
+    assert.equal(at.record(`${B}.0`).repeats, T)
   })
 
   it('is computed again when its output is no longer here', async () => {

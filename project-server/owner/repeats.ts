@@ -10,8 +10,9 @@ import { type PeerIdString, parseTaskId } from '#protocol/ids'
 import { decodeBatchRecord } from '../coordinator/batch-records.ts'
 import { decodeDoneRecord } from '../coordinator/bundle-records.ts'
 import type { AcceptedBundle, Repeat } from '../coordinator/events.ts'
-import { batchKey, doneKey, taskKey } from '../coordinator/keys.ts'
+import { batchKey, doneKey, recheckKey, revisedKey, taskKey } from '../coordinator/keys.ts'
 import { decodeTaskRecord } from '../coordinator/task-records.ts'
+import { decodeRevisedRecord } from '../coordinator/trust-records.ts'
 import type { Store } from '../ports.ts'
 
 interface Wanted {
@@ -42,7 +43,11 @@ async function findRepeat(cid: string, by: PeerIdString, policy: TaskPolicy, sto
   const task = done === undefined ? undefined : decodeDoneRecord(done)
   const batch = task === undefined ? undefined : parseTaskId(task)?.batch
   if (task === undefined || batch === undefined) return undefined
-  const [record, parent] = await Promise.all([store.get(taskKey(task)), store.get(batchKey(batch))])
+  const [record, parent, doubted, revised] = await Promise.all(
+    [taskKey(task), batchKey(batch), recheckKey(task), revisedKey(task)].map((key) => store.get(key))
+  )
+  // What one node alone decided, and is looked at again or was not confirmed, is handed to nobody else.
+  if (doubted !== undefined || (revised !== undefined && decodeRevisedRecord(revised).verdict !== 'confirmed')) return undefined
   if (record === undefined || parent === undefined || !covers(decodeBatchRecord(parent).policy, policy)) return undefined
   const { state, decision } = decodeTaskRecord(record)
   return state === 'ready' && decision?.held === true ? { task, decision } : undefined

@@ -104,6 +104,8 @@ const BY_THE_WAY: ReadonlySet<string> = new Set<keyof TaskPolicy>([
   'priority',
   'queueLimitMs',
   'deadlineMs',
+  'estimateMs',
+  'copies',
   'force'
 ])
 
