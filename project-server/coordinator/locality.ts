@@ -91,6 +91,12 @@ export function isDue(task: Task): boolean {
   return task.passed >= PASSED_MAX
 }
 
+/** It waits for a node with its data: not for longer than anything does, though nobody may have looked at it since. */
+export function isHeldBack(task: Task, nowMs: number): boolean {
+  const { heldBackMs } = task
+  return heldBackMs !== null && !isDue(task) && nowMs >= heldBackMs && nowMs - heldBackMs < HELD_BACK_MS_MAX
+}
+
 /** Notes that the task waits for its data. */
 export function holdBack(task: Task, nowMs: number): void {
   task.heldBackMs ??= nowMs

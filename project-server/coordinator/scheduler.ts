@@ -8,7 +8,7 @@ import { isInTime } from './availability.ts'
 import { blockOf } from './clients.ts'
 import { belongsElsewhere, regroup } from './groups.ts'
 import { mustWait } from './independence.ts'
-import { choose, holdBack, isByData, isDue, isLocal, isNowhere, isOwn, nearest, type Rules, sameDataIn, shouldWait } from './locality.ts'
+import { choose, holdBack, isByData, isDue, isHeldBack, isLocal, isNowhere, isOwn, nearest, type Rules, sameDataIn, shouldWait } from './locality.ts'
 import { type Group, isHeld, type Node, type Replica, type Task } from './model.ts'
 import { kindLack, occupy, roomLack, vacate } from './needs.ts'
 import { isSpare } from './outlook.ts'
@@ -305,7 +305,7 @@ function nodeFor(state: State, task: Task, nowMs: number): Node | 'none' | 'barr
 /** A copy gives its place to the first task of the group that could have it; false when none does. What waits for a node with its data goes on waiting. */
 function yieldTo(state: State, group: Group, nowMs: number): boolean {
   for (const task of inOrder(group, 0)) {
-    const copy = task.heldBackMs === null ? copyFor(state, task, nowMs) : undefined
+    const copy = isHeldBack(task, nowMs) ? undefined : copyFor(state, task, nowMs)
     if (copy === undefined) continue
     cancel(state, copy, 'yield', nowMs)
     // GPUs are free when the run has ended.

@@ -8,7 +8,7 @@ import { isInTime } from './availability.ts'
 import { blockOf, type Client } from './clients.ts'
 import { isOnOther } from './groups.ts'
 import { isDependent } from './independence.ts'
-import { isLocal } from './locality.ts'
+import { isHeldBack, isLocal } from './locality.ts'
 import { type Batch, type Group, isHeld, type Needs, type Node, type Task } from './model.ts'
 import { kindLack, lackOf, roomLack } from './needs.ts'
 import { NODE_SLOTS_MAX, WHY_AHEAD_MAX, WHY_CLIENTS_NAMED_MAX, WHY_NODES_NAMED_MAX, WHY_NODES_TRIED_MAX } from './policy.ts'
@@ -126,7 +126,7 @@ function reasonOf(state: State, node: Node, task: Task, nowMs: number): WhyReaso
   if (isDependent(task, node)) return 'not_independent'
   if (node.asideUntilMs > 0) return 'set_aside'
   if (node.slots === 0) return 'takes_none'
-  if (state.copies.size > 0 && task.heldBackMs === null && copyFor(state, task, nowMs, node) !== undefined) return 'free'
+  if (state.copies.size > 0 && !isHeldBack(task, nowMs) && copyFor(state, task, nowMs, node) !== undefined) return 'free'
   if (node.free === 0) return 'full'
   const taken = roomLack(node, group.needs)
   if (taken !== undefined) return taken
