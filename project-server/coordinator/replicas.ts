@@ -197,9 +197,8 @@ export function refile(state: State, node: Node): void {
   const free = Math.max(0, roomOf(node))
   if (free > node.free) state.nodesChanged.add(node)
   state.free.set(node, free)
-  if (node.offer.local !== true) return
-  if (free > 0) state.locals.add(node)
-  else state.locals.delete(node)
+  if (free > 0 && node.offer.local === true) state.locals.add(node)
+  else if (state.locals.size > 0) state.locals.delete(node)
 }
 
 function countPresent({ presence }: State, node: Node, offer: NodeOffer | null): void {
