@@ -12,6 +12,7 @@ import { takeBack } from './replicas.ts'
 import { requeue } from './scheduler.ts'
 import type { State } from './state.ts'
 import { isLive } from './states.ts'
+import { makeNow } from './sweeps.ts'
 
 export interface Hold {
   /** A client; the project's own id when the coordinator itself does it. */
@@ -53,6 +54,7 @@ export function release(state: State, what: Batch | Task, nowMs: number): void {
 }
 
 export function holdEvent(state: State, event: Extract<Event, { kind: 'hold' }>, nowMs: number): void {
+  if (event.task !== undefined) makeNow(state, event.task, nowMs)
   for (const what of targetsOf(state, event)) hold(state, what, { ...event, nowMs })
 }
 

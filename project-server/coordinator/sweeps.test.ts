@@ -99,6 +99,20 @@ describe('a sweep', () => {
     assert.equal(one.record(`${ONE}.${count - 2}`).failure?.code, 'queue_limit')
   })
 
+  it('holds a task of it that is not made yet, over a restart, and the others go on', async () => {
+    const one = await world(SWEEP_AHEAD + 10)
+    const last = `${ONE}.${SWEEP_AHEAD + 9}`
+    one.apply({ kind: 'hold', batch: ONE, task: last, by: 'owner', reason: 'not this one', stop: false })
+    await one.start()
+    assert.equal(one.record(last).held?.reason, 'not this one')
+    const node = one.join('n', offer(4096))
+    for (let turn = 0; turn < 6 && node.leases.size > 0; turn++) one.work(node)
+    assert.equal(one.coordinator.batch(ONE)?.ready, SWEEP_AHEAD + 9)
+    one.apply({ kind: 'release', batch: ONE, task: last, by: 'owner' })
+    one.work(node)
+    assert.equal(one.coordinator.batch(ONE), undefined)
+  })
+
   it('that is held makes nothing more until it is released', async () => {
     const one = await world(10_000)
     one.apply({ kind: 'hold', batch: ONE, by: 'owner', reason: '', stop: false })
