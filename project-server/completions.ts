@@ -175,7 +175,8 @@ export class Completions {
     const { content, store } = this.#ports
     const id = taskOf(source, batch)
     const bytes = await store.get(taskKey(id))
-    if (bytes === undefined) throw new Missing(`input ${source.name}: there is no task ${id}`)
+    // One of a sweep that was killed before it was made.
+    if (bytes === undefined) return undefined
     const record = decodeTaskRecord(bytes)
     const text = partsOf(record)[source.part === 'stdout' ? 'stdout' : 'output']
     if (text === undefined) return undefined
