@@ -91,6 +91,9 @@ export function recheckOf(
     adaptive: false,
     // What it decided before is what is doubted.
     force: true,
+    // Besides the one that is doubted there must be a quorum of those who are named, and nobody gives up on it.
+    nodes: asked.nodes.length > minQuorum ? asked.nodes : [],
+    queueLimitMs: 0,
     minQuorum,
     targetResults: Math.max(minQuorum, asked.targetResults),
     maxTotalResults: Math.max(8, asked.maxTotalResults),

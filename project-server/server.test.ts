@@ -199,6 +199,7 @@ describe('a project server', () => {
       beginEpoch: () => store.beginEpoch(),
       batch: (epoch, changes) => (full ? Promise.reject(new StoreError('disk_full', 'no space left on device')) : store.batch(epoch, changes)),
       get: (key) => store.get(key),
+      getMany: (keys) => store.getMany(keys),
       range: (from, to, options) => store.range(from, to, options),
       close: () => store.close()
     })
@@ -218,6 +219,7 @@ describe('a project server', () => {
       beginEpoch: () => store.beginEpoch(),
       batch: () => Promise.reject(new StoreError('stale_epoch', 'epoch 9 has begun')),
       get: (key) => store.get(key),
+      getMany: (keys) => store.getMany(keys),
       range: (from, to, options) => store.range(from, to, options),
       close: () => store.close()
     })

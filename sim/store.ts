@@ -31,6 +31,10 @@ export class MemoryStore implements Store {
     }
   }
 
+  async getMany(keys: readonly string[]): Promise<(Uint8Array | undefined)[]> {
+    return keys.map((key) => this.#records.get(key))
+  }
+
   async get(key: string): Promise<Uint8Array | undefined> {
     return this.#records.get(key)
   }

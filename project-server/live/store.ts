@@ -82,6 +82,15 @@ class LevelStore implements Store {
     }
   }
 
+  async getMany(keys: readonly string[]): Promise<(Uint8Array | undefined)[]> {
+    await this.#reopening
+    try {
+      return await this.#database.getMany([...keys])
+    } catch (error) {
+      throw this.#readError(error)
+    }
+  }
+
   async *range(from: string, to: string, options: { reverse?: boolean; limit?: number } = {}): AsyncGenerator<readonly [string, Uint8Array], void, undefined> {
     await this.#reopening
     const { reverse = false, limit = -1 } = options

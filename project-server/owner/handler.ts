@@ -26,7 +26,7 @@ import { watch } from './watch.ts'
 export interface HandlerPorts {
   readonly host: Host
   readonly content: ContentStore
-  readonly store: Pick<Store, 'get' | 'range'>
+  readonly store: Pick<Store, 'get' | 'getMany' | 'range'>
   readonly coordinator: Pick<Coordinator, 'room' | 'refusal' | 'batch' | 'expects'>
   readonly committer: Pick<Committer, 'apply' | 'assertOpen' | 'commit' | 'write' | 'flush'>
   readonly views: (client: PeerIdString) => Views

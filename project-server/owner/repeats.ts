@@ -6,7 +6,7 @@
 import { CID } from 'multiformats/cid'
 import { covers, type TaskPolicy } from '#protocol/bundle/policy'
 import { type ContentStore, EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
-import { type PeerIdString, parseTaskId } from '#protocol/ids'
+import { type PeerIdString, parseTaskId, type TaskId } from '#protocol/ids'
 import { decodeBatchRecord } from '../coordinator/batch-records.ts'
 import { decodeDoneRecord } from '../coordinator/bundle-records.ts'
 import type { AcceptedBundle, Repeat } from '../coordinator/events.ts'
@@ -22,14 +22,17 @@ interface Wanted {
 }
 
 /** By bundle; what came of them may be gone: see stillHere. */
-export async function findRepeats({ by, policy, bundles }: Wanted, store: Pick<Store, 'get'>): Promise<ReadonlyMap<string, Repeat>> {
+export async function findRepeats({ by, policy, bundles }: Wanted, store: Pick<Store, 'getMany'>): Promise<ReadonlyMap<string, Repeat>> {
   const found = new Map<string, Repeat>()
   if (policy.force) return found
-  const look = async (cid: string): Promise<void> => {
-    const repeat = await findRepeat(cid, by, policy, store)
-    if (repeat !== undefined) found.set(cid, repeat)
+  const cids = [...new Set(bundles.map(({ cid }) => cid))]
+  const done = await store.getMany(cids.map((cid) => doneKey(by, cid)))
+  // Most were never decided before.
+  for (const [index, record] of done.entries()) {
+    if (record === undefined) continue
+    const repeat = await findRepeat(decodeDoneRecord(record), policy, store)
+    if (repeat !== undefined) found.set(cids[index] ?? '', repeat)
   }
-  await Promise.all([...new Set(bundles.map(({ cid }) => cid))].map(look))
   return found
 }
 
@@ -38,14 +41,10 @@ export function stillHere(found: ReadonlyMap<string, Repeat>, content: Pick<Cont
   return new Map([...found].filter(([, { decision }]) => [decision.output, decision.stdout, decision.stderr].every((root) => isHere(root, content))))
 }
 
-async function findRepeat(cid: string, by: PeerIdString, policy: TaskPolicy, store: Pick<Store, 'get'>): Promise<Repeat | undefined> {
-  const done = await store.get(doneKey(by, cid))
-  const task = done === undefined ? undefined : decodeDoneRecord(done)
-  const batch = task === undefined ? undefined : parseTaskId(task)?.batch
-  if (task === undefined || batch === undefined) return undefined
-  const [record, parent, doubted, revised] = await Promise.all(
-    [taskKey(task), batchKey(batch), recheckKey(task), revisedKey(task)].map((key) => store.get(key))
-  )
+async function findRepeat(task: TaskId, policy: TaskPolicy, store: Pick<Store, 'getMany'>): Promise<Repeat | undefined> {
+  const batch = parseTaskId(task)?.batch
+  if (batch === undefined) return undefined
+  const [record, parent, doubted, revised] = await store.getMany([taskKey(task), batchKey(batch), recheckKey(task), revisedKey(task)])
   // What one node alone decided, and is looked at again or was not confirmed, is handed to nobody else.
   if (doubted !== undefined || (revised !== undefined && decodeRevisedRecord(revised).verdict !== 'confirmed')) return undefined
   if (record === undefined || parent === undefined || !covers(decodeBatchRecord(parent).policy, policy)) return undefined

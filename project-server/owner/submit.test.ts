@@ -141,7 +141,7 @@ describe('the parts of a batch', () => {
         }
       },
       coordinator: { refusal: () => undefined, expects: () => false, batch: () => (tasks === undefined ? undefined : ({ tasks } as BatchRecord)) },
-      store: { get: async () => finished }
+      store: { get: async () => finished, getMany: async (keys) => keys.map(() => undefined) }
     })
     return { submissions, applied }
   }

@@ -45,7 +45,7 @@ export interface Submitted {
 export interface SubmitStores {
   readonly committer: Pick<Committer, 'commit' | 'write' | 'assertOpen' | 'flush'>
   readonly coordinator: Pick<Coordinator, 'refusal' | 'batch' | 'expects'>
-  readonly store: Pick<Store, 'get'>
+  readonly store: Pick<Store, 'get' | 'getMany'>
 }
 
 /** Accepts Submits: the parts of one batch in the order they came, answered once they are durable. Repeating one, whole or in part, adds nothing twice. */

@@ -70,6 +70,7 @@ export class ServerDisk {
           this.#ports.onCommitted(epoch, changes)
         }),
       get: (key) => records.get(key),
+      getMany: (keys) => records.getMany(keys),
       range: (from, to, options) => records.range(from, to, options),
       close: async () => undefined
     }

@@ -59,7 +59,9 @@ export async function startSystem(
     const manifests = (tasks: number): Promise<Uint8Array[]> => {
       const run = round++
       const environment = (index: number): Record<string, string> => ({ RUN: String(run), INDEX: String(index) })
-      return client.prepare(Array.from({ length: tasks }, (_, index) => ({ command: ['true'], engine: 'process', environment: environment(index) }) as const))
+      // They write nothing; at the default of 4 GiB each, the free disk would bound how many run at once.
+      const spec = { command: ['true'], engine: 'process', resources: { diskBytes: 1024 ** 2 } } as const
+      return client.prepare(Array.from({ length: tasks }, (_, index) => ({ ...spec, environment: environment(index) })))
     }
     return {
       project,

@@ -31,6 +31,10 @@ export function storeContract(name: string, make: () => Promise<StoreUnderTest>)
       await store.batch(epoch, [{ key: 'task/a', value: bytes('one') }])
       assert.equal(text(await store.get('task/a')), 'one')
       assert.equal(await store.get('task/b'), undefined)
+      assert.deepEqual(
+        (await store.getMany(['task/b', 'task/a'])).map((value) => value && text(value)),
+        [undefined, 'one']
+      )
     })
 
     check('applies a batch in order: the last word on a key counts', async ({ store }) => {
