@@ -6,7 +6,6 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { type Client, connect } from '#client-cli/index'
-import { Home } from '#client-cli/live/home'
 import { checkReceipt } from '#protocol/result/receipt'
 import { freePort } from '../support/ports.ts'
 import { writeImageRoot } from './image.ts'
@@ -55,9 +54,7 @@ async function openProject(stage: Stage): Promise<{ server: Actor; invite: strin
   chapter('A project: a key, and the server that hands out its work')
   const listen = `/ip4/127.0.0.1/tcp/${await freePort()}`
   typed(`init project --name demo --listen ${listen}`)
-  // The demo looks on under a key of its own, as a second owner would.
-  const { peerId: onlooker } = await Home.at(stage.path('onlooker')).signer()
-  const { stdout: project } = await stage.talko(['init', stage.path('project'), '--name', 'demo', '--listen', listen, '--owner', onlooker])
+  const { stdout: project } = await stage.talko(['init', stage.path('project'), '--name', 'demo', '--listen', listen])
   typed('serve project')
   const server = await stage.start('the project server', 'talko', ['serve', stage.path('project')])
   const { stdout: invite } = await stage.talko(['invite', stage.path('project')])
@@ -152,7 +149,7 @@ async function whoAgreed(client: Client, batch: string, names: ReadonlyMap<strin
     const lost = replicas.filter(({ state }) => state === 'lost').map(({ node }) => named(node))
     const notes = [...(receipt?.dissent ?? []).map(({ node }) => `${named(node)} said otherwise`), ...lost.map((name) => `${name} was lost with it`)]
     tell(
-      `  task ${String(index).padStart(2)}  ${number(Number(count)).padStart(5)} primes  ${results.map(({ node }) => named(node)).join(' and ')}${notes.length === 0 ? '' : `  (${notes.join(', ')})`}`
+      `  ${index === TASKS ? 'reduce ' : `task ${String(index).padStart(2)}`}  ${number(Number(count)).padStart(5)} primes  ${results.map(({ node }) => named(node)).join(' and ')}${notes.length === 0 ? '' : `  (${notes.join(', ')})`}`
     )
   }
 }
@@ -179,10 +176,10 @@ async function paint(stage: Stage, { client }: Cast): Promise<string> {
   const batch = await during(mapped, batchNamed(client, 'picture'))
   await during(mapped, followOne(stage, client, batch))
   await mapped
-  const reduced = await batchNamed(client, 'picture-reduce')
+  const joined = `${batch}.${tileLines().length}`
   mkdirSync(dirname(PICTURE), { recursive: true })
-  typed('get picture-reduce/picture.png --to picture.png')
-  await stage.talko(['get', `${reduced}.0/picture.png`, '--to', stage.path('picture.png')])
+  typed(`get ${short(joined)}/picture.png --to picture.png`)
+  await stage.talko(['get', `${joined}/picture.png`, '--to', stage.path('picture.png')])
   copyFileSync(stage.path('picture.png'), PICTURE)
   return batch
 }
@@ -239,13 +236,12 @@ async function play(stage: Stage): Promise<void> {
   const { server, invite } = await openProject(stage)
   await publish(stage)
   const { actors, names } = await gather(stage, invite)
-  const client = await connect({ home: stage.path('onlooker'), project: invite })
+  const client = await connect({ home: stage.path('home'), project: invite })
   const cast = { project: client.project, server, actors, names, client }
   await until('the volunteers', async () => (await client.nodes()).filter(({ state }) => state === 'online').length === HONEST.length + 1 || undefined)
   const primes = await countPrimes(stage, cast)
   const picture = await paint(stage, cast)
-  const reduces = await Promise.all([batchNamed(client, 'primes-reduce'), batchNamed(client, 'picture-reduce')])
-  const batches = [primes, picture, ...reduces]
+  const batches = [primes, picture]
   await judge(stage, cast, batches)
   await checkOffline(stage, cast, batches)
 }
