@@ -205,7 +205,7 @@ async function runVerb(verb: Verb, command: Command, io: Io, ports: MainPorts): 
   if (timeout !== undefined) {
     const { parseDuration } = await import('./client/units.ts')
     const ms = parseDuration(timeout, '--timeout')
-    cancelTimeout = ports.clock.after(ms, () => abort.abort(new ClientError('timeout', `not done after ${timeout}; what was submitted goes on (see talko ps)`)))
+    cancelTimeout = ports.clock.after(ms, () => abort.abort(new ClientError('timeout', `not done after ${timeout} (talko ps shows what was submitted)`)))
   }
   const home = text(options, 'home')
   const project = text(options, 'project')

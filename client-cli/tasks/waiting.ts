@@ -49,10 +49,9 @@ export async function warnFewNodes(context: Context, client: Client, engine: Eng
   if (why !== undefined) context.io.warn(why)
 }
 
-/** After Ctrl-C: how to come back. (An end by `--timeout` has a line of its own.) */
+/** After Ctrl-C and `--timeout`: how to come back. */
 function sayItGoesOn({ io, signal }: Context, of: string): void {
-  const { reason } = signal
-  if (reason instanceof ClientError && reason.code === 'interrupted') io.say(`${of} goes on without us: talko info ${of} · talko kill ${of}`)
+  if (signal.aborted) io.say(`${of} goes on without us: talko info ${of} · talko kill ${of}`)
 }
 
 /** What shells and engines say with these. */
