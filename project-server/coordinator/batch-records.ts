@@ -1,5 +1,5 @@
 /** `batch/<id>`: a batch with its policy, and how its tasks stand. */
-import { type CopyRule, DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
+import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
 import type { BatchId, PeerIdString } from '#protocol/ids'
 import { type Held, type HeldRow, heldOf, writeHeld } from './held-records.ts'
 import { decodeRecord as decode, RECORD_VERSION } from './record-version.ts'
@@ -29,50 +29,34 @@ export interface BatchRecord {
   readonly queuedAtMs: number
 }
 
+/** Where each field of a policy lies in the record; those that came later last. What an older record lacks is as it was before it could be said. */
+const POLICY_PLACES: Readonly<Record<keyof TaskPolicy, number>> = {
+  minQuorum: 0,
+  targetResults: 1,
+  maxErrorResults: 2,
+  maxTotalResults: 3,
+  maxSuccessResults: 4,
+  priority: 5,
+  nodes: 6,
+  queueLimitMs: 7,
+  independence: 8,
+  tags: 9,
+  deadlineMs: 10,
+  compare: 11,
+  force: 12,
+  copies: 13,
+  sameClass: 14,
+  adaptive: 15,
+  doubtPpm: 16,
+  estimateMs: 17
+}
+const POLICY_FIELDS = (Object.keys(POLICY_PLACES) as (keyof TaskPolicy)[]).sort((a, b) => POLICY_PLACES[a] - POLICY_PLACES[b])
+
 export function encodeBatchRecord(batch: BatchRecord): Uint8Array {
   const { id, name, by, createdAtMs, order, seed, policy, open, tasks, created, running, validating, ready, failed, killed, held, queuedAtMs } = batch
-  const {
-    minQuorum,
-    targetResults,
-    maxErrorResults,
-    maxTotalResults,
-    maxSuccessResults,
-    priority,
-    nodes,
-    queueLimitMs,
-    independence,
-    tags,
-    deadlineMs,
-    compare,
-    force,
-    copies,
-    sameClass,
-    adaptive,
-    doubtPpm,
-    estimateMs
-  } = policy
-  WRITER.list(18).int(RECORD_VERSION).text(id).text(name).text(by).int(createdAtMs).int(order).int(seed).list(18)
-  WRITER.int(minQuorum).int(targetResults).int(maxErrorResults).int(maxTotalResults).int(maxSuccessResults).int(priority)
-  writeTexts(nodes)
-  WRITER.int(queueLimitMs).text(independence)
-  writeTexts(tags)
-  // Tolerances are fractions, which the writer does not know.
-  WRITER.int(deadlineMs)
-    .text(compare === null ? null : JSON.stringify(compare))
-    .flag(force)
-    .text(copies)
-    .text(sameClass)
-    .flag(adaptive)
-    .int(doubtPpm)
-    .int(estimateMs)
-    .flag(open)
-    .int(tasks)
-    .int(created)
-    .int(running)
-    .int(validating)
-    .int(ready)
-    .int(failed)
-    .int(killed)
+  WRITER.list(18).int(RECORD_VERSION).text(id).text(name).text(by).int(createdAtMs).int(order).int(seed)
+  writePolicy(policy)
+  WRITER.flag(open).int(tasks).int(created).int(running).int(validating).int(ready).int(failed).int(killed)
   writeHeld(held)
   return WRITER.int(queuedAtMs).done()
 }
@@ -87,26 +71,7 @@ export function decodeBatchRecord(bytes: Uint8Array): BatchRecord {
         number,
         number,
         number,
-        [
-          number,
-          number,
-          number,
-          number,
-          number,
-          number,
-          string[],
-          number?,
-          TaskPolicy['independence']?,
-          string[]?,
-          number?,
-          (string | null)?,
-          boolean?,
-          CopyRule?,
-          TaskPolicy['sameClass']?,
-          boolean?,
-          number?,
-          number?
-        ],
+        readonly unknown[],
         boolean,
         number,
         number,
@@ -119,47 +84,25 @@ export function decodeBatchRecord(bytes: Uint8Array): BatchRecord {
         number?
       ]
     >('batch', bytes)
-  const [
-    minQuorum,
-    targetResults,
-    maxErrorResults,
-    maxTotalResults,
-    maxSuccessResults,
-    priority,
-    nodes,
-    queueLimitMs = 0,
-    independence = 'prefer',
-    tags = [],
-    deadlineMs = 0,
-    comparing = null,
-    force = false,
-    copies = DEFAULT_POLICY.copies,
-    sameClass = 'no',
-    adaptive = false,
-    doubtPpm = 0,
-    estimateMs = 0
-  ] = row
-  const compare = comparing === null ? null : (JSON.parse(comparing) as TaskPolicy['compare'])
-  const policy = {
-    minQuorum,
-    targetResults,
-    maxErrorResults,
-    maxTotalResults,
-    maxSuccessResults,
-    priority,
-    nodes,
-    queueLimitMs,
-    independence,
-    tags,
-    deadlineMs,
-    compare,
-    force,
-    copies,
-    sameClass,
-    adaptive,
-    doubtPpm,
-    estimateMs
-  }
   const counts = { created, running, validating, ready, failed, killed }
-  return { id, name, by, createdAtMs, order, seed, policy, open, tasks, ...counts, held: heldOf(held), queuedAtMs }
+  return { id, name, by, createdAtMs, order, seed, policy: policyOf(row), open, tasks, ...counts, held: heldOf(held), queuedAtMs }
+}
+
+function writePolicy(policy: TaskPolicy): void {
+  WRITER.list(POLICY_FIELDS.length)
+  for (const field of POLICY_FIELDS) {
+    const value = policy[field]
+    if (typeof value === 'number') WRITER.int(value)
+    else if (typeof value === 'boolean') WRITER.flag(value)
+    else if (value === null || typeof value === 'string') WRITER.text(value)
+    else if ('kind' in value) WRITER.text(JSON.stringify(value))
+    else writeTexts(value)
+  }
+}
+
+/** Tolerances are fractions, which the writer does not know: they lie as text. */
+function policyOf(row: readonly unknown[]): TaskPolicy {
+  const said = Object.fromEntries(row.map((value, index) => [POLICY_FIELDS[index], value]))
+  const { compare } = said
+  return { ...DEFAULT_POLICY, ...said, compare: typeof compare === 'string' ? JSON.parse(compare) : null }
 }

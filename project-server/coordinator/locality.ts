@@ -10,7 +10,6 @@ import type { DataNeed, Group, Node, Replica, Task } from './model.ts'
 import { lackOf } from './needs.ts'
 import { HELD_BACK_AT_ONCE_MAX, HELD_BACK_MS_MAX, HOLDERS_AWAITED_MAX, HOLDERS_TRIED_MAX, LINE_BYTES_PER_MS, PASSED_MAX, RUNS_AWAITED_MAX } from './policy.ts'
 import { isBarred } from './replicas.ts'
-import { isOtherClass } from './same-class.ts'
 import type { State } from './state.ts'
 
 /** What placing else goes by. */
@@ -71,8 +70,7 @@ export function shouldWait(state: State, task: Task, { node: here, before }: { r
   let meanMs = 0
   let runs = 0
   for (const node of holdersOf(state, task, 0, HOLDERS_AWAITED_MAX)) {
-    if (!node.connected || node.state !== 'online' || node.asideUntilMs > 0 || !couldRun(node, task.group) || isBarred(task, node) || isOtherClass(task, node))
-      continue
+    if (!node.connected || node.state !== 'online' || node.asideUntilMs > 0 || !couldRun(node, task.group) || isBarred(task, node)) continue
     if (missingBytes(node, data) >= missing || (isOwn(here, task) && !isOwn(node, task))) continue
     for (const replica of node.held.slice(0, RUNS_AWAITED_MAX)) {
       const mean = meanMsOf(state, replica)

@@ -3,14 +3,13 @@ import { type ReplicaId, replicaId } from '#protocol/ids'
 import { failed, worked } from './aside.ts'
 import { leftSlot, runBegan, runEnded } from './clients.ts'
 import type { NodeOffer } from './events.ts'
-import { isOnOther } from './groups.ts'
 import { note } from './holders.ts'
 import type { CancelReason } from './link-records.ts'
 import { closingOf, type Node, outgoingOf, type Replica, type Task } from './model.ts'
 import { occupy, pickGpus, vacate } from './needs.ts'
 import { measure } from './pace.ts'
 import { CLOSING_MS_MAX, MESSAGE_CHARS_MAX, NODE_SLOTS_MAX, PREPARE_MS_MAX, REPORT_SLACK_MS } from './policy.ts'
-import { isOtherClass } from './same-class.ts'
+import { mixes } from './same-class.ts'
 import type { State } from './state.ts'
 import { assertReplicaMove, isLive, type ReplicaState } from './states.ts'
 import { standingOf } from './trust.ts'
@@ -124,7 +123,7 @@ export function lose(
 export function revive(state: State, replica: Replica, nowMs: number): boolean {
   const { task, node } = replica
   if (replica.state !== 'lost' || task.decision !== null || task.wanted === 0 || isFollowed(replica)) return false
-  if (replica.gpus.some((uuid) => node.gpusTaken?.has(uuid)) || isOnOther(task, node) || isOtherClass(task, node)) return false
+  if (replica.gpus.some((uuid) => node.gpusTaken?.has(uuid)) || mixes(task, node)) return false
   node.lost--
   state.out.node(node)
   replica.fault = null
@@ -156,10 +155,15 @@ export function takeBack(state: State, replica: Replica, message: string, nowMs:
   tellCancelled(state, replica, 'held', nowMs)
 }
 
-/** True when the task may not be leased to the node (again): it has or had a replica of it, decided alone what is looked at again, or is of another platform than who has. What an owner gave back unharmed does not count, nor a copy that yielded, nor what failed on a node that was named. */
+/** True when the task may not be leased to the node (again): it had it, or its result could not stand beside others. */
 export function isBarred(task: Task, node: Node): boolean {
+  return hadIt(task, node) || mixes(task, node)
+}
+
+/** It has or had a replica of the task, or decided alone what is looked at again. What an owner gave back unharmed does not count, nor a copy that yielded, nor what failed on a node that was named. */
+export function hadIt(task: Task, node: Node): boolean {
   for (const replica of task.replicas) if (replica.node === node && bars(replica)) return true
-  return isOnOther(task, node) || task.batch.rechecks?.get(task.index)?.node === node.id
+  return task.batch.rechecks?.get(task.index)?.node === node.id
 }
 
 export function bars({ copy, state, fault, task }: Replica): boolean {

@@ -5,7 +5,6 @@ import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { ReplicaId, TaskId } from '#protocol/ids'
 import { type Result, voteOf } from '#protocol/result/result'
 import type { Event } from './events.ts'
-import { isOnOther } from './groups.ts'
 import { note } from './holders.ts'
 import { lateKey } from './keys.ts'
 import { type Node, outgoingOf, type Replica } from './model.ts'
@@ -13,7 +12,7 @@ import { encodeSeal, type StoredResult, sealId, sealKey } from './receipt-record
 import { askRechecks } from './rechecks.ts'
 import { dropAwaited, takeRemains } from './remains.ts'
 import { close, giveBack, isFollowed, lose, moveReplica } from './replicas.ts'
-import { isOtherClass } from './same-class.ts'
+import { mixes } from './same-class.ts'
 import type { State } from './state.ts'
 import { isLive } from './states.ts'
 import { confirm, loseStanding, refute } from './trust.ts'
@@ -90,7 +89,7 @@ function report(state: State, replica: Replica, { result, signed }: { result: Re
     if (isLive(replica.state)) giveBack(state, replica, { class: 'node', message: fault }, nowMs)
     return false
   }
-  if (replica.state === 'lost' && (isOnOther(task, replica.node) || isOtherClass(task, replica.node) || isFollowed(replica))) {
+  if (replica.state === 'lost' && (mixes(task, replica.node) || isFollowed(replica))) {
     // The task has begun again on another platform or class, with which it cannot be compared, or on this node, which has one vote.
     outgoingOf(replica.node).release.push(replica.id)
     state.out.speak(replica.node)

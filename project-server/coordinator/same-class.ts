@@ -4,8 +4,14 @@
  * it, and it has none again once nobody does. It follows from the replicas and their nodes, which are durable, and needs no record.
  */
 import type { NodeOffer } from './events.ts'
+import { isOnOther } from './groups.ts'
 import type { Node, Replica, Task } from './model.ts'
 import { isLive } from './states.ts'
+
+/** The node's result could not stand beside one that is here or comes: it is of another platform (X17), or of another class where that is asked for. */
+export function mixes(task: Task, node: Node): boolean {
+  return isOnOther(task, node) || isOtherClass(task, node)
+}
 
 /** The task is for another class. (Who does not tell its own gets none of those for which it matters: needs.ts.) */
 export function isOtherClass(task: Task, node: Node): boolean {

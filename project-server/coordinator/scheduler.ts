@@ -15,7 +15,6 @@ import { isSpare } from './outlook.ts'
 import { COPY_NODES_LOOKED_MAX, HYBRID_NODES_MAX, HYBRID_WAIT_MS_MAX, LOOK_AHEAD_MAX } from './policy.ts'
 import type { OrderedQueue } from './queue.ts'
 import { bars, cancel, isBarred, lease, roomOf } from './replicas.ts'
-import { isOtherClass } from './same-class.ts'
 import type { State } from './state.ts'
 import { isTail } from './stragglers.ts'
 import { moveTask } from './task-moves.ts'
@@ -189,7 +188,7 @@ function pass(state: State, tasks: Iterable<Task>, chosen: Task): void {
 
 /** The task is not for this node, for now or for ever, whatever room it has. */
 function refuses(state: State, task: Task, node: Node, nowMs: number): boolean {
-  return isBarred(task, node) || isOtherClass(task, node) || mustWait(state.presence, task, node, nowMs)
+  return isBarred(task, node) || mustWait(state.presence, task, node, nowMs)
 }
 
 /** The group's first task that the node is not barred from. What it is barred from is not looked at again; what it must leave to others for now is. */
@@ -202,7 +201,7 @@ function firstOfGroup(state: State, group: Group, node: Node, nowMs: number): Ta
   let passed = true
   for (const task of group.partial.from(start, LOOK_AHEAD_MAX)) {
     // A class that becomes free is a replica that is lost, and whatever is wanted anew is looked at again.
-    if (isBarred(task, node) || isOtherClass(task, node)) {
+    if (isBarred(task, node)) {
       if (passed) cursor = task.order + 1
       continue
     }
@@ -343,16 +342,14 @@ function handicap({ slowness, failures }: Node): number {
 
 /** The copy that was made last of those whose place the task could have, on a node or, without one, on any. */
 export function copyFor(state: State, task: Task, nowMs: number, only?: Node): Replica | undefined {
-  return [...state.copies].reverse().find((copy) => {
+  return [...state.copies].findLast((copy) => {
     const { node } = copy
     return (
       (only === undefined || node === only) &&
       copy.task !== task &&
       roomOf(node) >= 0 &&
       fitsWithout(copy, task.group) &&
-      !isBarred(task, node) &&
-      !isOtherClass(task, node) &&
-      !mustWait(state.presence, task, node, nowMs) &&
+      !refuses(state, task, node, nowMs) &&
       isSpare(copy)
     )
   })
