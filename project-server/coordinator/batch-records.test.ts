@@ -8,26 +8,29 @@ import { type BatchRecord, decodeBatchRecord, encodeBatchRecord } from './batch-
 
 const whole = fc.nat({ max: 1_000_000 })
 const texts = fc.array(fc.string({ maxLength: 8 }), { maxLength: 3 })
-const policy: fc.Arbitrary<TaskPolicy> = fc.record({
-  minQuorum: whole,
-  targetResults: whole,
-  maxErrorResults: whole,
-  maxTotalResults: whole,
-  maxSuccessResults: whole,
-  priority: fc.integer({ min: -1_000_000, max: 1_000_000 }),
-  nodes: texts,
-  queueLimitMs: whole,
-  force: fc.boolean(),
-  independence: fc.constantFrom(...INDEPENDENCES),
-  tags: texts,
-  deadlineMs: whole,
-  estimateMs: whole,
-  compare: fc.constantFrom(null, { kind: 'tolerance' as const, rules: { abs: 0.25, rel: 1e-6, files: [] } }),
-  copies: fc.constantFrom(...COPY_RULES),
-  sameClass: fc.constantFrom('no' as const, 'platform' as const, 'cpu' as const),
-  adaptive: fc.boolean(),
-  doubtPpm: whole
-})
+const policy: fc.Arbitrary<TaskPolicy> = fc.record(
+  {
+    minQuorum: whole,
+    targetResults: whole,
+    maxErrorResults: whole,
+    maxTotalResults: whole,
+    maxSuccessResults: whole,
+    priority: fc.integer({ min: -1_000_000, max: 1_000_000 }),
+    nodes: texts,
+    queueLimitMs: whole,
+    force: fc.boolean(),
+    independence: fc.constantFrom(...INDEPENDENCES),
+    tags: texts,
+    deadlineMs: whole,
+    estimateMs: whole,
+    compare: fc.constantFrom(null, { kind: 'tolerance' as const, rules: { abs: 0.25, rel: 1e-6, files: [] } }),
+    copies: fc.constantFrom(...COPY_RULES),
+    sameClass: fc.constantFrom('no' as const, 'platform' as const, 'cpu' as const),
+    adaptive: fc.boolean(),
+    doubtPpm: whole
+  },
+  { noNullPrototype: true }
+)
 
 function recordOf(policy: TaskPolicy): BatchRecord {
   const counts = { tasks: 21, created: 1, running: 2, validating: 3, ready: 4, failed: 5, killed: 6 }
