@@ -186,6 +186,7 @@ function open(state: State, { batch: id, name, by, policy, seed }: Submit, nowMs
     rechecks: null,
     marks: 0,
     tasks: new LiveTasks(),
+    group: null,
     maker: null,
     stored: new Set(),
     dependents: null,
@@ -232,7 +233,7 @@ export function addTask(
   // Tasks of a sweep are told apart by their bundles.
   if (batch.maker !== null || !batch.stored.has(accepted.cid)) {
     if (batch.maker === null) batch.stored.add(accepted.cid)
-    state.out.put(bundleKey(batch.id, accepted.cid), encodeBundleRecord(accepted))
+    state.out.add(bundleKey(batch.id, accepted.cid), encodeBundleRecord(accepted))
   }
   const bundle = bundleOf(state, accepted)
   const group = joinGroup(state, batch, bundle)

@@ -11,10 +11,24 @@ import { isLive } from './states.ts'
 
 /** The group of a task, with one more in it. `platform`: of what has begun it. */
 export function joinGroup(state: State, batch: Batch, bundle: Bundle, platform: string | null = null): Group {
+  const needs = needsOn(state, bundle.needs, platform)
+  const group = lastGroup(batch, bundle, needs) ?? groupOf(state, batch, bundle, needs)
+  batch.group = group
+  group.byData ||= bundle.data !== null
+  group.users++
+  return group
+}
+
+/** Where the batch's last task went, if this one needs the same. */
+function lastGroup({ group }: Batch, { timeMs }: Bundle, needs: Needs): Group | undefined {
+  if (group === null || group.users === 0 || group.needs !== needs) return undefined
+  return group.due === null || group.due.timeMs === timeMs ? group : undefined
+}
+
+function groupOf(state: State, batch: Batch, bundle: Bundle, needs: Needs): Group {
   const { client } = batch
   const { priority, nodes, tags, sameClass, deadlineMs, estimateMs } = batch.policy
   const due = deadlineMs === 0 ? null : { batch, deadlineMs, timeMs: bundle.timeMs }
-  const needs = needsOn(state, bundle.needs, platform)
   const key = `${sameClass === 'no' ? '' : sameClass} ${needs.key} ${priority} ${client.id} ${estimateMs} ${tags.join(',')} ${nodes.length === 0 ? '' : [...nodes].sort().join(',')}${due === null ? '' : ` ${batch.order} ${due.timeMs}`}`
   let group = state.groups.get(key)
   if (group === undefined) {
@@ -40,8 +54,6 @@ export function joinGroup(state: State, batch: Batch, bundle: Bundle, platform: 
     state.groups.set(key, group)
     state.free.add(group)
   }
-  group.byData ||= bundle.data !== null
-  group.users++
   return group
 }
 

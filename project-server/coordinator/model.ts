@@ -85,6 +85,8 @@ export interface Batch {
   readonly tasks: LiveTasks
   /** Makes the tasks of a sweep when they are wanted; null for other batches. See sweeps.ts. */
   maker: Maker | null
+  /** What a task of its joined last: most are alike. */
+  group: Group | null
   /** Manifests that are stored already, while more may come. */
   readonly stored: Set<string>
   /** Tasks that wait for its own; null while there are none. */

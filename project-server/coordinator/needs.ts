@@ -15,8 +15,9 @@ const NO_GPUS: readonly string[] = []
 export function needsOf(manifest: RunManifest, platform: string | undefined): Needs {
   const { engine, resources, gpus } = manifest
   const { cpuMillis, memoryBytes, diskBytes } = resources
-  const needs = { engine, cpuMillis, memoryBytes, diskBytes, platform: manifest.platform ?? platform ?? null, gpus: gpus ?? null }
-  return { ...needs, key: JSON.stringify(Object.values(needs)) }
+  const on = manifest.platform ?? platform ?? null
+  const key = `${engine} ${cpuMillis} ${memoryBytes} ${diskBytes} ${on ?? '-'}${gpus === undefined ? '' : ` ${JSON.stringify(gpus)}`}`
+  return { engine, cpuMillis, memoryBytes, diskBytes, platform: on, gpus: gpus ?? null, key }
 }
 
 /** What lasts. */

@@ -37,6 +37,8 @@ export class Output {
   /** What happened, for people. */
   readonly journal = new Journal()
   readonly #changes = new Map<string, Uint8Array | null>()
+  /** Records written once and never looked for here. */
+  #added: Change[] = []
   /** Keys that did not exist at the last take. */
   readonly #created = new Set<string>()
   readonly #tasks = new Marked<Task>(RECORD)
@@ -63,6 +65,11 @@ export class Output {
 
   put(key: string, value: Uint8Array): void {
     this.#changes.set(key, value)
+  }
+
+  /** Puts a key that is neither deleted nor put in another way: cheaper, as most records of a task are its own. The last of two is kept. */
+  add(key: string, value: Uint8Array): void {
+    this.#added.push({ key, value })
   }
 
   /** Puts a key that no earlier commit wrote: if it is deleted before the next take, nothing is written at all. */
@@ -148,7 +155,8 @@ export class Output {
   }
 
   #takeChanges(): Change[] {
-    const changes: Change[] = []
+    const changes = this.#added
+    this.#added = []
     for (const task of this.#tasks.items) changes.push({ key: task.key, value: encodeTaskRecord(taskRecord(task)) })
     this.#tasks.clear()
     for (const batch of this.#batches.items) changes.push({ key: batchKey(batch.id), value: encodeBatchRecord(batchRecord(batch)) })

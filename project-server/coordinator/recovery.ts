@@ -150,6 +150,7 @@ async function loadBatch(state: State, store: Records, { id, assigned }: { id: s
     rechecks: null,
     marks: 0,
     tasks: new LiveTasks(tasks),
+    group: null,
     maker: await loadMaker(store, id),
     stored: new Set(),
     dependents: null,

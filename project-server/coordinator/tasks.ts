@@ -116,7 +116,7 @@ function remember(state: State, { id, bundle, batch }: Task): void {
   // What was run again on named nodes was to look at those nodes.
   if (bundle.decidedFor === by || (batch.policy.force && batch.policy.nodes.length > 0)) return
   bundle.decidedFor = by
-  state.out.put(doneKey(by, bundle.cid), encodeDoneRecord(id))
+  state.out.add(doneKey(by, bundle.cid), encodeDoneRecord(id))
 }
 
 /** running -> validating with a canonical vote, which never changes again. */

@@ -110,10 +110,13 @@ class LevelStore implements Store {
     await this.#checkSpace(changes)
     if (this.#torn) await this.#reopen()
     try {
-      await this.#database.batch(
-        changes.map(({ key, value }) => (value === null ? { type: 'del' as const, key } : { type: 'put' as const, key, value })),
-        { sync: true }
-      )
+      // Put by put: half the cost of an array of operations, whose properties the binding asks for one by one.
+      const batch = this.#database.batch()
+      for (const { key, value } of changes) {
+        if (value === null) batch.del(key)
+        else batch.put(key, value)
+      }
+      await batch.write({ sync: true })
     } catch (error) {
       this.#torn = true
       throw storeError(error, this.#path)

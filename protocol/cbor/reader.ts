@@ -124,39 +124,45 @@ class Reader {
   }
 
   #string(length: number): string {
-    const from = this.#at
-    const bytes = this.#take(length)
+    const from = this.#skip(length)
     if (length <= SHORT_BYTES_MAX) {
-      const short = this.#short(bytes, from)
+      const short = this.#short(from, length)
       if (short !== undefined) return short
     }
     const text = this.#text.toString('utf8', from, from + length)
     // What is not UTF-8 comes out as something else.
-    if (text.includes('\ufffd') && Buffer.compare(Buffer.from(text), bytes) !== 0) refuse('text is not UTF-8')
+    if (text.includes('\ufffd') && Buffer.compare(Buffer.from(text), this.#bytes.subarray(from, from + length)) !== 0) refuse('text is not UTF-8')
     return text
   }
 
   /** Keys and peer ids come again and again: the string made for them lately. Undefined when it is not ASCII. */
-  #short(bytes: Uint8Array, from: number): string | undefined {
-    let mixed = bytes.length
-    for (let index = 0; index < bytes.length; index++) {
+  #short(from: number, length: number): string | undefined {
+    const bytes = this.#bytes
+    let mixed = length
+    for (let index = from; index < from + length; index++) {
       const byte = bytes[index] ?? 0
       if (byte > 127) return undefined
       mixed = (Math.imul(mixed, 31) + byte) | 0
     }
     const slot = (mixed ^ (mixed >>> 15)) & (LATELY - 1)
     const known = lately[slot] ?? ''
-    if (isSame(known, bytes)) return known
-    const text = this.#text.toString('latin1', from, from + bytes.length)
+    if (isSame(known, bytes, from, length)) return known
+    const text = this.#text.toString('latin1', from, from + length)
     lately[slot] = text
     return text
   }
 
   #take(length: number): Uint8Array {
+    const from = this.#skip(length)
+    return this.#bytes.subarray(from, from + length)
+  }
+
+  /** Where the next `length` bytes begin, and goes on behind them. */
+  #skip(length: number): number {
     const from = this.#at
     if (length < 0 || from + length > this.#bytes.length) refuse('it ends too early')
     this.#at = from + length
-    return this.#bytes.subarray(from, from + length)
+    return from
   }
 
   #byte(): number {
@@ -209,9 +215,10 @@ function atLeast(value: number, least: number): number {
   return value >= least ? value : refuse('a number is not in its shortest form')
 }
 
-function isSame(text: string, bytes: Uint8Array): boolean {
-  if (text.length !== bytes.length) return false
-  for (let index = 0; index < bytes.length; index++) if (text.charCodeAt(index) !== bytes[index]) return false
+/** Whether the text is these `length` bytes. */
+function isSame(text: string, bytes: Uint8Array, from: number, length: number): boolean {
+  if (text.length !== length) return false
+  for (let index = 0; index < length; index++) if (text.charCodeAt(index) !== bytes[from + index]) return false
   return true
 }
 

@@ -12,6 +12,8 @@ const TEXT = 3
 const BYTES = 2
 const TAG_CID = 42
 const PIECE_BYTES = 64 * 1024
+/** Up to so many letters a loop is as fast as a call (measured). */
+const SHORT_MAX = 16
 const FALSE = 0xf4
 const TRUE = 0xf5
 const NULL = 0xf6
@@ -47,11 +49,10 @@ export class Writer {
 
   text(value: string | null): this {
     if (value === null) return this.nil()
-    this.#room(9 + value.length * 3)
-    const ascii = this.#ascii(value)
-    if (ascii) return this
-    const bytes = Buffer.byteLength(value, 'utf8')
-    this.#head(TEXT, bytes)
+    const { length } = value
+    this.#room(9 + length * 3)
+    if (length <= SHORT_MAX ? this.#short(value) : this.#ascii(value)) return this
+    this.#head(TEXT, Buffer.byteLength(value, 'utf8'))
     this.#at += this.#buffer.write(value, this.#at, 'utf8')
     return this
   }
@@ -75,9 +76,8 @@ export class Writer {
     return written
   }
 
-  /** Ids and codes: short and ASCII. False when the text is not. */
-  #ascii(value: string): boolean {
-    if (value.length > 255) return false
+  /** Codes: letter by letter, without a call. False when the text is not ASCII. */
+  #short(value: string): boolean {
     const start = this.#at
     this.#head(TEXT, value.length)
     const buffer = this.#buffer
@@ -92,6 +92,16 @@ export class Writer {
     }
     this.#at = at + value.length
     return true
+  }
+
+  /** Ids: written as if each letter were a byte, which is so when as many bytes come out. False when not. */
+  #ascii(value: string): boolean {
+    const start = this.#at
+    this.#head(TEXT, value.length)
+    const bytes = this.#buffer.write(value, this.#at, 'utf8')
+    if (bytes === value.length) this.#at += bytes
+    else this.#at = start
+    return bytes === value.length
   }
 
   #head(major: number, value: number): this {

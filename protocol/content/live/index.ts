@@ -2,7 +2,7 @@
  * The index of a content store: which block lies in which file, in LevelDB. Writes gather in memory (bounded) and go out in
  * atomic batches in the order they were made, so a killed process leaves a prefix of them; reads see what is still gathered.
  */
-import { type BatchOperation, Level } from 'level'
+import { Level } from 'level'
 import type { CID } from 'multiformats/cid'
 import { ContentError } from '../content.ts'
 import type { BlockId } from '../hash.ts'
@@ -240,13 +240,15 @@ export class BlockIndex {
     this.#leaving = leaving
     this.#gathered = new Map()
     this.#gatheredBytes = 0
-    const operations: BatchOperation<Database, Buffer, Buffer>[] = []
-    for (const [text, value] of leaving) {
-      const key = rows.keyBytes(text)
-      operations.push(value === DELETED ? { type: 'del', key } : { type: 'put', key, value })
-    }
     try {
-      await this.#db.batch(operations, { sync })
+      // Put by put: half the cost of an array of operations, whose properties the binding asks for one by one.
+      const batch = this.#db.batch()
+      for (const [text, value] of leaving) {
+        const key = rows.keyBytes(text)
+        if (value === DELETED) batch.del(key)
+        else batch.put(key, value)
+      }
+      await batch.write({ sync })
       if (sync) this.#unsynced = false
     } catch (error) {
       // nothing was written: keep it, newer writes of the same keys win
