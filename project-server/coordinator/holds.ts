@@ -50,6 +50,7 @@ export function release(state: State, what: Batch | Task, nowMs: number): void {
   batch.queuedAtMs = nowMs
   state.out.batch(batch)
   state.queueLimits.restart(batch)
+  state.sweeps.touch(batch)
   requeue(state, tasks)
 }
 

@@ -42,6 +42,9 @@ export const BATCH_TASKS_MAX = 2 ** 20
 export const LIVE_TASKS_MAX = 500_000
 /** Tasks of a sweep that wait for a node ahead of what runs; below half of it more are made. Enough for the slots that become free between two commits. */
 export const SWEEP_AHEAD = 2048
+/** Of all sweeps together, a quarter of what is held in memory (those that came earlier may still have more waiting); and of each, however many there are. */
+export const SWEEPS_AHEAD_MAX = LIVE_TASKS_MAX / 4
+export const SWEEP_AHEAD_MIN = 64
 /** Pairs of a task and one that waits for it, in memory (about 50 bytes each); beyond it a submission is refused until some are over. */
 export const SOURCE_LINKS_MAX = 1_000_000
 /** Sources of one batch that are several of its tasks: each is looked at when any task of the batch ends. */

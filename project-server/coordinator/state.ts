@@ -11,6 +11,7 @@ import { type LeaseSigner, Output } from './output.ts'
 import { Pace } from './pace.ts'
 import type { CoordinatorPolicy } from './policy.ts'
 import { QueueLimits } from './queue-limits.ts'
+import { SweepLine } from './sweep-line.ts'
 import type { LateRecord } from './trust-records.ts'
 import { Watch } from './watch.ts'
 
@@ -33,8 +34,7 @@ export class State {
   readonly batches = new Map<BatchId, Batch>()
   /** Tasks that are not terminal. They are found by their batch and index: half a million entries of a map would be memory, and a miss of the cache for every look. */
   liveTasks = 0
-  /** Batches that have tasks to be made. */
-  readonly sweeps = new Set<Batch>()
+  readonly sweeps = new SweepLine()
   readonly bundles = new Map<string, Bundle>()
   readonly groups = new Map<string, Group>()
   readonly needs = new Map<string, Needs>()

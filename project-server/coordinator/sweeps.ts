@@ -9,7 +9,7 @@ import { type BatchId, type TaskId, taskId } from '#protocol/ids'
 import { addTask } from './batches.ts'
 import type { AcceptedBundle } from './events.ts'
 import type { Batch, Task } from './model.ts'
-import { LIVE_TASKS_MAX, SWEEP_AHEAD } from './policy.ts'
+import { LIVE_TASKS_MAX } from './policy.ts'
 import { decodeRecord, encodeRecord } from './record-version.ts'
 import { unmadeOver } from './sources.ts'
 import type { State } from './state.ts'
@@ -116,9 +116,11 @@ export function totalOf({ maker, tasks }: Batch): number {
 /** Makes so many that a few wait, of each sweep that is not held. True when there are new ones. */
 export function makeAhead(state: State, nowMs: number): boolean {
   let made = false
-  for (const batch of state.sweeps) {
+  for (const batch of state.sweeps.due) {
+    if (state.liveTasks >= LIVE_TASKS_MAX) break
+    made = makeSome(state, batch, nowMs) || made
     if (unmade(batch) === 0) state.sweeps.delete(batch)
-    else if (batch.held === null) made = makeSome(state, batch, nowMs) || made
+    else if (state.liveTasks < LIVE_TASKS_MAX) state.sweeps.rest(batch)
   }
   return made
 }
@@ -151,9 +153,10 @@ export function killUnmade(state: State, batch: Batch): void {
 function makeSome(state: State, batch: Batch, nowMs: number): boolean {
   const { maker } = batch
   const waiting = batch.counts.created - unmade(batch)
-  if (maker === null || waiting > SWEEP_AHEAD / 2) return false
+  const { ahead } = state.sweeps
+  if (maker === null || batch.held !== null || waiting > ahead / 2) return false
   const from = maker.next
-  for (let room = Math.min(SWEEP_AHEAD - waiting, LIVE_TASKS_MAX - state.liveTasks); room > 0 && maker.next < maker.count; maker.next++) {
+  for (let room = Math.min(ahead - waiting, LIVE_TASKS_MAX - state.liveTasks); room > 0 && maker.next < maker.count; maker.next++) {
     if (maker.early.delete(maker.next)) continue
     make(state, batch, maker.next, nowMs)
     room--

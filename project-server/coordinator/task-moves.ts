@@ -10,6 +10,7 @@ export function moveTask(state: State, task: Task, to: TaskState): void {
   count(task.batch, to, 1)
   state.out.task(task)
   state.out.batch(task.batch)
+  if (task.batch.maker !== null) state.sweeps.touch(task.batch)
   state.out.journal.task(task.batch.id, task.index, to, task.failure?.message ?? null)
 }
 
