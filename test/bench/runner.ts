@@ -44,6 +44,7 @@ const NAMES = [
   'flood',
   'coordinator',
   'matching',
+  'memory',
   'sweep',
   'content',
   'docker',
