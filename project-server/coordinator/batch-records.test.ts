@@ -34,8 +34,9 @@ const policy: fc.Arbitrary<TaskPolicy> = fc.record(
 
 function recordOf(policy: TaskPolicy): BatchRecord {
   const counts = { tasks: 21, created: 1, running: 2, validating: 3, ready: 4, failed: 5, killed: 6 }
+  const later = { releasedAtMs: 12, ranFailed: 4 }
   const held = { by: 'a client', reason: 'to look at it', atMs: 7 }
-  return { id: batchId(1), name: 'a batch', by: 'a client', createdAtMs: 8, order: 9, seed: 10, policy, open: true, ...counts, held, queuedAtMs: 11 }
+  return { id: batchId(1), name: 'a batch', by: 'a client', createdAtMs: 8, order: 9, seed: 10, policy, open: true, ...counts, held, queuedAtMs: 11, ...later }
 }
 
 it('a batch is read as it was written, whatever its policy', () => {
@@ -47,4 +48,10 @@ it('what a policy could not say when its batch was written is as it is by defaul
   const fields = dagCbor.decode<unknown[]>(encodeBatchRecord(recordOf(drawn)))
   const older = fields.map((field, place) => (place === 7 ? (field as unknown[]).slice(0, 7) : field))
   assert.deepEqual(decodeBatchRecord(dagCbor.encode(older)), recordOf(drawn))
+})
+
+it('an older record tells by its wait that it was released, and counts all that failed as run', () => {
+  const fields = dagCbor.decode<unknown[]>(encodeBatchRecord(recordOf(DEFAULT_POLICY)))
+  const { releasedAtMs, ranFailed } = decodeBatchRecord(dagCbor.encode(fields.slice(0, 18)))
+  assert.deepEqual({ releasedAtMs, ranFailed }, { releasedAtMs: 11, ranFailed: 5 })
 })

@@ -27,6 +27,10 @@ export interface BatchRecord {
   readonly held: Held | null
   /** When its wait began to count against its queue limit. */
   readonly queuedAtMs: number
+  /** When it, or a task of it, was released last; 0 when nothing of it ever was. */
+  readonly releasedAtMs: number
+  /** Of the failed ones those that were run: the others failed for one that they take something from. */
+  readonly ranFailed: number
 }
 
 /** Where each field of a policy lies in the record; those that came later last. What an older record lacks is as it was before it could be said. */
@@ -53,39 +57,40 @@ const POLICY_PLACES: Readonly<Record<keyof TaskPolicy, number>> = {
 const POLICY_FIELDS = (Object.keys(POLICY_PLACES) as (keyof TaskPolicy)[]).sort((a, b) => POLICY_PLACES[a] - POLICY_PLACES[b])
 
 export function encodeBatchRecord(batch: BatchRecord): Uint8Array {
-  const { id, name, by, createdAtMs, order, seed, policy, open, tasks, created, running, validating, ready, failed, killed, held, queuedAtMs } = batch
-  WRITER.list(18).int(RECORD_VERSION).text(id).text(name).text(by).int(createdAtMs).int(order).int(seed)
+  const { id, name, by, createdAtMs, order, seed, policy, open, tasks, created, running, validating, ready, failed, killed } = batch
+  WRITER.list(20).int(RECORD_VERSION).text(id).text(name).text(by).int(createdAtMs).int(order).int(seed)
   writePolicy(policy)
   WRITER.flag(open).int(tasks).int(created).int(running).int(validating).int(ready).int(failed).int(killed)
-  writeHeld(held)
-  return WRITER.int(queuedAtMs).done()
+  writeHeld(batch.held)
+  return WRITER.int(batch.queuedAtMs).int(batch.releasedAtMs).int(batch.ranFailed).done()
 }
 
 export function decodeBatchRecord(bytes: Uint8Array): BatchRecord {
-  const [id, name, by, createdAtMs, order, seed, row, open, tasks, created, running, validating, ready, failed, killed, held = null, queuedAtMs = createdAtMs] =
-    decode<
-      [
-        BatchId,
-        string,
-        PeerIdString,
-        number,
-        number,
-        number,
-        readonly unknown[],
-        boolean,
-        number,
-        number,
-        number,
-        number,
-        number,
-        number,
-        number,
-        HeldRow?,
-        number?
-      ]
-    >('batch', bytes)
+  const [id, name, by, createdAtMs, order, seed, row, open, tasks, created, running, validating, ready, failed, killed, held = null, ...later] = decode<
+    [
+      BatchId,
+      string,
+      PeerIdString,
+      number,
+      number,
+      number,
+      readonly unknown[],
+      boolean,
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+      HeldRow?,
+      ...(number | undefined)[]
+    ]
+  >('batch', bytes)
+  // Of an older one only its wait tells that it was released, and all that failed of it count as run.
+  const [queuedAtMs = createdAtMs, releasedAtMs = queuedAtMs > createdAtMs ? queuedAtMs : 0, ranFailed = failed] = later
   const counts = { created, running, validating, ready, failed, killed }
-  return { id, name, by, createdAtMs, order, seed, policy: policyOf(row), open, tasks, ...counts, held: heldOf(held), queuedAtMs }
+  return { id, name, by, createdAtMs, order, seed, policy: policyOf(row), open, tasks, ...counts, held: heldOf(held), queuedAtMs, releasedAtMs, ranFailed }
 }
 
 function writePolicy(policy: TaskPolicy): void {

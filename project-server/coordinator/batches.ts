@@ -182,6 +182,8 @@ function open(state: State, { batch: id, name, by, policy, seed }: Submit, nowMs
     open: true,
     held: null,
     queuedAtMs: nowMs,
+    releasedAtMs: 0,
+    ranFailed: 0,
     secret: null,
     rechecks: null,
     marks: 0,

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import type { Sources } from '#protocol/bundle/sources'
 import { batchId, CoordinatorWorld, offer, PROJECT, plainBundle, type ScriptedNode } from '#test/support/coordinator'
+import { decodeBatchRecord } from './batch-records.ts'
+import { batchKey } from './keys.ts'
 
 const BATCH = batchId(1)
 const ONE = { minQuorum: 1, targetResults: 1, copies: 'never' as const }
@@ -53,6 +56,39 @@ describe('a batch that only fails (F10)', () => {
       }),
       { numRuns: 40 }
     )
+  })
+})
+
+describe('a batch with sources that only fails (F10)', () => {
+  const after = (from: number): Sources => ({ allowFailed: true, list: [{ name: '', of: '', from, count: 1, part: 'after', path: '' }] })
+
+  it('is held as others are: that a task has all it takes from others is no release', async () => {
+    const world = await new CoordinatorWorld().start()
+    const node = world.join('a')
+    const sources = new Map(Array.from({ length: 20 }, (_, index) => [index + 20, after(index)] as const))
+    world.submit(BATCH, bundles(40), ONE, { sources })
+    world.nowMs += 1
+    work(world, node, () => 1)
+    assert.match(held(world)?.reason ?? '', /^10 of its 40 tasks failed and none succeeded/)
+    world.nowMs += 1
+    world.apply({ kind: 'release', batch: BATCH, by: 'owner' })
+    // Nor does a restart forget that somebody released it.
+    await world.start()
+    world.join('a')
+    work(world, node, () => 1)
+    assert.equal(world.coordinator.batch(BATCH), undefined)
+  })
+
+  it('is not held for tasks that failed for another and were never run', async () => {
+    const world = await new CoordinatorWorld().start()
+    const node = world.join('a')
+    // The first task is what twenty others take something from; those after them take nothing.
+    const sources = new Map(Array.from({ length: 20 }, (_, index) => [index + 1, { ...after(0), allowFailed: false }] as const))
+    world.submit(BATCH, bundles(30), ONE, { sources })
+    work(world, node, (index) => (index === 0 || index === 21 ? 1 : 0))
+    assert.equal(held(world), null)
+    const { failed, ready } = decodeBatchRecord(world.store.peek(batchKey(BATCH)) ?? new Uint8Array())
+    assert.deepEqual({ failed, ready }, { failed: 22, ready: 8 })
   })
 })
 

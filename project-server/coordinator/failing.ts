@@ -12,16 +12,17 @@ const FAILING_SHARE = 0.1
 /** A node that falls silent so soon after a run of a task began may have been taken down by it; later it is one of those that come and go. */
 const DEATH_MS_MAX = 600_000
 
-/** A task of the batch that was run has failed. */
+/** A task of the batch that was run has failed. One that failed for another proves nothing more than that other. */
 export function holdFailing(state: State, batch: Batch, nowMs: number): void {
+  batch.ranFailed++
   const { failingMin } = state.policy
-  const { counts, queuedAtMs, createdAtMs } = batch
+  const { counts, ranFailed, releasedAtMs } = batch
   const tasks = totalOf(batch)
   if (failingMin === 0 || counts.ready > 0 || batch.held !== null || batch.open) return
-  if (counts.failed < Math.max(failingMin, Math.ceil(tasks * FAILING_SHARE))) return
+  if (ranFailed < Math.max(failingMin, Math.ceil(tasks * FAILING_SHARE))) return
   // Nothing is left to be held, or somebody wants it to go on as it is.
-  if (counts.created + counts.running + counts.validating === 0 || queuedAtMs > createdAtMs) return
-  const reason = `${counts.failed} of its ${tasks} tasks failed and none succeeded; release it to let it go on all the same`
+  if (counts.created + counts.running + counts.validating === 0 || releasedAtMs > 0) return
+  const reason = `${ranFailed} of its ${tasks} tasks failed and none succeeded; release it to let it go on all the same`
   hold(state, batch, { by: state.project, reason, nowMs })
 }
 
@@ -35,7 +36,7 @@ export function silence({ granted, atMs }: Replica, nowMs: number): { readonly m
 export function holdDeadly(state: State, task: Task, nowMs: number): void {
   const { deathsMax } = state.policy
   if (deathsMax === 0 || task.held !== null) return
-  const died = task.replicas.filter(({ state, fault, atMs }) => state === 'lost' && fault?.class === 'death' && atMs > task.batch.queuedAtMs)
+  const died = task.replicas.filter(({ state, fault, atMs }) => state === 'lost' && fault?.class === 'death' && atMs > task.batch.releasedAtMs)
   if (died.length < deathsMax) return
   const names = died.map(({ node }) => (node.offer.name === '' ? node.id : node.offer.name)).join(', ')
   hold(state, task, {

@@ -48,6 +48,7 @@ export function release(state: State, what: Batch | Task, nowMs: number): void {
   }
   // Nobody who releases something wants it to end for how long it was held.
   batch.queuedAtMs = nowMs
+  batch.releasedAtMs = nowMs
   state.out.batch(batch)
   state.queueLimits.restart(batch)
   state.sweeps.touch(batch)

@@ -74,8 +74,12 @@ export interface Batch {
   open: boolean
   /** None of its tasks gets a replica: see holds.ts. */
   held: Held | null
-  /** When its wait began to count against its queue limit: when it came, or was last released. */
+  /** When its wait began to count against its queue limit: when it came, was last released, or one of its tasks had all that it takes from others. */
   queuedAtMs: number
+  /** When it, or a task of it, was released last; 0 when nothing of it ever was. */
+  releasedAtMs: number
+  /** Tasks that failed after they were run. */
+  ranFailed: number
   /** Decides which tasks are checked: known to nobody. Made when it is first asked for. */
   secret: Uint8Array | null
   /** What its tasks look at again, by index; null when it is an owner's. */

@@ -132,8 +132,9 @@ async function loadNodes(state: State, store: Records): Promise<Map<ReplicaId, n
 async function loadBatch(state: State, store: Records, { id, assigned }: { id: string; assigned: ReadonlyMap<ReplicaId, number> }): Promise<void> {
   const bytes = await store.get(batchKey(id))
   if (bytes === undefined || !isBatchId(id)) throw new Error(`the record of batch ${id} is missing`)
-  const { name, by, createdAtMs, order, seed, policy, open, tasks, created, running, validating, ready, failed, killed, held, queuedAtMs } =
-    decodeBatchRecord(bytes)
+  const record = decodeBatchRecord(bytes)
+  const { name, by, createdAtMs, order, seed, policy, open, tasks, created, running, validating, ready, failed, killed } = record
+  const { held, queuedAtMs, releasedAtMs, ranFailed } = record
   const counts = { created, running, validating, ready, failed, killed }
   const batch: Batch = {
     id,
@@ -146,6 +147,8 @@ async function loadBatch(state: State, store: Records, { id, assigned }: { id: s
     open,
     held,
     queuedAtMs,
+    releasedAtMs,
+    ranFailed,
     secret: null,
     rechecks: null,
     marks: 0,

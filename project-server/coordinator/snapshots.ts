@@ -45,8 +45,8 @@ function replicaRecord({ attempt, node, state, atMs, epoch, gpus, granted, ranMs
 }
 
 export function batchRecord(batch: Batch): BatchRecord {
-  const { id, name, client, createdAtMs, order, seed, policy, open, counts, held, queuedAtMs } = batch
-  return { id, name, by: client.id, createdAtMs, order, seed, policy, open, tasks: totalOf(batch), ...counts, held, queuedAtMs }
+  const { id, name, client, createdAtMs, order, seed, policy, open, counts, held, queuedAtMs, releasedAtMs, ranFailed } = batch
+  return { id, name, by: client.id, createdAtMs, order, seed, policy, open, tasks: totalOf(batch), ...counts, held, queuedAtMs, releasedAtMs, ranFailed }
 }
 
 export function nodeRecord({ id, offer, state, lastSeenMs, valid, invalid, errors, lost, row, errorPpm, sinceMs }: Node): NodeRecord {
