@@ -220,7 +220,8 @@ export class Chaos {
     for (let batch = 0; batch < this.batches.length; batch++) this.#manage({ kind: 'release', batch, task: null })
     for (const endMs = this.nowMs + ms; this.nowMs < endMs && (this.safety.open.size > 0 || this.#unsettled()); ) {
       for (const node of this.nodes) {
-        if (node.inbox === undefined) this.#join(node)
+        // Who said good-bye comes back, too: it may be the only node that a task is for.
+        if (node.inbox === undefined || node.leaving) this.#join(node)
         this.commit()
         this.#hear(node, Number.POSITIVE_INFINITY)
         this.#ask(node)
