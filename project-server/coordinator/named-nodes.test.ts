@@ -74,6 +74,44 @@ describe('a task for named nodes', () => {
     assert.deepEqual([world.record(TASK).state, world.record(TASK).failure], ['failed', { code: 'input', message: 'no such input' }])
   })
 
+  /** Nobody hands over what was agreed, three times; then its nodes are asked no more. */
+  function lose(world: CoordinatorWorld): void {
+    for (let round = 0; round < 4; round++) {
+      world.apply({ kind: 'pulled', task: TASK, node: 'a', ok: false, message: 'gone' })
+      world.pass(5_500)
+    }
+    world.pulls = true
+  }
+
+  it('is computed again on its only node when nobody has the agreed output, which is one voice still', async () => {
+    const { world, node } = await town()
+    world.pulls = false
+    world.work(node, { output: 'made' })
+    lose(world)
+    assert.equal(world.states(TASK), 'a reported, a leased')
+    world.work(node, { output: 'made' })
+    assert.equal(world.record(TASK).state, 'ready')
+    assert.equal(world.receipts.get(TASK)?.results.length, 1)
+    assert.deepEqual(world.counts('a'), { valid: 2, invalid: 0, errors: 0, lost: 0 })
+  })
+
+  it('is computed again on those of its nodes that were cancelled when it was decided, too', async () => {
+    const world = await new CoordinatorWorld().start()
+    const [a, b] = [world.join('a'), world.join('b')]
+    world.pulls = false
+    world.submit(BATCH, [plainBundle('x')], { ...NAMED, targetResults: 2, nodes: ['a', 'b'] })
+    world.work(a, { output: 'made' })
+    world.apply({ kind: 'gone', node: 'a' })
+    world.nodes.delete('a')
+    world.apply({ kind: 'pulled', task: TASK, node: 'a', ok: false, message: 'gone' })
+    world.pass(700_000)
+    world.pulls = true
+    assert.equal(world.states(TASK), 'a reported, b cancelled, b running')
+    world.work(b, { output: 'made' })
+    assert.equal(world.record(TASK).state, 'ready')
+    assert.equal(world.receipts.get(TASK)?.results.length, 2)
+  })
+
   it('of a quorum goes to no node that has voted', async () => {
     const world = await new CoordinatorWorld().start()
     const [a, b] = [world.join('a'), world.join('b')]

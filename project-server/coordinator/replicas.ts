@@ -160,7 +160,7 @@ export function isBarred(task: Task, node: Node): boolean {
   return hadIt(task, node) || mixes(task, node)
 }
 
-/** It has or had a replica of the task, or decided alone what is looked at again. What an owner gave back unharmed does not count, nor a copy that yielded, nor what failed on a node that was named. */
+/** It has or had a replica of the task, or decided alone what is looked at again. What an owner gave back unharmed does not count, nor a copy that yielded, nor, on a node that was named, what failed or a vote when only a lost output is computed again. */
 export function hadIt(task: Task, node: Node): boolean {
   for (const replica of task.replicas) if (replica.node === node && bars(replica)) return true
   return task.batch.rechecks?.get(task.index)?.node === node.id
@@ -168,8 +168,12 @@ export function hadIt(task: Task, node: Node): boolean {
 
 export function bars({ copy, state, fault, task }: Replica): boolean {
   if (copy && state === 'cancelled') return false
-  // Who names nodes has no others: a fault, or a loss, is tried again there while its budget lasts. A vote is one vote.
-  if (task.batch.policy.nodes.length > 0 && (state === 'lost' || (state === 'returned' && fault?.class === 'node'))) return false
+  // Who names nodes has no others: a fault, or a loss, is tried again there while its budget lasts. A vote is one vote; once it is
+  // decided what is agreed, whoever makes the lost output again votes no more.
+  if (task.batch.policy.nodes.length > 0) {
+    if (state === 'lost' || (state === 'returned' && fault?.class === 'node')) return false
+    if (task.decision !== null && (state === 'reported' || state === 'cancelled')) return false
+  }
   return state !== 'returned' || fault?.class !== 'owner'
 }
 

@@ -84,7 +84,7 @@ export function finish(state: State, task: Task, keptBytes: number | null, nowMs
       replica.verdict ??= 'inconclusive'
     }
   }
-  const agreeing = task.replicas.filter((replica) => replica.state === 'reported' && replica.verdict === 'valid')
+  const agreeing = onePerNode(task.replicas.filter((replica) => replica.state === 'reported' && replica.verdict === 'valid'))
   const others = task.replicas.filter((replica) => replica.state === 'reported' && replica.verdict !== 'valid')
   const [first] = agreeing
   if (first === undefined) throw new Error(`task ${task.id} is decided by no result`)
@@ -235,8 +235,11 @@ function compare(state: State, replica: Replica, vote: string): void {
   const alone = aloneBy(task, vote)
   // One says so, one says otherwise: nobody knows who is wrong. The second was only to compute a lost output again.
   if (!valid && alone !== null) askRechecks(state, [task.id], alone)
+  // Who says again what it said confirms nobody.
+  const again = valid && task.replicas.some((other) => other.node === node && other.verdict === 'valid')
   replica.verdict = valid ? 'valid' : alone === null ? 'invalid' : 'inconclusive'
-  if (valid && alone === null) confirm(state, node)
+  if (again) node.valid++
+  else if (valid && alone === null) confirm(state, node)
   else if (valid && replica.standing.alone) decidedAlone(state, replica)
   else if (valid) node.valid++
   else if (alone === null) refute(state, node)
@@ -247,8 +250,13 @@ function compare(state: State, replica: Replica, vote: string): void {
 /** The node whose vote alone decided the task; null when a quorum did. */
 function aloneBy({ replicas, batch }: Task, vote: string): PeerIdString | null {
   if (!batch.policy.adaptive) return null
-  const agreeing = replicas.filter(({ report }) => report?.vote === vote)
+  const agreeing = onePerNode(replicas.filter(({ report }) => report?.vote === vote))
   return agreeing.length >= batch.policy.minQuorum ? null : (agreeing.find(({ standing }) => standing.alone)?.node.id ?? null)
+}
+
+/** A node that was named may have computed a lost output again: it is one voice, and its first result stands. */
+function onePerNode(replicas: readonly Replica[]): readonly Replica[] {
+  return replicas.filter(({ node }, index) => replicas.findIndex((other) => other.node === node) === index)
 }
 
 /** The result of a replica that was outstanding may come yet: it changes nothing but its node's record. */

@@ -225,10 +225,11 @@ export class Tasks {
     const { complaints } = this.#ports
     const policy = this.#policyOf(task.id)
     const yielded = task.replicas.filter(({ state, copy }) => copy && state === 'cancelled')
-    // Where nodes were named, what failed or was lost is tried again there.
+    // Where nodes were named, what failed or was lost is tried again there, and so is what was decided and has to be computed again.
     const named = policy.nodes.length > 0
     const again = ({ state, fault }: ReplicaRecord): boolean =>
-      (state === 'returned' && (fault?.class === 'owner' || (named && fault?.class === 'node'))) || (named && state === 'lost')
+      (state === 'returned' && (fault?.class === 'owner' || (named && fault?.class === 'node'))) ||
+      (named && (state === 'lost' || (task.decision !== null && (state === 'reported' || state === 'cancelled'))))
     const nodes = task.replicas.filter((replica) => !yielded.includes(replica) && !again(replica)).map(({ node }) => node)
     const copies = task.replicas.filter(({ copy }) => copy).length
     const issued = task.replicas.length - copies

@@ -170,10 +170,11 @@ export class Safety {
     // Nobody runs it before it has what it takes from others.
     if (task.bundle === '') assert.equal(task.replicas.length, 0, `${task.id} has replicas and no bundle`)
     else this.#checkSources(task.id)
-    // [4] One node, one replica; only what was given back unharmed may be tried there again, and what failed or was lost where nodes were named.
+    // [4] One node, one replica; only what was given back unharmed may be tried there again, and where nodes were named what failed or was lost, and what was decided and is computed again.
+    const named = policy.nodes.length > 0
     const again = ({ state, fault, copy }: ReplicaRecord): boolean =>
-      (state === 'returned' && (fault?.class === 'owner' || (policy.nodes.length > 0 && fault?.class === 'node'))) ||
-      (state === 'lost' && policy.nodes.length > 0) ||
+      (state === 'returned' && (fault?.class === 'owner' || (named && fault?.class === 'node'))) ||
+      (named && (state === 'lost' || (task.decision !== null && (state === 'reported' || state === 'cancelled')))) ||
       (copy && state === 'cancelled')
     const nodes = task.replicas.filter((replica) => !again(replica)).map(({ node }) => node)
     assert.equal(new Set(nodes).size, nodes.length, `${task.id} is twice on one node: ${nodes.join(', ')}`)
@@ -290,6 +291,8 @@ export class Safety {
     assert.equal(key, `receipt/${receipt.task}`)
     this.#receipts.add(receipt.task)
     const { policy } = this.#batchOf(receipt.task)
+    const counted = receipt.results.map((body) => decodeResult(body)?.node)
+    assert.equal(new Set(counted).size, counted.length, `${receipt.task} has a receipt that counts a node twice: ${counted.join(', ')}`)
     if (policy.compare !== null) {
       this.#checkCompared(receipt, policy.minQuorum)
       return
