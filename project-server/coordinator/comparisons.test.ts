@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { DEFAULT_POLICY, policyFault, type TaskPolicy } from '#protocol/bundle/policy'
 import { voteOf } from '#protocol/result/result'
-import { batchId, bundle, CoordinatorWorld, PROJECT, result } from '#test/support/coordinator'
+import { batchId, bundle, CoordinatorWorld, outputOf, PROJECT, result } from '#test/support/coordinator'
 import { type Agrees, isOutput, largestAgreement, uncompared } from './agreement.ts'
 import type { Effect } from './events.ts'
 import { PULL_RETRY_MS } from './policy.ts'
@@ -189,6 +189,50 @@ describe('a task whose outputs are compared', () => {
       [world.record(TASK).state, ...verdicts(world)],
       ['ready', ...world.record(TASK).replicas.map((replica) => (replica.vote === voteFor('1.1') ? 'inconclusive' : 'valid'))]
     )
+  })
+
+  describe('whose agreed output nobody hands over', () => {
+    /** Decided by 1.0 and 1.0, which are lost; a third computes it again. */
+    async function lost(close: (a: string, b: string) => boolean): Promise<CoordinatorWorld> {
+      const world = await worldOf()
+      world.pulls = false
+      world.close = close
+      work(world, ['1.0', '1.0'])
+      for (let round = 0; round < 4; round++) {
+        world.apply({ kind: 'pulled', task: TASK, node: 'ann', ok: false, message: 'gone' })
+        world.pass(PULL_RETRY_MS + 500)
+      }
+      assert.deepEqual([world.record(TASK).outputLosses, world.record(TASK).replicas.length], [1, 3])
+      return world
+    }
+
+    it('has it again from a node whose output is close', async () => {
+      const world = await lost(() => true)
+      world.pulls = true
+      work(world, ['1.0000001'])
+      const { state, decision, replicas } = world.record(TASK)
+      assert.deepEqual([state, decision?.vote, decision?.output], ['ready', voteFor('1.0'), outputOf('1.0000001').toString()])
+      assert.deepEqual([asked(world).length, world.counts(replicas[2]?.node ?? '').valid], [1, 1])
+      assert.deepEqual([world.receipts.get(TASK)?.results.length, world.receipts.get(TASK)?.compare], [3, JSON.stringify(COMPARE)])
+    })
+
+    it('asks another when that one is not close, which is wrong', async () => {
+      const world = await lost(() => false)
+      world.pulls = true
+      work(world, ['2', '1.0'])
+      assert.deepEqual([world.record(TASK).state, ...verdicts(world)], ['ready', 'valid', 'valid', 'invalid', 'valid'])
+    })
+
+    it('judges nobody by an output that cannot be had to be compared, and waits for an equal one', async () => {
+      const world = await lost(() => true)
+      world.compares = false
+      work(world, ['1.0000001'])
+      world.apply({ kind: 'compared', task: TASK, pairs: [], missing: [voteFor('1.0')] })
+      assert.deepEqual([world.record(TASK).state, ...verdicts(world)], ['validating', 'valid', 'valid', 'inconclusive', null])
+      world.pulls = true
+      work(world, ['1.0'])
+      assert.equal(world.record(TASK).state, 'ready')
+    })
   })
 
   it('no agreement in as many results as may come: it fails', async () => {

@@ -1,7 +1,8 @@
 /**
  * Comparing outputs whose ids differ, under a policy that lets them: who is asked for what, which pairs are known to agree, when
  * again, and which result counts as an error because its output cannot be had. What was found lives in memory: after a restart it
- * is asked again, and what was decided by it is written down.
+ * is asked again, and what was decided by it is written down. An output that was lost and computed again is compared with the one
+ * that was agreed on, as long as that can still be had to be looked at; it may be here although its logs are not.
  */
 import type { PeerIdString } from '#protocol/ids'
 import { type Agrees, isOutput } from './agreement.ts'
@@ -16,6 +17,8 @@ export interface Comparison {
   readonly pairs: Map<string, boolean>
   /** Being fetched and compared. */
   asked: boolean
+  /** What was agreed on cannot be had any more: nothing is said to be close to it. */
+  lost: boolean
   round: number
   sinceMs: number
   retryAtMs: number
@@ -29,7 +32,7 @@ export function agreesIn({ batch, comparison }: Task): Agrees | undefined {
 
 /** The results that were reported differ: they are fetched and compared, unless they are already. */
 export function compareOutputs(state: State, task: Task, pairs: readonly (readonly [a: string, b: string])[], nowMs: number): void {
-  task.comparison ??= { pairs: new Map(), asked: false, round: 1, sinceMs: nowMs, retryAtMs: nowMs }
+  task.comparison ??= { pairs: new Map(), asked: false, lost: false, round: 1, sinceMs: nowMs, retryAtMs: nowMs }
   const { comparison } = task
   if (comparison.asked || nowMs < comparison.retryAtMs) {
     state.waitingComparisons.add(task)
@@ -44,15 +47,37 @@ export function compareOutputs(state: State, task: Task, pairs: readonly (readon
   state.out.effect({ kind: 'compare', task: task.id, by: compare, candidates, pairs, bytesMax })
 }
 
+/** The task is decided and its output lost: results that differ from it are compared with it. False when there is nothing to compare, and what cannot be compared is judged by nobody. */
+export function compareAgain(state: State, task: Task, vote: string, nowMs: number): boolean {
+  const agrees = agreesIn(task)
+  if (agrees === undefined) return false
+  const unknown = task.replicas.filter(({ report, verdict }) => report !== null && verdict === null && agrees(report.vote, vote) === undefined)
+  if (unknown.length === 0) return false
+  if (task.comparison?.lost !== true) {
+    compareOutputs(
+      state,
+      task,
+      [...new Set(unknown.map(({ report }) => report?.vote ?? ''))].map((other) => [vote, other] as const),
+      nowMs
+    )
+    return true
+  }
+  for (const replica of unknown) replica.verdict = 'inconclusive'
+  state.out.task(task)
+  return false
+}
+
 /** What came of it. A result whose output none of its nodes hands over in time is an error of theirs. */
-export function compared(state: State, task: Task, { pairs, missing }: Extract<Event, { kind: 'compared' }>, nowMs: number): void {
-  const { comparison } = task
+export function compared(state: State, task: Task, event: Extract<Event, { kind: 'compared' }>, nowMs: number): void {
+  const { comparison, decision } = task
+  const { pairs } = event
   if (comparison === null || !comparison.asked) return
   comparison.asked = false
   for (const { a, b, agree } of pairs) comparison.pairs.set(pairOf(a, b), agree)
   state.touched.add(task)
-  // What is decided stays.
-  if (task.decision !== null) return
+  // What is decided stays. It was asked for often enough before it counted as lost.
+  if (decision !== null && event.missing.includes(decision.vote)) comparison.lost = true
+  const missing = decision === null ? event.missing : event.missing.filter((vote) => vote !== decision.vote)
   if (missing.length === 0) {
     comparison.round = 1
     comparison.sinceMs = nowMs
@@ -67,7 +92,7 @@ export function compared(state: State, task: Task, { pairs, missing }: Extract<E
   comparison.round = 1
   comparison.sinceMs = nowMs
   for (const replica of reported(task)) {
-    if (!missing.includes(replica.report?.vote ?? '')) continue
+    if (replica.verdict !== null || !missing.includes(replica.report?.vote ?? '')) continue
     replica.verdict = 'inconclusive'
     replica.fault = { class: 'node', message: 'its output could not be had to be compared' }
     replica.node.errors++

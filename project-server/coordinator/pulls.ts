@@ -89,6 +89,7 @@ function outputLost(state: State, task: Task): void {
   for (const replica of sources(task)) replica.spent = true
   task.outputLosses++
   task.pull = null
+  if (task.comparison !== null) task.comparison.lost = false
   state.waitingPulls.delete(task)
   state.out.task(task)
   state.touched.add(task)

@@ -6,7 +6,7 @@ import type { FailureCode } from '#protocol/owner/messages'
 import type { Receipt } from '#protocol/result/receipt'
 import { encodeDoneRecord } from './bundle-records.ts'
 import { keptOutput } from './clients.ts'
-import { agreesIn, compareOutputs, endComparison } from './comparisons.ts'
+import { agreesIn, compareAgain, compareOutputs, endComparison } from './comparisons.ts'
 import type { TaskFailure } from './events.ts'
 import { holdDeadly, holdFailing } from './failing.ts'
 import { leaveGroup } from './groups.ts'
@@ -155,6 +155,7 @@ function settleDecided(state: State, task: Task, nowMs: number): void {
     startPull(state, task, nowMs)
     return
   }
+  if (vote !== undefined && compareAgain(state, task, vote, nowMs)) return
   if (task.replicas.some((replica) => isLive(replica.state))) return
   if (vote !== undefined && failureOf(vote) !== null) {
     // Nothing is missing but what a failed run left behind.
