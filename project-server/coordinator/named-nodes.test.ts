@@ -89,6 +89,10 @@ describe('a task for named nodes', () => {
     world.work(node, { output: 'made' })
     lose(world)
     assert.equal(world.states(TASK), 'a reported, a leased')
+    // After a restart nobody is asked again for what was lost.
+    await world.start()
+    world.join('a')
+    assert.equal(world.states(TASK), 'a reported, a leased')
     world.work(node, { output: 'made' })
     assert.equal(world.record(TASK).state, 'ready')
     assert.equal(world.receipts.get(TASK)?.results.length, 1)

@@ -50,7 +50,12 @@ export function retryPull(state: State, task: Task, nowMs: number): void {
 
 /** Results that agree, whose nodes have not failed to hand over what they computed. */
 function sources(task: Task): Replica[] {
-  return task.replicas.filter((replica) => replica.verdict === 'valid' && !replica.spent)
+  return task.replicas.filter(hasOutput)
+}
+
+/** It agreed, and its node has not failed to hand over what came out. */
+export function hasOutput({ verdict, spent }: Replica): boolean {
+  return verdict === 'valid' && !spent
 }
 
 /**

@@ -16,7 +16,7 @@ import { LiveTasks } from './live-tasks.ts'
 import type { Batch, Node, Replica, Report, Task } from './model.ts'
 import { decodeNodeRecord } from './node-records.ts'
 import { newNode, overruns, watch } from './nodes.ts'
-import { resumePull } from './pulls.ts'
+import { hasOutput, resumePull } from './pulls.ts'
 import { decodeStoredResult, resultKey } from './receipt-records.ts'
 import { askAgainForRechecks, loadRecheck } from './rechecks.ts'
 import { resumeRemains } from './remains.ts'
@@ -64,7 +64,8 @@ export async function load(state: State, store: Records, nowMs: number): Promise
   for (const { tasks } of state.batches.values())
     for (const task of tasks) {
       if (task.waits !== null) link(state, task, task.waits.sources, task.waits.depth)
-      if (task.decision !== null && !task.decision.held) resumePull(state, task, nowMs)
+      // What was asked for often enough is being computed again.
+      if (task.decision !== null && !task.decision.held && task.replicas.some(hasOutput)) resumePull(state, task, nowMs)
       else state.touched.add(task)
     }
 }
@@ -274,7 +275,7 @@ function loadReplica(
 ): void {
   const node: Node | undefined = state.nodes.get(record.node)
   if (node === undefined) throw new Error(`the record of node ${record.node} is missing`)
-  const { attempt, atMs, epoch, gpus, granted, ranMs, verdict, fault, copy, standing } = record
+  const { attempt, atMs, epoch, gpus, granted, ranMs, verdict, fault, copy, standing, spent } = record
   const id = `${task.id}.${attempt}`
   const report = signed === undefined ? null : loadReport(task, signed)
   const replica: Replica = {
@@ -296,7 +297,7 @@ function loadReplica(
     place: 0,
     copy,
     straggles: false,
-    spent: false
+    spent
   }
   task.replicas.push(replica)
   if (!isLive(replica.state)) return

@@ -24,7 +24,7 @@ export function taskRecord(task: Task): TaskRecord {
   }
 }
 
-function replicaRecord({ attempt, node, state, atMs, epoch, gpus, granted, ranMs, report, verdict, fault, copy, standing }: Replica): ReplicaRecord {
+function replicaRecord({ attempt, node, state, atMs, epoch, gpus, granted, ranMs, report, verdict, fault, copy, standing, spent }: Replica): ReplicaRecord {
   return {
     attempt,
     node: node.id,
@@ -40,7 +40,8 @@ function replicaRecord({ attempt, node, state, atMs, epoch, gpus, granted, ranMs
     verdict,
     fault,
     copy,
-    standing
+    standing,
+    spent
   }
 }
 

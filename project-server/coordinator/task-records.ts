@@ -46,6 +46,8 @@ export interface ReplicaRecord {
   readonly copy: boolean
   /** What was known of its node when it was leased. */
   readonly standing: Standing
+  /** Its output could not be had from its node, and is not asked for again. */
+  readonly spent: boolean
 }
 
 export interface TaskRecord {
@@ -147,10 +149,10 @@ function lengthen(cid: string): string {
 }
 
 function writeReplica(replica: ReplicaRecord, agreed: string | undefined): void {
-  const { attempt, node, state, atMs, epoch, gpus, granted, ranMs, vote, exitCode, reason, verdict, fault, copy, standing } = replica
-  const known = standing.row > 0 || standing.alone
+  const { attempt, node, state, atMs, epoch, gpus, granted, ranMs, vote, exitCode, reason, verdict, fault, copy, standing, spent } = replica
+  const known = standing.row > 0 || standing.alone || spent
   // Most have no GPU and need no standing, and say nothing of it.
-  WRITER.list(known ? 16 : gpus.length === 0 ? 13 : 14)
+  WRITER.list(spent ? 17 : known ? 16 : gpus.length === 0 ? 13 : 14)
     .int(attempt)
     .text(node)
     .text(state)
@@ -165,6 +167,7 @@ function writeReplica(replica: ReplicaRecord, agreed: string | undefined): void 
   WRITER.flag(copy)
   if (known || gpus.length > 0) writeTexts(gpus)
   if (known) WRITER.int(standing.row).flag(standing.alone)
+  if (spent) WRITER.flag(true)
 }
 
 type ReplicaRow = [
@@ -184,13 +187,32 @@ type ReplicaRow = [
   boolean,
   (readonly string[])?,
   number?,
+  boolean?,
   boolean?
 ]
 
 const NO_GPUS: readonly string[] = []
 
 function replicaOf(
-  [attempt, node, state, atMs, epoch, granted, vote, exitCode, reason, verdict, ranMs, fault, copy, gpus = NO_GPUS, row = 0, alone = false]: ReplicaRow,
+  [
+    attempt,
+    node,
+    state,
+    atMs,
+    epoch,
+    granted,
+    vote,
+    exitCode,
+    reason,
+    verdict,
+    ranMs,
+    fault,
+    copy,
+    gpus = NO_GPUS,
+    row = 0,
+    alone = false,
+    spent = false
+  ]: ReplicaRow,
   agreed: string | undefined
 ): ReplicaRecord {
   return {
@@ -208,7 +230,8 @@ function replicaOf(
     verdict,
     fault: fault === null ? null : { class: fault[0], message: fault[1] },
     copy,
-    standing: row === 0 && !alone ? NO_STANDING : { row, alone }
+    standing: row === 0 && !alone ? NO_STANDING : { row, alone },
+    spent
   }
 }
 

@@ -15,7 +15,7 @@ import { doneKey, lateKey, openKey } from './keys.ts'
 import { outgoingOf, type Replica, type Report, type Task } from './model.ts'
 import { ballotOf, outlook } from './outlook.ts'
 import { LATE_KEPT_MAX, OUTPUT_LOSSES_MAX } from './policy.ts'
-import { startPull } from './pulls.ts'
+import { hasOutput, startPull } from './pulls.ts'
 import { receiptKey, resultKey } from './receipt-records.ts'
 import { askRechecks, endRecheck } from './rechecks.ts'
 import { keepRemains } from './remains.ts'
@@ -150,7 +150,7 @@ function settleDecided(state: State, task: Task, nowMs: number): void {
   const vote = task.decision?.vote
   for (const replica of task.replicas) if (replica.state === 'reported' && replica.verdict === null && vote !== undefined) compare(state, replica, vote)
   if (task.pull !== null) return
-  if (task.replicas.some((replica) => replica.verdict === 'valid' && !replica.spent)) {
+  if (task.replicas.some(hasOutput)) {
     want(state, task, 0)
     startPull(state, task, nowMs)
     return
