@@ -251,7 +251,8 @@ export class Tasks {
     const { complaints, sometimes } = this.#ports
     const holds = ({ state }: ReplicaRecord): boolean => LIVE.includes(state) || state === 'reported'
     for (const later of replicas.slice(before?.replicas.length ?? 0)) {
-      const first = replicas.find((other, index) => other !== later && holds(other) && holds(before?.replicas[index] ?? other))
+      // Several may come and end between two commits: what was leased after it fixed nothing for it.
+      const first = replicas.slice(0, later.attempt - 1).find((other, index) => holds(other) && holds(before?.replicas[index] ?? other))
       const cpu = this.#offerOf(later.node).cpu
       if (first !== undefined) sometimes.see('a run went to a processor like the first')
       const like = cpu !== '' && (first === undefined || this.#offerOf(first.node).cpu === cpu)
