@@ -20,6 +20,7 @@
  * | `node/<peer>` | NodeRecord |
  * | `link/<peer>` | LinkRecord of its control stream: the numbers, and what few short messages said that the node may not have yet |
  * | `out/<peer>/<seq, 16 digits>` | what a long message said, or one of many, until the node has it |
+ * | `closing/<peer>/<replica id>` | a cancelled run that has GPUs until it has ended: closing-records.ts |
  * | `alone/<peer>/<task id>` | empty: this node alone decided the task, and was not confirmed since |
  * | `recheck/<task id>` | RecheckRecord: a decision that is to be looked at again |
  * | `revised/<batch>.<index, 9 digits>` | RevisedRecord: what came of that |
@@ -83,6 +84,10 @@ export function linkKey(id: PeerIdString): string {
 
 export function outKey(id: PeerIdString, seq: number): string {
   return `out/${id}/${padded(seq, 16)}`
+}
+
+export function closingKey(node: PeerIdString, replica: ReplicaId): string {
+  return `closing/${node}/${replica}`
 }
 
 /** The newest task of a client's that decided the bundle and is ready. */

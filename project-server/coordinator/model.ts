@@ -338,8 +338,13 @@ export interface Node {
   marks: number
 }
 
+/** What has something of a node. */
+export type Occupant = Pick<Replica, 'gpus'> & {
+  readonly task: { readonly bundle: { readonly needs: Pick<Needs, 'cpuMillis' | 'memoryBytes' | 'diskBytes'> } }
+}
+
 export interface Closing {
-  readonly replica: Replica
+  readonly occupant: Occupant
   /** Then it is assumed to have ended. */
   readonly untilMs: number
 }

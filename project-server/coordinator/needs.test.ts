@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { GpuNeeds, Resources } from '#protocol/bundle/manifest'
 import { DEFAULT_POLICY } from '#protocol/bundle/policy'
 import type { ReplicaId, TaskId } from '#protocol/ids'
-import { batchId, bundle, CoordinatorWorld, offer } from '../../test/support/coordinator.ts'
+import { batchId, bundle, CoordinatorWorld, offer, type ScriptedNode } from '../../test/support/coordinator.ts'
 import type { Gpu, NodeOffer } from './events.ts'
 import { CLOSING_MS_MAX } from './policy.ts'
 import { isLive, isTerminal } from './states.ts'
@@ -145,6 +145,48 @@ describe('GPUs are leased by UUID', () => {
     assert.equal(at.states(`${batchId(9)}.0`), '')
     at.giveBack(ann, `${batchId(1)}.0.1`, 'cancelled')
     assert.equal(at.states(`${batchId(9)}.0`), 'ann leased')
+  })
+
+  describe('one whose GPU is kept while it ends', () => {
+    const all = { gpus: [gpu('1')] }
+    const next = `${batchId(2)}.0`
+
+    /** Its task is killed while it runs; its node has not ended it, and another task waits for the GPU. */
+    async function ending(): Promise<{ at: CoordinatorWorld; ann: ScriptedNode }> {
+      const at = await world()
+      const ann = at.join('ann', offer(4, all))
+      at.submit(batchId(1), [bundle('x', { gpus: gpus() })], ONE)
+      const replica = `${batchId(1)}.0.1`
+      at.begin(ann, replica)
+      const lease = ann.leases.get(replica)
+      at.apply({ kind: 'kill', batch: batchId(1), by: 'owner' })
+      if (lease !== undefined) ann.leases.set(replica, lease)
+      at.submit(batchId(2), [bundle('y', { gpus: gpus() })], ONE)
+      assert.equal(at.states(next), '')
+      return { at, ann }
+    }
+
+    it('keeps it over a restart of the coordinator, and no longer than it would have', async () => {
+      const { at } = await ending()
+      at.pass(2_000)
+      await at.start()
+      at.join('ann', offer(4, all))
+      assert.equal(at.states(next), '')
+      at.pass(9_000)
+      assert.equal(at.states(next), '')
+      at.pass(1_500)
+      assert.equal(at.states(next), 'ann leased')
+      assert.deepEqual(at.store.keys('closing/'), [])
+    })
+
+    it('has it no more when its node began anew', async () => {
+      const { at, ann } = await ending()
+      Object.assign(ann, { link: 'another', sent: 0, received: 0 })
+      ann.leases.clear()
+      at.join('ann', offer(4, all))
+      assert.equal(at.states(next), 'ann leased')
+      assert.deepEqual(at.store.keys('closing/'), [])
+    })
   })
 })
 

@@ -7,7 +7,7 @@ import type { GpuNeeds, RunManifest } from '#protocol/bundle/manifest'
 import type { WhyReason } from '#protocol/owner/messages'
 import type { Client } from './clients.ts'
 import type { Gpu, NodeOffer } from './events.ts'
-import type { Group, Needs, Node, Replica } from './model.ts'
+import type { Group, Needs, Node, Occupant } from './model.ts'
 
 const NO_GPUS: readonly string[] = []
 
@@ -66,7 +66,7 @@ export function pickGpus(node: Node, { gpus }: Needs): readonly string[] {
 }
 
 /** The node has less for others. */
-export function occupy(node: Node, { task, gpus }: Replica): void {
+export function occupy(node: Node, { task, gpus }: Occupant): void {
   const { needs } = task.bundle
   node.cpuMillis += needs.cpuMillis
   node.memoryBytes += needs.memoryBytes
@@ -76,7 +76,7 @@ export function occupy(node: Node, { task, gpus }: Replica): void {
   for (const uuid of gpus) node.gpusTaken.add(uuid)
 }
 
-export function vacate(node: Node, { task, gpus }: Replica): void {
+export function vacate(node: Node, { task, gpus }: Occupant): void {
   const { needs } = task.bundle
   node.cpuMillis -= needs.cpuMillis
   node.memoryBytes -= needs.memoryBytes

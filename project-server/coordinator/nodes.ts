@@ -80,7 +80,7 @@ export function bye(state: State, node: Node, nowMs: number): void {
   node.state = 'left'
   node.slots = 0
   state.out.journal.node(node.id, 'left')
-  closeAll(node)
+  closeAll(state, node)
   state.holders.clear(node)
   state.out.node(node)
   refile(state, node)
@@ -178,8 +178,8 @@ function startLink(state: State, node: Node, id: string, nowMs: number): void {
 
 function dropLink(state: State, node: Node): void {
   for (const { seq, payload } of node.link?.pending() ?? []) if (payload.filed) state.out.delete(outKey(node.id, seq))
+  closeAll(state, node)
   node.link = null
-  node.closing = null
   node.forgotten = null
   node.outgoing = null
 }
@@ -228,7 +228,7 @@ function nodeLost(state: State, node: Node, silenceMs: number, nowMs: number): v
   if (node.connected) disconnect(state, node, 'silent', `nothing was heard for ${silenceMs / 1000} s`)
   if (node.held.length > 0) failed(state, node, nowMs)
   for (const replica of [...node.held]) lose(state, replica, silence(replica, nowMs), nowMs)
-  closeAll(node)
+  closeAll(state, node)
   node.forgotten = null
   state.holders.clear(node)
   refile(state, node)

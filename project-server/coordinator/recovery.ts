@@ -8,6 +8,7 @@ import { bundleOf, orderOf, storedManifest } from './batches.ts'
 import { decodeBundleRecord, factsOfBundle } from './bundle-records.ts'
 import { CLIENT_PREFIX, decodeClientRecord } from './client-records.ts'
 import { clientOf } from './clients.ts'
+import { decodeClosingRecord } from './closing-records.ts'
 import { joinGroup } from './groups.ts'
 import { firstOf, JOURNAL_PREFIX } from './journal.ts'
 import { batchKey, bundleKey, taskKeyOf } from './keys.ts'
@@ -21,7 +22,7 @@ import { decodeStoredResult, resultKey } from './receipt-records.ts'
 import { askAgainForRechecks, loadRecheck } from './rechecks.ts'
 import { resumeRemains } from './remains.ts'
 import { decodeOwedRecord } from './remains-records.ts'
-import { began, noteCopy, refile, take } from './replicas.ts'
+import { began, keepClosing, noteCopy, refile, take } from './replicas.ts'
 import { link } from './sources.ts'
 import { decodeSourcesRecord, type SourcesRecord, sourcesKey } from './sources-records.ts'
 import type { State } from './state.ts'
@@ -101,6 +102,11 @@ async function loadNodes(state: State, store: Records): Promise<Map<ReplicaId, n
     const node = newNode(id, offer, lastSeenMs)
     Object.assign(node, known, { state: was })
     state.nodes.set(id, node)
+  }
+  for await (const [key, value] of under(store, 'closing/')) {
+    const [, id = '', replica = ''] = key.split('/')
+    const node = state.nodes.get(id)
+    if (node !== undefined) keepClosing(node, replica, decodeClosingRecord(value))
   }
   for await (const [key] of under(store, 'alone/')) {
     const [, id = '', task = ''] = key.split('/')

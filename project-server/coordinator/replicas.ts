@@ -2,10 +2,12 @@
 import { type ReplicaId, replicaId } from '#protocol/ids'
 import { failed, worked } from './aside.ts'
 import { leftSlot, runBegan, runEnded } from './clients.ts'
+import { encodeClosingRecord } from './closing-records.ts'
 import type { NodeOffer } from './events.ts'
 import { note } from './holders.ts'
+import { closingKey } from './keys.ts'
 import type { CancelReason } from './link-records.ts'
-import { closingOf, type Node, outgoingOf, type Replica, type Task } from './model.ts'
+import { type Closing, closingOf, type Node, type Occupant, outgoingOf, type Replica, type Task } from './model.ts'
 import { occupy, pickGpus, vacate } from './needs.ts'
 import { measure } from './pace.ts'
 import { CLOSING_MS_MAX, MESSAGE_CHARS_MAX, NODE_SLOTS_MAX, PREPARE_MS_MAX, REPORT_SLACK_MS } from './policy.ts'
@@ -188,14 +190,25 @@ export function close(state: State, node: Node, id: ReplicaId): void {
   const closing = node.closing?.get(id)
   if (closing === undefined) return
   node.closing?.delete(id)
-  vacate(node, closing.replica)
+  endClosing(state, node, id, closing.occupant)
   refile(state, node)
 }
 
 /** The node is gone, and with it what ran there. It is to be filed anew. */
-export function closeAll(node: Node): void {
-  for (const { replica } of node.closing?.values() ?? []) vacate(node, replica)
+export function closeAll(state: State, node: Node): void {
+  for (const [id, { occupant }] of node.closing ?? []) endClosing(state, node, id, occupant)
   node.closing = null
+}
+
+/** A cancelled run keeps what it has of its node. */
+export function keepClosing(node: Node, id: ReplicaId, closing: Closing): void {
+  closingOf(node).set(id, closing)
+  occupy(node, closing.occupant)
+}
+
+function endClosing(state: State, node: Node, id: ReplicaId, occupant: Occupant): void {
+  vacate(node, occupant)
+  if (occupant.gpus.length > 0) state.out.delete(closingKey(node.id, id))
 }
 
 /** Files the node under the slots that it has free now; one that is set aside has none. */
@@ -230,8 +243,9 @@ function tellCancelled(state: State, replica: Replica, reason: CancelReason, now
   state.out.speak(node)
   // Who yields makes room at once: its node starts what comes next when the run is gone, a second later. A GPU is not shared for a moment.
   if (!replica.granted || (reason === 'yield' && replica.gpus.length === 0)) return
-  closingOf(node).set(replica.id, { replica, untilMs: nowMs + CLOSING_MS_MAX })
-  occupy(node, replica)
+  const closing = { occupant: replica, untilMs: nowMs + CLOSING_MS_MAX }
+  keepClosing(node, replica.id, closing)
+  if (replica.gpus.length > 0) state.out.put(closingKey(node.id, replica.id), encodeClosingRecord(closing))
   state.watch.at(node, nowMs + CLOSING_MS_MAX)
   refile(state, node)
 }
