@@ -91,6 +91,9 @@ export const SLOW_FACTOR = 2
 /** Entries of one queue that are looked at for one placement before something else is tried. */
 export const LOOK_AHEAD_MAX = 64
 
+/** Free nodes of another class, or not independent, that are looked at for one placement: there may be a hundred thousand of them. */
+export const REFUSED_LOOKED_MAX = 1024
+
 /** How long a task waits for a node that is independent of those which have it, while there is one: other tasks go on meanwhile, and a run takes longer. */
 export const INDEPENDENCE_WAIT_MS = 30_000
 /** Trees of one bundle that its node is chosen by, the largest ones. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { DEFAULT_POLICY, policyFault, type TaskPolicy } from '#protocol/bundle/policy'
 import { batchId, bundle, CoordinatorWorld, offer } from '#test/support/coordinator'
+import { REFUSED_LOOKED_MAX } from './policy.ts'
 import { classOf } from './same-class.ts'
 
 const BATCH = batchId(1)
@@ -34,6 +35,20 @@ describe('hosts of one class', () => {
     assert.deepEqual([why?.waitsFor, why?.nodes?.map(({ reason }) => reason).sort()], ['node', ['had_it', 'other_class']])
     world.join('like the first', offer(1, first === 'intel' ? INTEL : AMD))
     assert.deepEqual(holders(world), [first, 'like the first'].sort())
+  })
+
+  it('where very many nodes are of another class, one of its own takes it with the next sweep', async () => {
+    const world = await worldOf('cpu', { intel: INTEL })
+    world.nodes.clear()
+    for (let index = 0; index < REFUSED_LOOKED_MAX; index++)
+      world.apply({ kind: 'hello', node: `amd ${index}`, link: 'one', received: 0, offer: offer(2, AMD), replicas: [] })
+    // Whoever comes looks for tasks; this one comes while the task is held, and is found by the task if at all.
+    world.apply({ kind: 'hold', batch: BATCH, by: 'owner', reason: '', stop: false })
+    world.join('like the first', offer(1, INTEL))
+    world.apply({ kind: 'release', batch: BATCH, by: 'owner' })
+    assert.deepEqual(holders(world), ['intel'])
+    world.apply({ kind: 'tick' })
+    assert.deepEqual(holders(world), ['intel', 'like the first'])
   })
 
   it('a reported result keeps the class, over a restart too; without any run it is free again', async () => {

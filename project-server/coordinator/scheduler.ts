@@ -12,7 +12,7 @@ import { choose, holdBack, isByData, isDue, isHeldBack, isLocal, isNowhere, isOw
 import { type Group, isHeld, type Node, type Replica, type Task } from './model.ts'
 import { kindLack, occupy, roomLack, vacate } from './needs.ts'
 import { isSpare } from './outlook.ts'
-import { COPY_NODES_LOOKED_MAX, HYBRID_NODES_MAX, HYBRID_WAIT_MS_MAX, LOOK_AHEAD_MAX } from './policy.ts'
+import { COPY_NODES_LOOKED_MAX, HYBRID_NODES_MAX, HYBRID_WAIT_MS_MAX, LOOK_AHEAD_MAX, REFUSED_LOOKED_MAX } from './policy.ts'
 import type { OrderedQueue } from './queue.ts'
 import { bars, cancel, isBarred, lease, roomOf } from './replicas.ts'
 import type { State } from './state.ts'
@@ -303,8 +303,9 @@ function nodeFor(state: State, task: Task, nowMs: number): Node | 'none' | 'barr
 
 /** A copy gives its place to the first task of the group that could have it; false when none does. What waits for a node with its data goes on waiting. */
 function yieldTo(state: State, group: Group, nowMs: number): boolean {
+  const yielding = new Yielding(state.copies, group)
   for (const task of inOrder(group, 0)) {
-    const copy = isHeldBack(task, nowMs) ? undefined : copyFor(state, task, nowMs)
+    const copy = isHeldBack(task, nowMs) ? undefined : copyFor(state, task, yielding, nowMs)
     if (copy === undefined) continue
     cancel(state, copy, 'yield', nowMs)
     // GPUs are free when the run has ended.
@@ -315,16 +316,18 @@ function yieldTo(state: State, group: Group, nowMs: number): boolean {
   return false
 }
 
-/** The fitting node with the most free slots, equal ones by a draw from the batch's seed; for the last tasks of a batch the fastest of those; the client's own nodes before all others. */
+/** The fitting node with the most free slots, equal ones by a draw from the batch's seed; for the last tasks of a batch the fastest of those; the client's own nodes before all others. Of nodes that it is not for, so many are looked at: the next sweep lets every free node look for tasks itself. */
 export function freeNodeFor(state: State, task: Task, nowMs: number): Node | 'none' | 'barred' {
   let outcome: 'none' | 'barred' = 'none'
   const isLast = isTail(task.batch)
   let best: Node | undefined
   let looked = 0
+  let refused = 0
   for (const node of state.free.inOrderFor(task.group, draw(task))) {
     if (!fits(node, task.group)) continue
     if (refuses(state, task, node, nowMs)) {
       outcome = 'barred'
+      if (++refused >= REFUSED_LOOKED_MAX) break
       continue
     }
     if (!isLast) return node
@@ -340,19 +343,43 @@ function handicap({ slowness, failures }: Node): number {
   return slowness * (1 + failures)
 }
 
-/** The copy that was made last of those whose place the task could have, on a node or, without one, on any. */
-export function copyFor(state: State, task: Task, nowMs: number, only?: Node): Replica | undefined {
-  return [...state.copies].findLast((copy) => {
-    const { node } = copy
-    return (
-      (only === undefined || node === only) &&
-      copy.task !== task &&
-      roomOf(node) >= 0 &&
-      fitsWithout(copy, task.group) &&
-      !refuses(state, task, node, nowMs) &&
-      isSpare(copy)
-    )
-  })
+/** The node runs a copy whose place the task could have. */
+export function hasCopyFor(state: State, task: Task, node: Node, nowMs: number): boolean {
+  return node.copies > 0 && !refuses(state, task, node, nowMs) && node.held.some((one) => one.copy && one.task !== task && mayYield(one, task.group))
+}
+
+function mayYield(copy: Replica, group: Group): boolean {
+  return roomOf(copy.node) >= 0 && fitsWithout(copy, group) && isSpare(copy)
+}
+
+/** Copies that may yield to tasks of the group, the last made first; each is looked at when it is first asked for, and once. */
+class Yielding {
+  readonly #copies: readonly Replica[]
+  readonly #group: Group
+  readonly #found: Replica[] = []
+  #left: number
+
+  constructor(copies: ReadonlySet<Replica>, group: Group) {
+    this.#copies = [...copies]
+    this.#group = group
+    this.#left = this.#copies.length
+  }
+
+  at(place: number): Replica | undefined {
+    while (this.#found.length <= place && this.#left > 0) {
+      const copy = this.#copies[--this.#left] as Replica
+      if (mayYield(copy, this.#group)) this.#found.push(copy)
+    }
+    return this.#found[place]
+  }
+}
+
+/** The first of them whose place the task could have. */
+function copyFor(state: State, task: Task, yielding: Yielding, nowMs: number): Replica | undefined {
+  for (let place = 0; ; place++) {
+    const copy = yielding.at(place)
+    if (copy === undefined || (copy.task !== task && !refuses(state, task, copy.node, nowMs))) return copy
+  }
 }
 
 /** The node would cover the group's needs if it did not run the copy. */

@@ -14,7 +14,7 @@ import { kindLack, lackOf, roomLack } from './needs.ts'
 import { NODE_SLOTS_MAX, WHY_AHEAD_MAX, WHY_CLIENTS_NAMED_MAX, WHY_NODES_NAMED_MAX, WHY_NODES_TRIED_MAX } from './policy.ts'
 import { hadIt } from './replicas.ts'
 import { isOtherClass } from './same-class.ts'
-import { copyFor, fits } from './scheduler.ts'
+import { fits, hasCopyFor } from './scheduler.ts'
 import type { State } from './state.ts'
 import { isLive } from './states.ts'
 import { isUnmade, unmade } from './sweeps.ts'
@@ -126,7 +126,7 @@ function reasonOf(state: State, node: Node, task: Task, nowMs: number): WhyReaso
   if (isDependent(task, node)) return 'not_independent'
   if (node.asideUntilMs > 0) return 'set_aside'
   if (node.slots === 0) return 'takes_none'
-  if (state.copies.size > 0 && !isHeldBack(task, nowMs) && copyFor(state, task, nowMs, node) !== undefined) return 'free'
+  if (state.copies.size > 0 && !isHeldBack(task, nowMs) && hasCopyFor(state, task, node, nowMs)) return 'free'
   if (node.free === 0) return 'full'
   const taken = roomLack(node, group.needs)
   if (taken !== undefined) return taken
