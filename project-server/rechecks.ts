@@ -5,9 +5,10 @@ import { type BatchRecord, decodeBatchRecord } from './coordinator/batch-records
 import { storedManifest } from './coordinator/batches.ts'
 import { decodeBundleRecord, factsOfBundle } from './coordinator/bundle-records.ts'
 import type { AcceptedBundle, Effect, Event } from './coordinator/events.ts'
-import { batchKey, bundleKey, taskKey } from './coordinator/keys.ts'
+import { batchKey, bundleKey, revisedKey, taskKey } from './coordinator/keys.ts'
 import type { Recheck } from './coordinator/rechecks.ts'
 import { decodeTaskRecord, type TaskRecord } from './coordinator/task-records.ts'
+import { decodeRevisedRecord } from './coordinator/trust-records.ts'
 import type { Logger } from './logger.ts'
 import type { Random, Store } from './ports.ts'
 
@@ -49,7 +50,7 @@ export class Rechecks {
     const bundles = new Map<string, AcceptedBundle>()
     for (const { task } of wish.tasks) {
       const record = await store.get(taskKey(task))
-      if (record === undefined) continue
+      if (record === undefined || isSettled(await store.get(revisedKey(task)))) continue
       const { bundle } = tasks.set(task, decodeTaskRecord(record)).get(task) as TaskRecord
       const manifest = bundles.has(bundle) ? undefined : await store.get(bundleKey(wish.batch, bundle))
       if (manifest !== undefined) bundles.set(bundle, acceptedOf(bundle, manifest))
@@ -57,6 +58,11 @@ export class Rechecks {
     const drawn = { batch: batchIdFrom(random.bytes(16)), seed: Buffer.from(random.bytes(4)).readUInt32BE() }
     committer.apply(recheckOf(wish, { batch: decodeBatchRecord(bytes), tasks, bundles }, drawn))
   }
+}
+
+/** By what is written of an earlier look (`revised/`, if there is any): it was confirmed or revoked, and what a node is told of it was counted. */
+export function isSettled(revised: Uint8Array | undefined): boolean {
+  return revised !== undefined && decodeRevisedRecord(revised).verdict !== 'open'
 }
 
 /** A bundle by its record. */

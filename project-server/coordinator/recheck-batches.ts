@@ -14,7 +14,10 @@ export function recheckEvent(state: State, event: Extract<Event, { kind: 'rechec
   const of = event.of.filter(({ task }) => state.rechecks.has(task))
   const bundles = event.submit.bundles.filter((_, index) => state.rechecks.has(event.of[index]?.task ?? ''))
   if (of.length === 0) return
-  for (const { task } of of) state.rechecks.delete(task)
+  for (const { task } of of) {
+    state.rechecks.delete(task)
+    state.rechecked.add(task)
+  }
   // Whoever is at his quota gets his doubted results looked at all the same.
   accept(state, { ...event.submit, bundles, kind: 'submit', batch, more: false, from: 0 }, nowMs)
   const made = state.batches.get(batch)

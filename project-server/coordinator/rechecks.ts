@@ -20,7 +20,8 @@ export interface Recheck {
 }
 
 /** Every one of these tasks was decided by this node alone. */
-export function askRechecks(state: State, tasks: readonly TaskId[], node: PeerIdString): void {
+export function askRechecks(state: State, doubted: readonly TaskId[], node: PeerIdString): void {
+  const tasks = doubted.filter((task) => !state.rechecked.has(task))
   for (const task of tasks) {
     state.rechecks.set(task, node)
     state.out.put(recheckKey(task), encodeRecheckRecord({ node, vote: '', by: null }))
@@ -33,6 +34,7 @@ export function endRecheck(state: State, { batch, index, id, decision }: Task, n
   const recheck = batch.rechecks?.get(index)
   if (recheck === undefined) return undefined
   const { task, node, vote } = recheck
+  state.rechecked.delete(task)
   const verdict: RevisedRecord['verdict'] = decision === null ? 'open' : decision.vote === vote ? 'confirmed' : 'revoked'
   state.out.delete(recheckKey(task))
   state.out.put(revisedKey(task), encodeRevisedRecord({ verdict, by: id, vote: decision?.vote ?? '', atMs: nowMs }))
@@ -47,7 +49,10 @@ export function endRecheck(state: State, { batch, index, id, decision }: Task, n
 /** After a restart. */
 export function loadRecheck(state: State, task: TaskId, bytes: Uint8Array): readonly [by: TaskId, recheck: Recheck] | undefined {
   const { node, vote, by } = decodeRecheckRecord(bytes)
-  if (by !== null) return [by, { task, node, vote }]
+  if (by !== null) {
+    state.rechecked.add(task)
+    return [by, { task, node, vote }]
+  }
   state.rechecks.set(task, node)
   return undefined
 }

@@ -56,6 +56,8 @@ export class State {
   readonly late = new Map<ReplicaId, LateRecord>()
   /** Decisions that the shell is to have looked at again, with who alone made them. */
   readonly rechecks = new Map<TaskId, PeerIdString>()
+  /** Those that are being looked at again: who contradicts them meanwhile says nothing new. */
+  readonly rechecked = new Set<TaskId>()
   /** Killed tasks whose runs may leave something yet. */
   readonly remains = new Map<TaskId, Remains>()
   /** Decided tasks whose output must be asked for again, later or when a node comes back. */

@@ -190,6 +190,55 @@ describe('what a node alone decided, when it turns out wrong (F16)', () => {
     assert.deepEqual(world.store.keys('alone/'), [])
   })
 
+  it('is looked at and counted once, whoever contradicts it meanwhile and later, over a restart too', async () => {
+    const world = await town(['a', 'b', 'c'], TRUSTED)
+    const late = ['x', 'y', 'z'].map((id) => world.join(id))
+    const [a] = [node(world, 'a')]
+    const slots = (ids: readonly string[]): void => {
+      for (const { id } of world.nodes.values()) world.apply({ kind: 'demand', node: id, slots: ids.includes(id) ? 1 : 0 })
+    }
+    let task = ''
+    // Three begin it and fall silent; then it is leased to one that is believed, sooner or later without a check.
+    for (let number = 100; task === ''; number++) {
+      slots(['x', 'y', 'z'])
+      world.submit(batchId(number), [plainBundle('x')], { adaptive: true, targetResults: 3, maxErrorResults: 5 })
+      world.pass(20_000, late)
+      slots(['a'])
+      world.apply({ kind: 'release', batch: batchId(number), by: 'owner' })
+      if (world.record(`${batchId(number)}.0`).replicas[3]?.standing.alone === true) task = `${batchId(number)}.0`
+      else {
+        world.apply({ kind: 'kill', batch: batchId(number), by: 'owner' })
+        for (const one of late) one.leases.clear()
+        world.pass(12_500)
+        for (const { id } of late) world.join(id)
+      }
+    }
+    world.work(a, { output: 'a lie' })
+    assert.equal(world.record(task).state, 'ready')
+    slots([])
+    const contradict = (one: ScriptedNode): void => {
+      const [[replica, lease] = []] = one.leases
+      assert.ok(replica !== undefined && lease !== undefined)
+      world.join(one.id)
+      one.leases.set(replica, lease)
+      world.report(one, replica, { output: 'the truth' })
+    }
+    const invalid = known(world, 'a').invalid
+    const [x, y, z] = late as [ScriptedNode, ScriptedNode, ScriptedNode]
+    contradict(x)
+    await world.start()
+    for (const id of ['a', 'b', 'c']) world.join(id)
+    contradict(y)
+    slots(['b', 'c'])
+    for (let round = 0; round < 3; round++) for (const id of ['b', 'c']) world.work(node(world, id), { output: 'the truth' })
+    contradict(z)
+    slots(['b', 'c'])
+    for (let round = 0; round < 3; round++) for (const id of ['b', 'c']) world.work(node(world, id), { output: 'the truth' })
+    assert.equal(decodeRevisedRecord(world.store.peek(revisedKey(task)) ?? new Uint8Array(0)).verdict, 'revoked')
+    assert.equal(known(world, 'a').invalid, invalid + 1)
+    assert.deepEqual(world.store.keys('recheck/'), [])
+  })
+
   it('is confirmed where the node was right after all', async () => {
     const { world, lies } = await sleeper()
     world.work(node(world, 'c'), { output: 'the truth' })

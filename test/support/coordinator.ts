@@ -5,13 +5,13 @@ import { decodeBatchRecord } from '#project-server/coordinator/batch-records'
 import { decodeBundleRecord } from '#project-server/coordinator/bundle-records'
 import { Coordinator } from '#project-server/coordinator/coordinator'
 import type { AcceptedBundle, Effect, Event, NodeOffer, Unsigned } from '#project-server/coordinator/events'
-import { batchKey, bundleKey, taskKey } from '#project-server/coordinator/keys'
+import { batchKey, bundleKey, revisedKey, taskKey } from '#project-server/coordinator/keys'
 import type { LeaseSigner } from '#project-server/coordinator/output'
 import { type CoordinatorPolicy, DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
 import { receiptKey } from '#project-server/coordinator/receipt-records'
 import { decodeSourcesRecord, sourcesKey } from '#project-server/coordinator/sources-records'
 import { decodeTaskRecord, type TaskRecord } from '#project-server/coordinator/task-records'
-import { acceptedOf, recheckOf } from '#project-server/rechecks'
+import { acceptedOf, isSettled, recheckOf } from '#project-server/rechecks'
 import { decodeManifest, encodeManifest, manifestCid, type RunManifest } from '#protocol/bundle/manifest'
 import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
 import { cidOfBytes, RAW } from '#protocol/content/cid'
@@ -148,7 +148,8 @@ export function recheckFrom(
     if (bytes === undefined) throw new Error(`${key} is missing`)
     return bytes
   }
-  const tasks = new Map(wish.tasks.map(({ task }) => [task, decodeTaskRecord(read(taskKey(task)))]))
+  const open = wish.tasks.filter(({ task }) => !isSettled(store.peek(revisedKey(task))))
+  const tasks = new Map(open.map(({ task }) => [task, decodeTaskRecord(read(taskKey(task)))]))
   const bundles = new Map([...tasks.values()].map((task) => [task.bundle, acceptedOf(task.bundle, read(bundleKey(wish.batch, task.bundle)))]))
   return recheckOf(wish, { batch: decodeBatchRecord(read(batchKey(wish.batch))), tasks, bundles }, drawn)
 }
