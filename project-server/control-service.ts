@@ -28,6 +28,8 @@ export interface ControlPorts {
 
 export interface ControlOptions {
   readonly project: PeerIdString
+  /** Its own nodes are no newcomers. */
+  readonly administrator?: PeerIdString | undefined
   readonly epoch: number
   readonly heartbeatMs: number
   readonly helloMsMax?: number
@@ -133,7 +135,8 @@ export class ControlService {
       return false
     }
     const frame = decodeFrame(bytes)
-    const inbound = greeted ? eventOf(frame, node, this.#options.project) : helloOf(frame, node, this.#options.project, link.stream.remoteAddress)
+    const { project, administrator } = this.#options
+    const inbound = greeted ? eventOf(frame, node, project) : helloOf(frame, node, project, { address: link.stream.remoteAddress, administrator })
     if ('fault' in inbound) {
       this.#refuse(link, inbound.fault)
       return false

@@ -28,7 +28,7 @@ import { storeViews } from './owner/store-views.ts'
 import { OwnerService } from './owner-service.ts'
 import { TICK_MS } from './policy.ts'
 import { type Clock, type Store, StoreError } from './ports.ts'
-import { DEFAULT_LISTEN, type DhtSettings } from './project.ts'
+import { administratorOf, DEFAULT_LISTEN, type DhtSettings } from './project.ts'
 import { Pulls } from './pulls.ts'
 import { Rechecks } from './rechecks.ts'
 import { publishRecord } from './record.ts'
@@ -150,7 +150,10 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
     void stop()
   }
   const committer: Committer = new Committer({ core: coordinator, store, clock, signer, logger, carryOut, onFatal }, { epoch })
-  const control = new ControlService({ host, committer, clock, logger }, { project, epoch, heartbeatMs: policy.heartbeatMs })
+  const control = new ControlService(
+    { host, committer, clock, logger },
+    { project, administrator: administratorOf(file), epoch, heartbeatMs: policy.heartbeatMs }
+  )
   const rechecks = new Rechecks({ store, committer, random: systemRandom, logger })
   const pulls = new Pulls({ content, host, clock, logger, done: (event) => committer.apply(event) })
   const comparisons = new Comparisons({ content, host, clock, logger, committer, done: (event) => committer.apply(event) })

@@ -129,6 +129,7 @@ const REASONS: Readonly<Record<WhyReason, (view: WhyView, one: boolean) => strin
   other_class: (_, one) => `${one ? 'is' : 'are'} of another class than what runs it or ran it (--same-class)`,
   data_elsewhere: (_, one) => `${one ? 'has' : 'have'} room and not its data: it waits a while for one that has`,
   had_it: (_, one) => `${one ? 'has' : 'have'} or had a run of it (results count only from different nodes)`,
+  newcomer: (_, one) => `${one ? 'is' : 'are'} new here, and ${one ? 'runs' : 'run'} few tasks at once until more is known`,
   set_aside: (_, one) => `${one ? 'is' : 'are'} set aside for a while, having failed at several tasks in a row`,
   takes_none: (_, one) => `${one ? 'takes' : 'take'} no tasks now (paused, or ending)`,
   full: (_, one) => `${one ? 'has' : 'have'} no free slot`,

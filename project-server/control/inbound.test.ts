@@ -109,6 +109,16 @@ describe('what a node offers', () => {
     assert.equal(ownerOf(offering({ owner: said(node.peerId, node.peerId) })), 'bad_signature')
     assert.equal(ownerOf(offering({ owner: { client: project, signature: said(node.peerId, project)?.signature ?? new Uint8Array() } })), 'bad_signature')
   })
+
+  it('vouches for nodes of the administrator, and for no others', () => {
+    const owner = signOwnership(other, node.peerId, project)
+    const capabilities = { ...(HELLO.capabilities as Capabilities), owner: { client: owner.client, signature: new Uint8Array(owner.signature) } }
+    const vouched = (administrator: string): boolean | undefined => {
+      const inbound = helloOf({ seq: 0, ack: 0, hello: { ...HELLO, capabilities } }, node.peerId, project, { administrator })
+      return 'event' in inbound && inbound.event.kind === 'hello' ? inbound.event.offer.vouched : undefined
+    }
+    assert.deepEqual([vouched(other.peerId), vouched(node.peerId)], [true, undefined])
+  })
 })
 
 describe('what a node says', () => {

@@ -24,8 +24,13 @@ export interface FrameFault {
 
 export type Inbound = { readonly event: Event; readonly heartbeat?: boolean } | { readonly fault: FrameFault }
 
-/** The `hello` event of a stream's first frame. `address`: where it came from. */
-export function helloOf(frame: Frame | undefined, node: PeerIdString, project: PeerIdString, address = ''): Inbound {
+/** The `hello` event of a stream's first frame. `address`: where it came from; the administrator's own nodes are vouched for. */
+export function helloOf(
+  frame: Frame | undefined,
+  node: PeerIdString,
+  project: PeerIdString,
+  { address = '', administrator }: { readonly address?: string; readonly administrator?: PeerIdString | undefined } = {}
+): Inbound {
   const hello = frame?.hello
   if (hello === undefined || frame === undefined || kindsOf(frame).length !== 1)
     return fault('malformed', 'the first frame of a control stream must be a hello')
@@ -50,7 +55,8 @@ export function helloOf(frame: Frame | undefined, node: PeerIdString, project: P
     return fault('malformed', 'a field of the hello is missing or out of bounds')
   const link = Buffer.from(hello.link).toString('hex')
   const { received, replicas, holdings } = hello
-  return { event: { kind: 'hello', node, link, received, offer: { ...offer, owner: owner?.client ?? null }, replicas, holdings } }
+  const whose = owner === undefined ? { owner: null } : { owner: owner.client, ...(owner.client === administrator ? { vouched: true as const } : {}) }
+  return { event: { kind: 'hello', node, link, received, offer: { ...offer, ...whose }, replicas, holdings } }
 }
 
 /** The event of any later frame; a bare ack or heartbeat is a `heartbeat`. */

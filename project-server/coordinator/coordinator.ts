@@ -121,6 +121,7 @@ export class Coordinator {
         endWaiting(state, nowMs)
         state.fair.refresh()
         lookAtAll(state)
+        if (state.groupsChanged.size > 0) state.newcomers.rotate((node) => refile(state, node))
         break
       default:
         this.#fromNode(event, nowMs)
@@ -299,9 +300,10 @@ export class Coordinator {
       for (const task of state.touched.items) settle(state, task, nowMs)
       state.touched.clear()
       releaseDependents(state, nowMs)
+      state.newcomers.drain((node) => refile(state, node))
       state.out.journal.because('place', null, nowMs)
       place(state, nowMs)
-    } while (state.touched.items.length > 0 || state.copiesChanged || (state.sweeps.size > 0 && makeAhead(state, nowMs)))
+    } while (state.touched.items.length > 0 || state.copiesChanged || state.newcomers.pending || (state.sweeps.size > 0 && makeAhead(state, nowMs)))
   }
 }
 

@@ -60,6 +60,8 @@ export interface NodeOffer {
   readonly ownerOnly: boolean
   /** It runs on the server's machine or in its local network, or its owner says so (the tag `local`). */
   readonly local?: true
+  /** Its owner is the project's administrator. Not written down: told with every hello. */
+  readonly vouched?: true
   /** The client that proved that the node is its own; null for a stranger's. */
   readonly owner: PeerIdString | null
   /** The network that it calls from, as the project's server sees it; '' when that is not known. */

@@ -15,6 +15,7 @@ import type { DataAt } from './holders.ts'
 import type { GroupKinds, NodeKind } from './kinds.ts'
 import type { CancelReason, Waiting } from './link-records.ts'
 import type { LiveTasks } from './live-tasks.ts'
+import type { Newcomer } from './newcomers.ts'
 import type { Pace } from './pace.ts'
 import type { OrderedQueue } from './queue.ts'
 import type { StoredResult } from './receipt-records.ts'
@@ -327,6 +328,8 @@ export interface Node {
   forgotten: { readonly replicas: readonly Replica[]; readonly atMs: number } | null
   /** Its offer as it is counted among those that are there; null while it is away. */
   counted: NodeOffer | null
+  /** Its part of what new nodes of its network may use; null when it is known, or nobody knows where it calls from: see newcomers.ts. */
+  newcomer: Newcomer | null
   /** Null until it says hello: see kinds.ts. */
   kind: NodeKind | null
   /** Its place among the nodes with free slots: see free-nodes.ts. */

@@ -9,7 +9,7 @@ import { type Holding, note } from './holders.ts'
 import { outKey } from './keys.ts'
 import type { Waiting } from './link-records.ts'
 import type { Node } from './model.ts'
-import { FORGOTTEN_MS, NODES_MAX, OUTBOX_FRAMES_MAX } from './policy.ts'
+import { FORGOTTEN_MS, NODES_MAX, OUTBOX_FRAMES_MAX, RETURNING_MS } from './policy.ts'
 import { retryPull } from './pulls.ts'
 import { askAgain, forgetRemains, sweepRemains } from './remains.ts'
 import { close, closeAll, deadlineMs, giveBack, lose, refile, revive } from './replicas.ts'
@@ -30,6 +30,7 @@ export function hello(state: State, event: Hello, nowMs: number): void {
     state.nodes.set(node.id, node)
   }
   observe(node, nowMs)
+  if (nowMs - node.lastSeenMs > RETURNING_MS) node.row = 0
   const was = node.offer.owner
   node.offer = event.offer
   state.free.file(node, was)
@@ -158,6 +159,7 @@ export function newNode(id: PeerIdString, offer: NodeOffer, nowMs: number): Node
     outgoing: null,
     forgotten: null,
     counted: null,
+    newcomer: null,
     kind: null,
     free: 0,
     place: 0,

@@ -21,6 +21,8 @@ export interface CoordinatorPolicy {
   readonly trustedAfter: number
   /** Local nodes take the shortest tasks first, remote ones the first that came (DCS's hybrid mode): what is short is done before a remote node is up. Means nothing without local nodes. */
   readonly hybrid: boolean
+  /** Slots that nodes of one network, or of one owner, use together while too little is known of them; infinite: as many as they have. */
+  readonly newcomersMax: number
 }
 
 export const DEFAULT_COORDINATOR_POLICY: CoordinatorPolicy = {
@@ -33,6 +35,7 @@ export const DEFAULT_COORDINATOR_POLICY: CoordinatorPolicy = {
   failingMin: 10,
   deathsMax: 3,
   trustedAfter: 10,
+  newcomersMax: 16,
   hybrid: true
 }
 
@@ -114,6 +117,12 @@ export const PASSED_MAX = 16
 /** Tasks that are held back for one node that became free, before it gets the next one whatever has to be moved. */
 export const HELD_BACK_AT_ONCE_MAX = 8
 
+/** Replicas that a node runs at once of which nothing is known, where its network is: one more than one, so that one that hangs does not keep it from being known. */
+export const NEWCOMER_SLOTS = 2
+/** Networks and owners whose free slots one sweep passes on to others of theirs: 16 nodes are filed anew for each. */
+export const NEWCOMER_PLACES_ROTATED_MAX = 256
+/** Who was away longer than this is new again: the machine may be another's by now. */
+export const RETURNING_MS = 30 * 86_400_000
 /** What a node decided alone and nobody confirmed yet: with so many its next task is checked, so that there is never more to look at again. */
 export const UNCONFIRMED_MAX = 32
 /** How likely a new node's result is taken to be a lie that all liars tell, where votes are weighed: a fifth, as in the published models of sabotage (Sarmenta: up to 0.35; the usual case for volunteers is far below). */

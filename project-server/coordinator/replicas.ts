@@ -191,6 +191,8 @@ export function close(state: State, node: Node, id: ReplicaId): void {
   if (closing === undefined) return
   node.closing?.delete(id)
   endClosing(state, node, id, closing.occupant)
+  // A newcomer may have no slot more by it, and yet the memory that a task lacked.
+  state.nodesChanged.add(node)
   refile(state, node)
 }
 
@@ -211,11 +213,11 @@ function endClosing(state: State, node: Node, id: ReplicaId, occupant: Occupant)
   if (occupant.gpus.length > 0) state.out.delete(closingKey(node.id, id))
 }
 
-/** Files the node under the slots that it has free now; one that is set aside has none. */
+/** Files the node under the slots that it has free now and may use; one that is set aside has none. */
 export function refile(state: State, node: Node): void {
   countPresent(state, node, node.connected && node.state === 'online' ? node.offer : null)
   if (node.copies > 0) state.copiesChanged = true
-  const free = Math.max(0, roomOf(node))
+  const free = state.newcomers.allow(node, Math.max(0, roomOf(node)))
   if (free > node.free) state.nodesChanged.add(node)
   state.free.set(node, free)
   if (free > 0 && node.offer.local === true) state.locals.add(node)

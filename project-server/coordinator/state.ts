@@ -7,6 +7,7 @@ import { Presence } from './independence.ts'
 import { Kinds } from './kinds.ts'
 import { CHANGED, Marked, TOUCHED } from './marks.ts'
 import type { Batch, Bundle, Group, Needs, Node, Remains, Replica, Task } from './model.ts'
+import { Newcomers } from './newcomers.ts'
 import { type LeaseSigner, Output } from './output.ts'
 import { Pace } from './pace.ts'
 import type { CoordinatorPolicy } from './policy.ts'
@@ -46,6 +47,7 @@ export class State {
   readonly holders = new Holders()
   /** Local nodes with free slots. */
   readonly locals = new Set<Node>()
+  readonly newcomers: Newcomers
   readonly watch = new Watch()
   readonly pace = new Pace()
   readonly queueLimits = new QueueLimits()
@@ -90,6 +92,7 @@ export class State {
     this.project = project
     this.epoch = epoch
     this.policy = policy
+    this.newcomers = new Newcomers(policy)
   }
 
   /** A live task. */

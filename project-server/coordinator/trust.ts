@@ -47,6 +47,7 @@ export function confirm(state: State, node: Node): void {
   node.errorPpm = Math.round(node.errorPpm * ERROR_RATE_DECAY)
   for (const task of node.unconfirmed ?? []) state.out.delete(aloneKey(node.id, task))
   node.unconfirmed = null
+  state.newcomers.regrade(node)
   state.out.node(node)
 }
 
@@ -64,6 +65,7 @@ export function distrust(state: State, node: Node): void {
   for (const task of unconfirmed) state.out.delete(aloneKey(node.id, task))
   node.unconfirmed = null
   askRechecks(state, unconfirmed, node.id)
+  state.newcomers.regrade(node)
   state.out.node(node)
 }
 

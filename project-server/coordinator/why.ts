@@ -12,7 +12,7 @@ import { isHeldBack, isLocal } from './locality.ts'
 import { type Batch, type Group, isHeld, type Needs, type Node, type Task } from './model.ts'
 import { kindLack, lackOf, roomLack } from './needs.ts'
 import { NODE_SLOTS_MAX, WHY_AHEAD_MAX, WHY_CLIENTS_NAMED_MAX, WHY_NODES_NAMED_MAX, WHY_NODES_TRIED_MAX } from './policy.ts'
-import { hadIt } from './replicas.ts'
+import { hadIt, roomOf } from './replicas.ts'
 import { isOtherClass } from './same-class.ts'
 import { fits, hasCopyFor } from './scheduler.ts'
 import type { State } from './state.ts'
@@ -20,7 +20,16 @@ import { isLive } from './states.ts'
 import { isUnmade, unmade } from './sweeps.ts'
 
 /** What passes by itself: the node will be able to take it. */
-const PASSING: ReadonlySet<WhyReason> = new Set<WhyReason>(['full', 'cpu_taken', 'memory_taken', 'disk_taken', 'gpus_taken', 'data_elsewhere', 'free'])
+const PASSING: ReadonlySet<WhyReason> = new Set<WhyReason>([
+  'full',
+  'newcomer',
+  'cpu_taken',
+  'memory_taken',
+  'disk_taken',
+  'gpus_taken',
+  'data_elsewhere',
+  'free'
+])
 
 export function why(state: State, task: Task, nowMs: number): WhyView {
   const { batch, bundle, group } = task
@@ -127,7 +136,7 @@ function reasonOf(state: State, node: Node, task: Task, nowMs: number): WhyReaso
   if (node.asideUntilMs > 0) return 'set_aside'
   if (node.slots === 0) return 'takes_none'
   if (state.copies.size > 0 && !isHeldBack(task, nowMs) && hasCopyFor(state, task, node, nowMs)) return 'free'
-  if (node.free === 0) return 'full'
+  if (node.free === 0) return roomOf(node) > 0 ? 'newcomer' : 'full'
   const taken = roomLack(node, group.needs)
   if (taken !== undefined) return taken
   if (!fits(node, group)) throw new Error(`placing has a rule that "why" does not know: ${node.id} and ${task.id}`)
@@ -231,11 +240,12 @@ function meanMsOf(state: State): number | undefined {
   return state.pace.meanMs(running)
 }
 
-function runsAtOnce({ slots, offer }: Node, { cpuMillis, memoryBytes, diskBytes, gpus }: Needs): number {
+function runsAtOnce({ slots, offer, newcomer }: Node, { cpuMillis, memoryBytes, diskBytes, gpus }: Needs): number {
   const times = (have: number, need: number): number => (need === 0 ? Number.POSITIVE_INFINITY : Math.floor(have / need))
   return Math.min(
     slots,
     NODE_SLOTS_MAX,
+    newcomer?.slots ?? Number.POSITIVE_INFINITY,
     times(offer.cpuMillis, cpuMillis),
     times(offer.memoryBytes, memoryBytes),
     times(offer.diskBytes, diskBytes),

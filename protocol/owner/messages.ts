@@ -300,6 +300,8 @@ export type WhyReason =
   | 'data_elsewhere'
   /** It failed at several tasks in a row, and gets none for a while. */
   | 'set_aside'
+  /** Little is known of it yet: it, and all such nodes of its network together, run few at once. */
+  | 'newcomer'
   /** Paused, draining, or its owner needs the machine. */
   | 'takes_none'
   /** Busy with others: all slots, or what it lends of something. */

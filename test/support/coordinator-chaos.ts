@@ -98,7 +98,7 @@ class ChaosNode {
 }
 
 /** Trust is soon had here. */
-const POLICY = { ...DEFAULT_COORDINATOR_POLICY, trustedAfter: 1, idleCopies: 1 }
+const POLICY = { ...DEFAULT_COORDINATOR_POLICY, trustedAfter: 1, idleCopies: 1, newcomersMax: 3 }
 const RECHECKS_FROM = 0x10000
 const SLOTS = 3
 /** Of the first nodes; nobody knows it of the others. */
