@@ -50,6 +50,7 @@ const BY_CODE: Readonly<Record<string, number>> = {
   no_output: EXIT.notFound,
   not_a_project: EXIT.notFound,
   not_a_node_folder: EXIT.notFound,
+  not_a_relay_folder: EXIT.notFound,
   unknown_image: EXIT.notFound,
   not_an_archive: EXIT.usage,
   ENOENT: EXIT.notFound,
@@ -82,6 +83,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   'ServerError',
   'StoreError',
   'NodeError',
+  'RelayError',
   'ExecutorError',
   'ScenarioError'
 ])

@@ -68,6 +68,7 @@ const VERBS = [
 ]
 const SUBVERBS = [
   ...['join', 'start', 'status', 'pause', 'resume', 'stop'].map((verb) => ['node', verb]),
+  ...['init', 'start', 'status', 'stop'].map((verb) => ['relay', verb]),
   ...['import', 'list'].map((verb) => ['image', verb]),
   ...['submit', 'rescue'].map((verb) => ['dag', verb]),
   ...['list', 'add', 'set', 'remove'].map((verb) => ['owner', verb]),
@@ -92,6 +93,9 @@ const MUTATING = [
   ['label'],
   ['get'],
   ['image', 'import'],
+  ['relay', 'init'],
+  ['relay', 'start'],
+  ['relay', 'stop'],
   ['node', 'join'],
   ['node', 'start'],
   ['node', 'pause'],

@@ -34,6 +34,16 @@ const VERBS: readonly Entry[] = [
       { name: 'stop', summary: 'finish what runs, then stop the node', load: () => import('./commands/node-stop.ts') }
     ]
   },
+  {
+    name: 'relay',
+    summary: 'help peers behind routers to reach each other',
+    verbs: [
+      { name: 'init', summary: 'make a relay: its key and settings', alone: true, load: () => import('./commands/relay-init.ts') },
+      { name: 'start', summary: 'run a relay', alone: true, load: () => import('./commands/relay-start.ts') },
+      { name: 'status', summary: 'what a running relay carries', alone: true, load: () => import('./commands/relay-status.ts') },
+      { name: 'stop', summary: 'stop a relay; what it carries moves to others', alone: true, load: () => import('./commands/relay-stop.ts') }
+    ]
+  },
   { name: 'upload', summary: 'give the project a file or folder', load: () => import('./commands/upload.ts') },
   {
     name: 'image',

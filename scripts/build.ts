@@ -10,7 +10,7 @@ import { commitOf } from '../sim/commit.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const dist = join(root, 'dist')
-const FOLDERS = ['protocol', 'project-server', 'node', 'client-cli', 'sim']
+const FOLDERS = ['protocol', 'project-server', 'node', 'relay', 'client-cli', 'sim']
 const PAPERS = ['README.md', 'LICENSE', 'CHANGELOG.md']
 const LIBRARY = './client-cli/index'
 

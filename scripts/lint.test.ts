@@ -54,6 +54,9 @@ describe('import arrows', () => {
     ['project-server/owner/x.ts', '../../node/main.ts'],
     ['project-server/x.ts', '#client-cli/index'],
     ['node/x.ts', '#project-server/main'],
+    ['node/x.ts', '#relay/main'],
+    ['relay/x.ts', '#node/main'],
+    ['client-cli/x.ts', '#relay/settings'],
     ['node/live/x.ts', '#sim/world'],
     ['node/x.ts', '#test/support/ports'],
     ['client-cli/x.ts', '#test/support/ports'],
@@ -70,6 +73,8 @@ describe('import arrows', () => {
     ['node/x.ts', '#protocol/ids'],
     ['client-cli/x.ts', '#protocol/ids'],
     ['client-cli/x.ts', '#node/main'],
+    ['client-cli/x.ts', '#relay/main'],
+    ['relay/x.ts', '#protocol/ids'],
     ['client-cli/x.ts', '#project-server/main'],
     ['client-cli/x.ts', '#sim/main'],
     ['sim/x.ts', '#node/agent/agent'],
@@ -117,7 +122,7 @@ describe('the language', () => {
   it('refuses @ts-ignore', () => assert.deepEqual(faults('node/x.ts', '// @ts-ignore\nexport const x: string = 1'), ['lint/suspicious/noTsIgnore']))
 
   it('nowhere silences the linter or the compiler, and leaves nothing for later', () => {
-    const sources = globSync('{protocol,project-server,node,client-cli,sim,test,scripts}/**/*.{ts,js,mjs}', { cwd: root })
+    const sources = globSync('{protocol,project-server,node,relay,client-cli,sim,test,scripts}/**/*.{ts,js,mjs}', { cwd: root })
     assert.ok(sources.length > 100)
     const marks = new RegExp(['biome', '-ignore|@ts', '-(?:ignore|expect-error|nocheck)|\\b(?:TO', 'DO|FIX', 'ME)\\b'].join(''))
     const marked = sources.filter((path) => path !== 'scripts/lint.test.ts' && marks.test(readFileSync(join(root, path), 'utf8')))

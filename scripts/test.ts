@@ -10,7 +10,7 @@ const FILES_AT_ONCE_MAX = 4
 const TEST_MS_MAX = 300_000
 /** What keeps a process alive after its last test is not a test; this ends it, and the run fails. */
 const ALL_MS_MAX = 1_200_000
-const ALL = '{protocol,project-server,node,client-cli,sim,test,scripts}/**/*.test.ts'
+const ALL = '{protocol,project-server,node,relay,client-cli,sim,test,scripts}/**/*.test.ts'
 
 const named = process.argv.slice(2)
 const { status, signal } = spawnSync(

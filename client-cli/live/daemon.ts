@@ -16,11 +16,16 @@ export const STOP_MS_MAX = 20_000
 /** A process that has ended may be told of a little later. */
 const LAST_WORDS_MS_MAX = 2_000
 const LOG_TAIL_BYTES = 64 * 1024
+const MISSING: Readonly<Record<DaemonRecord['role'], (dir: string) => string>> = {
+  project: (dir) => `${dir} is not a project's folder: make one with talko init ${dir}`,
+  node: (dir) => `there is no node in ${dir}; make one with: talko node join`,
+  relay: (dir) => `there is no relay in ${dir}; make one with: talko relay init`
+}
 /** What a daemon's exit status says to whoever started it. */
 const MEANING: Readonly<Record<number, ClientErrorCode>> = { [EXIT.usage]: 'usage', [EXIT.notFound]: 'not_found', [EXIT.unreachable]: 'unreachable' }
 
 export interface DaemonRecord extends ProcessId {
-  readonly role: 'project' | 'node'
+  readonly role: 'project' | 'node' | 'relay'
   readonly peer?: string
   readonly addresses?: readonly string[]
 }
@@ -51,7 +56,7 @@ function recordPath(dir: string): string {
 /** The daemon of a folder, whether it still runs or not. */
 export async function readDaemon(dir: string): Promise<DaemonRecord | undefined> {
   const value = (await readJson(recordPath(dir))) as Partial<DaemonRecord> | null | undefined
-  if (typeof value?.pid !== 'number' || typeof value.started !== 'string' || (value.role !== 'project' && value.role !== 'node')) return undefined
+  if (typeof value?.pid !== 'number' || typeof value.started !== 'string' || !isRole(value.role)) return undefined
   const addresses = Array.isArray(value.addresses) ? value.addresses.filter((address) => typeof address === 'string') : undefined
   return {
     pid: value.pid,
@@ -60,6 +65,10 @@ export async function readDaemon(dir: string): Promise<DaemonRecord | undefined>
     ...(typeof value.peer === 'string' ? { peer: value.peer } : {}),
     ...(addresses === undefined ? {} : { addresses })
   }
+}
+
+function isRole(role: unknown): role is DaemonRecord['role'] {
+  return role === 'project' || role === 'node' || role === 'relay'
 }
 
 /** The daemon of a folder when it runs. */
@@ -84,11 +93,7 @@ export async function forgetDaemon(dir: string): Promise<void> {
  */
 export async function startDaemon(dir: string, role: DaemonRecord['role'], args: readonly string[]): Promise<Started> {
   // Nothing is left in a folder that was named by mistake.
-  if (!existsSync(join(dir, `${role}.json`)))
-    throw new ClientError(
-      'not_found',
-      role === 'project' ? `${dir} is not a project's folder: make one with talko init ${dir}` : `there is no node in ${dir}; make one with: talko node join`
-    )
+  if (!existsSync(join(dir, `${role}.json`))) throw new ClientError('not_found', MISSING[role](dir))
   const log = openSync(logPath(dir), 'a', 0o600)
   const logFrom = fstatSync(log).size
   try {

@@ -1,4 +1,4 @@
-/** Talks to a running node of this machine through its socket. */
+/** Talks to a running node or relay of this machine through its socket. */
 import { request } from 'node:http'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -13,9 +13,33 @@ export function nodeDir(dir: string | undefined, home: string | undefined): stri
   return dir === undefined ? join(Home.at(home).dir, 'node') : resolve(dir)
 }
 
+/** The folder given, or the home's own relay. */
+export function relayDir(dir: string | undefined, home: string | undefined): string {
+  return dir === undefined ? join(Home.at(home).dir, 'relay') : resolve(dir)
+}
+
+type Answer = Readonly<Record<string, unknown>>
+
 /** Throws ClientError `unreachable` when no node runs there. */
-export async function askNode(dir: string, method: 'GET' | 'POST', path: string, signal?: AbortSignal): Promise<Readonly<Record<string, unknown>>> {
-  const { status, body } = await exchange(dir, method, path, signal)
+export function askNode(dir: string, method: 'GET' | 'POST', path: string, signal?: AbortSignal): Promise<Answer> {
+  return ask({ what: 'node', dir, method, path }, signal)
+}
+
+/** What a running relay says of itself. Throws ClientError `unreachable` when none runs there. */
+export function relayStatus(dir: string, signal?: AbortSignal): Promise<Answer> {
+  return ask({ what: 'relay', dir, method: 'GET', path: '/status' }, signal)
+}
+
+interface Question {
+  readonly what: 'node' | 'relay'
+  readonly dir: string
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+}
+
+async function ask(question: Question, signal: AbortSignal | undefined): Promise<Answer> {
+  const { what, dir } = question
+  const { status, body } = await exchange(question, signal)
   let value: unknown
   try {
     value = JSON.parse(body)
@@ -23,20 +47,20 @@ export async function askNode(dir: string, method: 'GET' | 'POST', path: string,
     value = undefined
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new ClientError('refused', `the node in ${dir} answered something this talko does not understand`)
+    throw new ClientError('refused', `the ${what} in ${dir} answered something this talko does not understand`)
   const fields = value as Readonly<Record<string, unknown>>
-  if (status >= 400) throw new ClientError('refused', `the node refused: ${typeof fields.error === 'string' ? fields.error : `status ${status}`}`)
+  if (status >= 400) throw new ClientError('refused', `the ${what} refused: ${typeof fields.error === 'string' ? fields.error : `status ${status}`}`)
   return fields
 }
 
-function exchange(dir: string, method: string, path: string, signal?: AbortSignal): Promise<{ readonly status: number; readonly body: string }> {
+function exchange({ what, dir, method, path }: Question, signal: AbortSignal | undefined): Promise<{ readonly status: number; readonly body: string }> {
   return new Promise((resolve, reject) => {
     const failed = (cause: Error): void => {
-      const unreachable = new ClientError('unreachable', `no node runs in ${shown(dir)}; start it with \`talko node start ${shown(dir)}\``, { cause })
+      const unreachable = new ClientError('unreachable', `no ${what} runs in ${shown(dir)}; start it with \`talko ${what} start ${shown(dir)}\``, { cause })
       reject(signal?.aborted === true ? signal.reason : unreachable)
     }
     const asked = request(
-      { socketPath: join(dir, 'node.sock'), path, method, timeout: ANSWER_MS_MAX, ...(signal === undefined ? {} : { signal }) },
+      { socketPath: join(dir, `${what}.sock`), path, method, timeout: ANSWER_MS_MAX, ...(signal === undefined ? {} : { signal }) },
       (response) => {
         let body = ''
         response.setEncoding('utf8')

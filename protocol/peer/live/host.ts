@@ -1,22 +1,31 @@
 /** The real Host: js-libp2p over TCP, with the settings that were measured to work. */
 import { setMaxListeners } from 'node:events'
 import { networkInterfaces } from 'node:os'
+import { circuitRelayTransport } from '@libp2p/circuit-relay-v2'
+import { dcutr } from '@libp2p/dcutr'
 import { identify } from '@libp2p/identify'
 import type { Connection, Libp2p, PeerId } from '@libp2p/interface'
 import { noise } from '@libp2p/noise'
 import { peerIdFromString } from '@libp2p/peer-id'
-import { ping } from '@libp2p/ping'
+import { type Ping, ping } from '@libp2p/ping'
 import { tcp } from '@libp2p/tcp'
 import { tls } from '@libp2p/tls'
+import { webSockets } from '@libp2p/websockets'
 import { yamux } from '@libp2p/yamux'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p, type Libp2pOptions } from 'libp2p'
 import type { PeerIdString } from '../../ids.ts'
+import type { RelayCounts } from '../../relay/accounts.ts'
+import type { RelayLimits } from '../../relay/limits.ts'
 import type { Signer } from '../../signing/keys.ts'
 import { frameStream } from '../../streams/frame-stream.ts'
+import { isRelayed } from '../addresses.ts'
 import { type FrameStream, type Host, HostError, StreamError, type StreamOptions } from '../host.ts'
 import { type DhtOptions, type DhtService, dhtService, startDht } from './dht.ts'
 import { DhtStore } from './dht-store.ts'
+import { type Dial, dialFirst, type Target } from './dialling.ts'
+import { startRelay } from './relay-server.ts'
+import { keepReservations, type RelayState, type Transports } from './reservations.ts'
 
 /**
  * `windowBytes`: what a peer may send on a stream before it is read, growing from 256 KiB; it bounds the rate on long paths
@@ -25,15 +34,16 @@ import { DhtStore } from './dht-store.ts'
  */
 const FLOW = {
   server: { windowBytes: 2 * 1024 * 1024, readBufferBytes: 4 * 1024 * 1024 },
+  relay: { windowBytes: 1024 * 1024, readBufferBytes: 2 * 1024 * 1024 },
   volunteer: { windowBytes: 16 * 1024 * 1024, readBufferBytes: 20 * 1024 * 1024 },
   client: { windowBytes: 16 * 1024 * 1024, readBufferBytes: 20 * 1024 * 1024 }
 } as const
-const CONNECTIONS_MAX = { server: 20_000, volunteer: 300, client: 300 } as const
-/** Streams of all protocols that a peer may hold open on one connection. */
-const STREAMS_PER_CONNECTION_MAX = 256
+const CONNECTIONS_MAX = { server: 20_000, relay: 20_000, volunteer: 300, client: 300 } as const
+/** Streams of all protocols that a peer may hold open on one connection: between a relay and a project that is reached through it there is one for every node. */
+const STREAMS_PER_CONNECTION_MAX = { server: 1_280, relay: 1_280, volunteer: 256, client: 256 } as const
 /** Of one protocol, unless its handler says otherwise. */
 const STREAMS_PER_PROTOCOL = 32
-/** One address; a host that drops packets answers nothing, and the next address waits for this. */
+/** A dial of the library's own. */
 const DIAL_MS_MAX = 6_000
 const OPEN_MS_MAX = 10_000
 /** A connection that does not close nicely within this is cut. */
@@ -53,25 +63,57 @@ export interface HostOptions {
   readonly listen: readonly string[]
   /** Multiaddrs told to others instead of those listened on, for a host behind a forwarded port. */
   readonly announce?: readonly string[]
-  readonly role: 'server' | 'volunteer' | 'client'
+  readonly role: 'server' | 'relay' | 'volunteer' | 'client'
   readonly dht?: DhtOptions
+  /** Relays, with `/p2p/<peer>`, through which it is to be reached: it keeps a place at a few of them. */
+  readonly relays?: readonly string[]
+  /** It is itself a relay, within these limits. */
+  readonly relay?: RelayLimits
   readonly logger?: HostLogger
 }
 
 /** What carries a host's connections, and what hides their content: TCP with either encryption, unless a simulated world has its own. */
 export type Wire = Required<Pick<Libp2pOptions, 'transports' | 'connectionEncrypters'>>
 
+/** How a host is connected to a peer. */
+export interface PeerConnection {
+  readonly address: string
+  readonly relayed: boolean
+  readonly inbound: boolean
+}
+
+/** What only a host on a real network can tell. */
+export interface LiveHost extends Host {
+  connections(peer: PeerIdString): readonly PeerConnection[]
+  /** The relays it was given, and which of them it can be reached through now. */
+  relays(): readonly RelayState[]
+  /** What it has carried as a relay; undefined when it is none. */
+  relayed(): RelayCounts | undefined
+}
+
 // The dialler's order of encryptions counts. TLS carried 1 MiB blocks 1.35 times and small frames 1.6 times as fast as Noise, with
 // two thirds of the CPU (two processes on loopback); accepting a connection costs 17 ms of CPU instead of 10.
-const INTERNET: Wire = { transports: [tcp()], connectionEncrypters: [tls(), noise()] }
+const DIRECT: Wire = { transports: [tcp(), webSockets()], connectionEncrypters: [tls(), noise()] }
+/** With as many calls at once through one relay as may be carried. */
+const INTERNET: Wire = {
+  ...DIRECT,
+  transports: [...DIRECT.transports, circuitRelayTransport({ reservationConcurrency: 4, maxInboundStopStreams: 1_280, maxOutboundStopStreams: 64 })]
+}
+
+type Services = { dht?: DhtService; ping: Ping; wires: { manager: TransportManager } }
+
+/** Of libp2p's transport manager: it dials one address, beside others. */
+interface TransportManager extends Transports {
+  dial: Dial
+}
 
 /** A started host. Throws HostError `bad_address` or `address_in_use`. */
-export async function createHost(options: HostOptions, wire: Wire = INTERNET): Promise<Host> {
-  const { signer, role, dht } = options
+export async function createHost(options: HostOptions, wire: Wire = options.relay === undefined ? INTERNET : DIRECT): Promise<LiveHost> {
+  const { signer, role, dht, relays = [] } = options
   const listen = options.listen.map(parseAddress)
   const announce = (options.announce ?? []).map(parseAddress)
   const kad = dht === undefined ? undefined : dhtService(dht)
-  let libp2p: Libp2p<{ dht?: DhtService }>
+  let libp2p: Libp2p<Services>
   try {
     libp2p = (await createLibp2p({
       privateKey: signer.privateKey,
@@ -80,8 +122,8 @@ export async function createHost(options: HostOptions, wire: Wire = INTERNET): P
       ...wire,
       streamMuxers: [
         yamux({
-          maxInboundStreams: STREAMS_PER_CONNECTION_MAX,
-          maxOutboundStreams: STREAMS_PER_CONNECTION_MAX,
+          maxInboundStreams: STREAMS_PER_CONNECTION_MAX[role],
+          maxOutboundStreams: STREAMS_PER_CONNECTION_MAX[role],
           streamOptions: { initialStreamWindowSize: 256 * 1024, maxStreamWindowSize: FLOW[role].windowBytes, maxReadBufferLength: FLOW[role].readBufferBytes }
         })
       ],
@@ -95,24 +137,42 @@ export async function createHost(options: HostOptions, wire: Wire = INTERNET): P
       },
       // It pings every connection in the same tick on a new stream; control streams have heartbeats of their own.
       connectionMonitor: { enabled: false },
-      services: { identify: identify(), ping: ping(), ...(kad === undefined ? {} : { dht: kad }) }
-    })) as Libp2p<{ dht?: DhtService }>
+      services: {
+        identify: identify(),
+        ping: ping(),
+        wires: ({ transportManager: manager }: { readonly transportManager: TransportManager }) => ({ manager }),
+        // Who is called through a relay by a peer with a public address calls back directly.
+        ...(relays.length === 0 ? {} : { dcutr: dcutr() }),
+        ...(kad === undefined ? {} : { dht: kad })
+      }
+    })) as Libp2p<Services>
   } catch (cause) {
     throw listenError(options.listen, cause)
   }
   return liveHost(libp2p, options)
 }
 
-function liveHost(libp2p: Libp2p<{ dht?: DhtService }>, { signer, dht: dhtOptions, logger }: HostOptions): Host {
+async function liveHost(libp2p: Libp2p<Services>, options: HostOptions): Promise<LiveHost> {
+  const { signer, role, dht: dhtOptions, relays = [], relay, logger } = options
   const stopped = new AbortController()
   setMaxListeners(0, stopped.signal)
+  const { manager } = libp2p.services.wires
   const dht = dhtOptions === undefined || libp2p.services.dht === undefined ? undefined : startDht(libp2p, libp2p.services.dht, dhtOptions, stopped.signal)
-  const openTo = (peer: PeerIdString): Connection | undefined => libp2p.getConnections(parsePeer(peer)).find(({ status }) => status === 'open')
+  const reservations = relays.length === 0 ? undefined : keepReservations(libp2p, relays, { transports: manager, stopped: stopped.signal, logger })
+  const openTo = (peer: PeerIdString): Connection | undefined => {
+    const open = libp2p.getConnections(parsePeer(peer)).filter(({ status }) => status === 'open')
+    return open.find((connection) => !isRelayed(connection.remoteAddr.toString())) ?? open[0]
+  }
   const openOn = async (connection: Connection, protocol: string, options: StreamOptions, signal?: AbortSignal): Promise<FrameStream> => {
     const peer = connection.remotePeer.toString()
     const limit = AbortSignal.any([stopped.signal, AbortSignal.timeout(OPEN_MS_MAX), ...(signal === undefined ? [] : [signal])])
     try {
-      const stream = await connection.newStream(protocol, { signal: limit, maxOutboundStreams: options.streamsMax ?? STREAMS_PER_PROTOCOL })
+      const stream = await connection.newStream(protocol, {
+        signal: limit,
+        maxOutboundStreams: options.streamsMax ?? STREAMS_PER_PROTOCOL,
+        // Of a relay's limits whoever needs more makes a new connection.
+        runOnLimitedConnection: true
+      })
       return frameStream(stream, {
         remotePeer: peer,
         remoteAddress: connection.remoteAddr.toString(),
@@ -129,9 +189,17 @@ function liveHost(libp2p: Libp2p<{ dht?: DhtService }>, { signer, dht: dhtOption
     }
   }
   let stopping: Promise<void> | undefined
+  const relayServer = relay === undefined ? undefined : await startRelay(libp2p, relay, { logger, stopped: stopped.signal })
 
   return {
     peerId: signer.peerId,
+    connections: (peer) =>
+      libp2p
+        .getConnections(parsePeer(peer))
+        .filter(({ status }) => status === 'open')
+        .map(({ remoteAddr, direction }) => ({ address: remoteAddr.toString(), relayed: isRelayed(remoteAddr.toString()), inbound: direction === 'inbound' })),
+    relays: () => reservations?.states() ?? [],
+    relayed: () => relayServer?.counts(),
     addresses: () => libp2p.getMultiaddrs().map(String),
     isConnected: (peer) => openTo(peer) !== undefined,
 
@@ -152,32 +220,32 @@ function liveHost(libp2p: Libp2p<{ dht?: DhtService }>, { signer, dht: dhtOption
             frames.abort(error)
           })
         },
-        { maxInboundStreams: options.streamsMax ?? STREAMS_PER_PROTOCOL, maxOutboundStreams: STREAMS_PER_CONNECTION_MAX }
+        {
+          maxInboundStreams: options.streamsMax ?? STREAMS_PER_PROTOCOL,
+          maxOutboundStreams: STREAMS_PER_CONNECTION_MAX[role],
+          runOnLimitedConnection: true
+        }
       )
     },
 
     async connect(peer, addresses, signal) {
       if (openTo(peer) !== undefined) return
-      const reasons: string[] = []
+      const targets: Target[] = []
       let wrong: HostError | undefined
-      for (const address of addresses) {
-        const target = addressOf(peer, address)
-        if (target === undefined) {
-          wrong = new HostError('wrong_peer', `the address ${address} is that of another peer than ${peer}`)
-          continue
-        }
-        const limit = AbortSignal.any([stopped.signal, AbortSignal.timeout(DIAL_MS_MAX), ...(signal === undefined ? [] : [signal])])
-        try {
-          await libp2p.dial(target, { signal: limit })
-          return
-        } catch (cause) {
-          if (signal?.aborted) throw signal.reason
-          if (isWrongPeer(cause))
-            wrong = new HostError('wrong_peer', `${address} answers, but not as ${peer}: check the project id, or ask its owner for a new invitation`, {
-              cause
-            })
-          reasons.push(`${address} (${reasonOf(cause)})`)
-        }
+      for (const text of addresses) {
+        const address = addressOf(peer, text)
+        if (address === undefined) wrong = new HostError('wrong_peer', `the address ${text} is that of another peer than ${peer}`)
+        else targets.push({ text, address })
+      }
+      const failures = await dialFirst(targets, (address, how) => manager.dial(address, how), [stopped.signal, ...(signal === undefined ? [] : [signal])])
+      if (failures === undefined) return
+      const reasons: string[] = []
+      for (const { target, cause } of failures) {
+        if (isWrongPeer(cause))
+          wrong = new HostError('wrong_peer', `${target.text} answers, but not as ${peer}: check the project id, or ask its owner for a new invitation`, {
+            cause
+          })
+        reasons.push(`${target.text} (${reasonOf(cause)})`)
       }
       if (wrong !== undefined) throw wrong
       const tried = reasons.length === 0 ? 'no address of it is known' : reasons.join(', ')
@@ -316,7 +384,7 @@ function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])
   if (!(error instanceof Error)) return String(error)
   if (error.name === 'TimeoutError' || error.name === 'AbortError') return 'no answer'
-  if (error.name === 'NoValidAddressesError') return 'no transport for such an address'
+  if (error.name === 'NoValidAddressesError' || error.name === 'TransportUnavailableError') return 'no transport for such an address'
   const refusal = /E[A-Z]{4,}/.exec(error.message)
   if (refusal !== null) return refusal[0] === 'ECONNREFUSED' ? 'nothing listens there' : refusal[0]
   return (error.message.split('\n', 1)[0] ?? '').slice(0, 200)

@@ -1,0 +1,40 @@
+/** What can be read off a multiaddr's text. Pure. */
+
+const CIRCUIT = '/p2p-circuit'
+
+/** Whether what is dialled there goes through a relay. */
+export function isRelayed(address: string): boolean {
+  return address.includes(CIRCUIT)
+}
+
+/** The last peer that a multiaddr names. */
+export function peerIn(address: string): string | undefined {
+  return /\/p2p\/([A-Za-z0-9]+)$/.exec(address)?.[1]
+}
+
+/** Where a peer is reached through a relay that it has a reservation at. */
+export function throughRelay(relay: string, peer: string): string {
+  return `${relay}${CIRCUIT}/p2p/${peer}`
+}
+
+/** An address of a machine's own network or of itself, which means nothing elsewhere. */
+export function isPrivateAddress(address: string): boolean {
+  return /^\/(ip4\/(0|127|10|192\.168|172\.(1[6-9]|2\d|3[01])|169\.254|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\.|ip6\/(::1?\/|fe[89ab]|f[cd])|dns[46]?\/localhost)/.test(
+    address
+  )
+}
+
+/** The network that an address is in: an IPv4 address stands for itself, of an IPv6 address the first half counts. */
+export function networkOf(address: string): string {
+  const [, kind = '', host = ''] = address.split('/')
+  return kind === 'ip6' ? wide(host).slice(0, 4).join(':') : host
+}
+
+/** The eight parts of an IPv6 address. */
+function wide(host: string): string[] {
+  const [head = '', tail] = host.toLowerCase().split('::')
+  const front = head === '' ? [] : head.split(':')
+  if (tail === undefined) return front
+  const back = tail === '' ? [] : tail.split(':')
+  return [...front, ...Array.from({ length: Math.max(0, 8 - front.length - back.length) }, () => '0'), ...back]
+}
