@@ -13,6 +13,7 @@ import {
   type Welcome
 } from '#protocol/control/messages'
 import type { PeerIdString } from '#protocol/ids'
+import { throughRelay } from '#protocol/peer/addresses'
 import { type FrameListener, type FrameStream, type Host, HostError, StreamError } from '#protocol/peer/host'
 import { listen } from '#protocol/peer/listen'
 import { RecordError, verifyRecord } from '#protocol/record/record'
@@ -25,6 +26,8 @@ import type { Clock, Logger, Random } from './ports.ts'
 export interface ConnectionOptions {
   readonly project: PeerIdString
   readonly addresses: readonly string[]
+  /** Relays at which the project may have a place, with `/p2p/<peer>`. */
+  readonly relays?: readonly string[]
   /** Look the project up in the DHT when no pinned address answers. */
   readonly lookUp: boolean
   readonly name: string
@@ -250,7 +253,8 @@ export class Connection implements FrameListener {
   /** Connects to a pinned address, or to those in the project's record when none of them answers. */
   async #reach(signal: AbortSignal): Promise<void> {
     const { host, clock } = this.#ports
-    const { project, addresses, lookUp } = this.#options
+    const { project, relays = [], lookUp } = this.#options
+    const addresses = [...this.#options.addresses, ...relays.map((relay) => throughRelay(relay, project))]
     let missed: unknown
     if (addresses.length > 0) {
       try {

@@ -77,14 +77,19 @@ async function fetchOne({ store, host, from, clock, online, using }: InputsPorts
   const here = root.code === DAG_CBOR ? store.has(root) : store.locate(root, path) !== undefined
   if (here) use(store, { root, path }, false, using)
   if (here && executables.length === 0) return
+  let before = 0
   for (let tries = 1; ; tries++) {
     await online(signal)
+    let most = before
     try {
       const { bytes } = await store.fetch(root, {
         host,
         from,
         signal,
         bytesMax: INPUT_BYTES_MAX,
+        onProgress: (progress) => {
+          most = Math.max(most, progress.bytes)
+        },
         ...(path === '' ? {} : { path }),
         ...(executables.length === 0 ? {} : { executables })
       })
@@ -92,6 +97,9 @@ async function fetchOne({ store, host, from, clock, online, using }: InputsPorts
       return
     } catch (error) {
       signal.throwIfAborted()
+      // A connection that was cut after something had come, by a relay for one, is no failed attempt.
+      if (most > before) tries = 0
+      before = most
       const passing = error instanceof HostError || error instanceof StreamError || (error instanceof ContentError && error.code === 'unreachable')
       if (!passing || (tries >= FETCH_TRIES_MAX && from.some((peer) => host.isConnected(peer)))) throw error
     }

@@ -5,6 +5,7 @@ import { openContentStore } from '#protocol/content/live/store'
 import { serveContent } from '#protocol/content/serve'
 import type { Ownership } from '#protocol/control/owner'
 import type { PeerIdString } from '#protocol/ids'
+import { isPrivateAddress } from '#protocol/peer/addresses'
 import { createHost } from '#protocol/peer/live/host'
 import type { AgentView } from './agent/events.ts'
 import { NodeError } from './errors.ts'
@@ -92,8 +93,9 @@ export async function startNode({ dir: given, executors, logger = SILENT }: Star
     signer,
     listen: [],
     role: 'volunteer',
+    relays: bootstrap,
     logger,
-    ...(bootstrap.length === 0 ? {} : { dht: { bootstrap, serve: false, allowPrivate: bootstrap.some(isPrivate) } })
+    ...(bootstrap.length === 0 ? {} : { dht: { bootstrap, serve: false, allowPrivate: bootstrap.some(isPrivateAddress) } })
   })
   opened.defer(() => host.stop())
 
@@ -113,6 +115,7 @@ export async function startNode({ dir: given, executors, logger = SILENT }: Star
     {
       project: settings.project,
       addresses: settings.addresses,
+      relays: bootstrap,
       lookUp: bootstrap.length > 0,
       name: settings.name,
       agent: AGENT,
@@ -194,9 +197,4 @@ function logSource(service: NodeService, pathOf: (replica: string) => string): L
     },
     pathOf: (replica, file) => join(pathOf(replica), file)
   }
-}
-
-/** A DHT of a local network keeps addresses that the public one drops. */
-function isPrivate(address: string): boolean {
-  return /^\/(ip4\/(127|10|192\.168|172\.(1[6-9]|2\d|3[01])|169\.254)\.|ip6\/(::1|fe80|f[cd])|dns[46]?\/localhost)/.test(address)
 }

@@ -32,6 +32,7 @@ export interface ServicePorts {
 export interface ServiceOptions {
   readonly project: PeerIdString
   readonly addresses: readonly string[]
+  readonly relays?: readonly string[]
   readonly lookUp: boolean
   readonly name: string
   readonly agent: string

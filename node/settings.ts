@@ -7,7 +7,7 @@ export interface NodeSettings {
   readonly project: PeerIdString
   /** Pinned multiaddrs of the coordinator; may be empty when `bootstrap` is not. */
   readonly addresses: readonly string[]
-  /** Multiaddrs of DHT peers, to find the project's record when no pinned address answers. */
+  /** Multiaddrs of relays: through them the project is reached when no pinned address answers, its record found, and this node reached by others. */
   readonly bootstrap?: readonly string[]
   readonly name: string
   /** Replicas run at once. */

@@ -1,8 +1,11 @@
-/** One output from one node: verified, bounded, given up when the node goes quiet. */
+/** One output from one node: verified, bounded, given up when the node goes quiet; a node that comes back at once goes on. */
 import type { CID } from 'multiformats/cid'
+import { fetchAgain } from '#protocol/content/again'
 import { ContentError, type ContentStore } from '#protocol/content/content'
 import type { PeerIdString } from '#protocol/ids'
 import type { Host } from '#protocol/peer/host'
+import { pause } from './owner/changes.ts'
+import { BACK_LOOK_MS, BACK_MS_MAX } from './policy.ts'
 import type { Clock } from './ports.ts'
 
 export interface FetchPorts {
@@ -30,7 +33,15 @@ export async function fetchFrom(node: PeerIdString, root: CID, { content, host, 
     cancel = clock.after(silenceMsMax, silent)
   }
   try {
-    return (await content.fetch(root, { host, from: [node], pin, bytesMax, signal: AbortSignal.any([quiet.signal, signal]), onProgress })).bytes
+    const both = AbortSignal.any([quiet.signal, signal])
+    const connected = async (lost: ContentError): Promise<void> => {
+      for (let looks = 0; !host.isConnected(node); looks += 1) {
+        if (looks * BACK_LOOK_MS > BACK_MS_MAX) throw lost
+        await pause(clock, BACK_LOOK_MS, both)
+        both.throwIfAborted()
+      }
+    }
+    return (await fetchAgain(content, root, { host, from: [node], pin, bytesMax, signal: both, onProgress }, connected)).bytes
   } finally {
     cancel()
   }

@@ -4,6 +4,7 @@ import { ContentError } from '#protocol/content/content'
 import { openContentStore } from '#protocol/content/live/store'
 import { serveContent } from '#protocol/content/serve'
 import type { PeerIdString } from '#protocol/ids'
+import { isPrivateAddress } from '#protocol/peer/addresses'
 import { HostError } from '#protocol/peer/host'
 import { createHost } from '#protocol/peer/live/host'
 import { Committer } from './commit.ts'
@@ -41,6 +42,8 @@ export interface ProjectSettings {
   readonly owners: readonly PeerIdString[]
   readonly listen?: readonly string[]
   readonly announce?: readonly string[]
+  /** Relays through which it is to be reached, with `/p2p/<peer>`. */
+  readonly relays?: readonly string[]
   readonly dht?: DhtSettings
 }
 
@@ -81,6 +84,8 @@ export interface ProjectServer {
   readonly epoch: number
   /** Multiaddrs with `/p2p/<peer>`. */
   addresses(): string[]
+  /** Relays through which it can be reached, whether or not it can at this moment. */
+  readonly relays: readonly string[]
   counts(): ServerCounts
   /** Commits what was accepted and ends; nodes keep their work and come back. */
   stop(): Promise<void>
@@ -90,8 +95,16 @@ export interface ProjectServer {
 
 /** Makes a project in `dir`: its key and project.json. Throws ServerError `exists`, `bad_key`, `bad_project_file` for settings that make no sense. */
 export async function initProject(dir: string, settings: ProjectSettings): Promise<{ readonly id: PeerIdString }> {
-  const { name, owners, listen = [DEFAULT_LISTEN], announce = [], dht } = settings
-  const signer = await createProjectFolder(dir, { v: 1, name, listen, announce, owners, ...(dht === undefined ? {} : { dht }) })
+  const { name, owners, listen = [DEFAULT_LISTEN], announce = [], relays = [], dht } = settings
+  const signer = await createProjectFolder(dir, {
+    v: 1,
+    name,
+    listen,
+    announce,
+    owners,
+    ...(relays.length === 0 ? {} : { relays }),
+    ...(dht === undefined ? {} : { dht })
+  })
   return { id: signer.peerId }
 }
 
@@ -122,9 +135,18 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
   const data = await DataNames.load(store)
   const content = await opening(dir, () => openContentStore(contentPath(dir)))
   opened.defer(() => content.close())
-  const dht = options.dht ?? file.dht
+  const relays = file.relays ?? []
+  const dht = options.dht ?? file.dht ?? dhtOf(relays)
   const host = await listening(() =>
-    createHost({ signer, listen: options.listen ?? file.listen, announce: file.announce, role: 'server', logger, ...(dht === undefined ? {} : { dht }) })
+    createHost({
+      signer,
+      listen: options.listen ?? file.listen,
+      announce: file.announce,
+      role: 'server',
+      relays,
+      logger,
+      ...(dht === undefined ? {} : { dht })
+    })
   )
   opened.defer(() => host.stop())
 
@@ -168,7 +190,7 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
       for (const event of events) committer.apply(event)
     }
   })
-  const projectView = () => ({ id: project, name: file.name, epoch, addresses: host.addresses(), nodes: control.connected, version: VERSION })
+  const projectView = () => ({ id: project, name: file.name, epoch, addresses: host.addresses(), relays, nodes: control.connected, version: VERSION })
   const members = new Members(file, coordinator)
   const views = (client: PeerIdString) => storeViews(store, coordinator, { client, all: members.isAdministrator(client) })
   const handler = ownerHandler({
@@ -218,10 +240,16 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
     peerId: project,
     epoch,
     addresses: () => host.addresses(),
+    relays,
     counts: () => ({ ...committer.counts, nodes: control.connected, closed: Object.fromEntries(control.closed), refused: Object.fromEntries(owners.refused) }),
     stop,
     stopped: ended.promise
   }
+}
+
+/** Relays serve the DHT, and a project that needs them is no place that others could ask. */
+function dhtOf(relays: readonly string[]): DhtSettings | undefined {
+  return relays.length === 0 ? undefined : { bootstrap: relays, serve: false, allowPrivate: relays.some(isPrivateAddress) }
 }
 
 function every(clock: Clock, ms: number, call: () => void): () => void {

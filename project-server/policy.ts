@@ -82,8 +82,14 @@ export const COMPARED_BYTES_KEPT_MAX = 64 * 1024 ** 3
 /** A transfer that brings nothing for so long is given up. */
 export const PULL_SILENCE_MS_MAX = 60_000
 
+/** A node whose connection was cut in the middle of a transfer, by a relay for one, has so long to be back; it calls again after at most five seconds. */
+export const BACK_MS_MAX = 15_000
+export const BACK_LOOK_MS = 100
+
 /** The record in the DHT is believed for a day, and is put there again long before. */
 export const RECORD_VALID_MS = 86_400_000
 export const RECORD_REFRESH_MS = 600_000
+/** Between looks whether the addresses have changed: a relay that died is out of the record soon. */
+export const RECORD_LOOK_MS = 2_000
 /** After a failed attempt to publish it. */
 export const RECORD_RETRY_MS = 15_000

@@ -12,6 +12,8 @@ describe('project.json', () => {
   it('is read with the fields that may be missing', () => {
     const { announce, ...rest } = FILE
     assert.deepEqual(parseProjectFile(JSON.stringify(rest), 'p'), { ...FILE, announce })
+    const relays = ['/ip4/5.5.5.5/tcp/1/p2p/12D3KooWD8APRYqjqvLY4qrgB4NxZi75BnWMJeCL87EUdFdfxNyd']
+    assert.deepEqual(parseProjectFile(JSON.stringify({ ...FILE, relays }), 'p'), { ...FILE, relays })
   })
 
   it('is refused with the field that is wrong', () => {
@@ -23,6 +25,7 @@ describe('project.json', () => {
       [{ ...FILE, listen: [] }, /"listen"/],
       [{ ...FILE, listen: ['127.0.0.1:4001'] }, /"listen"/],
       [{ ...FILE, owners: ['ann'] }, /"owners"/],
+      [{ ...FILE, relays: ['/ip4/5.5.5.5/tcp/1'] }, /"relays"/],
       [{ ...FILE, dht: { bootstrap: 'x' } }, /"dht"/]
     ]
     for (const [value, message] of cases)

@@ -19,7 +19,9 @@ export interface ProjectFile {
   readonly announce: readonly string[]
   /** Peer ids that may submit and ask: the project's clients. The first administers it: it sees and ends everybody's batches, and sets the others' shares and quotas. */
   readonly owners: readonly string[]
-  /** Absent: the project is reached by its pinned addresses alone. */
+  /** Multiaddrs with `/p2p/<peer>` of relays, through which a project behind a router is reached; they keep its record too. */
+  readonly relays?: readonly string[]
+  /** Absent: the DHT of the relays; without relays the project is reached by its pinned addresses alone. */
   readonly dht?: DhtSettings
 }
 
@@ -43,15 +45,17 @@ export function parseProjectFile(text: string, path: string): ProjectFile {
     return refuse('it is not JSON', cause)
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return refuse('it is not a JSON object')
-  const { v, name, listen, announce = [], owners, dht } = value
+  const { v, name, listen, announce = [], owners, relays = [], dht } = value
   if (v !== 1) return refuse(`its version is ${JSON.stringify(v)}, this talko reads version 1`)
   if (typeof name !== 'string' || name === '' || name.length > NAME_CHARS_MAX) return refuse('"name" must be text')
   if (!isList(listen, isAddress) || listen.length === 0) return refuse(`"listen" must be a list of multiaddrs such as ${DEFAULT_LISTEN}`)
   if (!isList(announce, isAddress)) return refuse('"announce" must be a list of multiaddrs')
   if (!isList(owners, isPeer)) return refuse('"owners" must be a list of peer ids such as 12D3KooW…')
-  if (dht === undefined) return { v: 1, name, listen, announce, owners }
+  if (!isList(relays, isRelay)) return refuse('"relays" must be a list of multiaddrs that end with /p2p/ and the id of the relay')
+  const file = { v: 1, name, listen, announce, owners, ...(relays.length === 0 ? {} : { relays }) } as const
+  if (dht === undefined) return file
   if (!isDht(dht)) return refuse('"dht" must be {"bootstrap": [multiaddrs], "serve": true or false, "allowPrivate": true or false}')
-  return { v: 1, name, listen, announce, owners, dht }
+  return { ...file, dht }
 }
 
 function isList(value: unknown, item: (one: unknown) => boolean): value is readonly string[] {
@@ -60,6 +64,10 @@ function isList(value: unknown, item: (one: unknown) => boolean): value is reado
 
 function isAddress(value: unknown): boolean {
   return typeof value === 'string' && value.startsWith('/') && value.length <= 256
+}
+
+function isRelay(value: unknown): boolean {
+  return isAddress(value) && /\/p2p\/[1-9A-HJ-NP-Za-km-z]+$/.test(String(value))
 }
 
 export function isPeer(value: unknown): boolean {

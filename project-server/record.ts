@@ -3,7 +3,7 @@ import { type Host, HostError } from '#protocol/peer/host'
 import { ADDRESSES_MAX, signRecord } from '#protocol/record/record'
 import type { Signer } from '#protocol/signing/keys'
 import type { Logger } from './logger.ts'
-import { RECORD_REFRESH_MS, RECORD_RETRY_MS, RECORD_VALID_MS } from './policy.ts'
+import { RECORD_LOOK_MS, RECORD_REFRESH_MS, RECORD_RETRY_MS, RECORD_VALID_MS } from './policy.ts'
 import type { Clock } from './ports.ts'
 
 export interface RecordPorts {
@@ -13,16 +13,19 @@ export interface RecordPorts {
   readonly logger: Logger
 }
 
-/** Publishes now and then again before it expires; the answer stops it. */
+/** Publishes now, when the addresses have changed, and again before it expires; the answer stops it. */
 export function publishRecord(ports: RecordPorts, epoch: number): () => void {
   const { host, signer, clock, logger } = ports
   const stopped = new AbortController()
   let cancel = (): void => undefined
+  let told = ''
+  let again = 0
   const publish = async (): Promise<void> => {
     const nowMs = clock.nowMs()
     const coordinators = [{ peer: signer.peerId, addresses: host.addresses().slice(0, ADDRESSES_MAX) }]
     const record = { v: 1, project: signer.peerId, sequence: nowMs, epoch, coordinators, issuedAtMs: nowMs, expiresAtMs: nowMs + RECORD_VALID_MS } as const
-    let nextMs = RECORD_REFRESH_MS
+    told = host.addresses().join()
+    again = nowMs + RECORD_REFRESH_MS
     try {
       await host.publishRecord(signRecord(signer, record), stopped.signal)
       logger.info({ epoch }, 'published the project record')
@@ -30,9 +33,16 @@ export function publishRecord(ports: RecordPorts, epoch: number): () => void {
       if (stopped.signal.aborted) return
       if (!(error instanceof HostError)) throw error
       logger.warn({ reason: error.message }, 'the project record could not be published; it will be tried again')
-      nextMs = RECORD_RETRY_MS
+      again = nowMs + RECORD_RETRY_MS
     }
-    if (!stopped.signal.aborted) cancel = clock.after(nextMs, () => void publish())
+    look()
+  }
+  const look = (): void => {
+    if (stopped.signal.aborted) return
+    cancel = clock.after(RECORD_LOOK_MS, () => {
+      if (clock.nowMs() >= again || host.addresses().join() !== told) void publish()
+      else look()
+    })
   }
   void publish()
   return () => {

@@ -33,5 +33,6 @@ describe('invites', () => {
     const own = `/ip4/127.0.0.1/tcp/4001/p2p/${peerId}`
     assert.deepEqual(shareable([own, `/ip4/203.0.113.7/tcp/4001/p2p/${peerId}`]), ['/ip4/203.0.113.7/tcp/4001'])
     assert.deepEqual(shareable([own]), ['/ip4/127.0.0.1/tcp/4001'])
+    assert.deepEqual(shareable([`/ip4/5.5.5.5/tcp/1/p2p/${peerId}/p2p-circuit/p2p/${peerId}`, own]), ['/ip4/127.0.0.1/tcp/4001'])
   })
 })

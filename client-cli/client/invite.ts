@@ -1,12 +1,13 @@
-/** An invite names a project and where its coordinator can be dialled: `talko://<project>?a=<multiaddr>&a=…&b=<bootstrap multiaddr>`. */
+/** An invite names a project, where its coordinator can be dialled, and relays: `talko://<project>?a=<multiaddr>&a=…&b=<multiaddr of a relay>`. */
 import { peerIdFromString } from '@libp2p/peer-id'
 import type { PeerIdString } from '#protocol/ids'
+import { isRelayed } from '#protocol/peer/addresses'
 import { ClientError } from '../errors.ts'
 
 export interface Invite {
   readonly project: PeerIdString
   readonly addresses: readonly string[]
-  /** Peers of the DHT through which the project's record is found when no address answers. */
+  /** Relays: through them the project is reached when no address answers, and its record is found in their DHT. */
   readonly bootstrap: readonly string[]
 }
 
@@ -48,9 +49,9 @@ function encode(address: string): string {
   return encodeURIComponent(address).replaceAll('%2F', '/').replaceAll('%3A', ':')
 }
 
-/** Addresses as they are worth giving to others: without the machine's own when there are any better. */
+/** Addresses as they are worth giving to others: without the machine's own when there are any better. Those through relays follow from the relays. */
 export function shareable(addresses: readonly string[]): string[] {
-  const bare = addresses.map((address) => address.replace(/\/p2p\/[A-Za-z0-9]+$/, ''))
+  const bare = addresses.filter((address) => !isRelayed(address)).map((address) => address.replace(/\/p2p\/[A-Za-z0-9]+$/, ''))
   const outer = bare.filter((address) => !/^\/(ip4\/127\.|ip6\/::1\/|dns[46]?\/localhost\/)/.test(address))
   return (outer.length > 0 ? outer : bare).slice(0, INVITE_ADDRESSES_MAX)
 }

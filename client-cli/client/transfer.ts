@@ -1,5 +1,6 @@
 /** Content between this machine and the project: uploads are pulled by the project, downloads are verified block by block. */
 import { CID } from 'multiformats/cid'
+import { fetchAgain } from '#protocol/content/again'
 import type { ContentStore, TransferProgress } from '#protocol/content/content'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { Host } from '#protocol/peer/host'
@@ -86,13 +87,15 @@ export async function fetchTree(ports: TransferPorts, input: Input, options: Tra
   const store = await ports.store()
   if (input.root === EMPTY_DIRECTORY || input.root === EMPTY_FILE || store.has(root)) return root
   await ports.connected(options.signal)
-  await store.fetch(root, {
+  const again = (): Promise<void> => ports.connected(options.signal)
+  const how = {
     host: ports.host,
     from: [ports.project],
     ...(input.path === undefined || input.path === '' ? {} : { path: input.path }),
     ...(options.signal === undefined ? {} : { signal: options.signal }),
     onProgress: (progress: TransferProgress) => options.onProgress?.('fetching', progress)
-  })
+  }
+  await fetchAgain(store, root, how, again)
   return root
 }
 

@@ -9,6 +9,7 @@ export function define(command: Command, run: (verb: Verb) => void): void {
     .option('--name <name>', "the project's name (default: the folder's)")
     .option('--listen <address>', 'multiaddr to listen on (default /ip4/0.0.0.0/tcp/4600); may repeat', collect)
     .option('--announce <address>', 'multiaddr told to others, for a server behind a forwarded port; may repeat', collect)
+    .option('--relay <address>', 'multiaddr with /p2p/ID of a relay through which a project behind a router is reached; may repeat', collect)
     .option('--owner <peer>', 'who else may submit, by peer id (you may always, and administer the project); may repeat', collect)
     .option('--dry-run', 'say what would be made, and make nothing')
     .addHelpText('after', examples('talko init primes --name "Prime numbers"', 'talko init --listen /ip4/0.0.0.0/tcp/4100', 'talko serve primes'))
@@ -30,13 +31,14 @@ async function init(context: Context, [dir = '.']: readonly string[], options: R
   const name = text(options, 'name') ?? folder.split('/').at(-1) ?? 'project'
   const listen = texts(options, 'listen')
   const announce = texts(options, 'announce')
+  const relays = texts(options, 'relay')
   if (flag(options, 'dryRun')) {
-    if (io.json) io.outJson({ dryRun: true, dir: folder, name, listen, announce, owners: others })
+    if (io.json) io.outJson({ dryRun: true, dir: folder, name, listen, announce, relays, owners: others })
     else io.say(`would make project ${name} in ${folder}; nothing was made`)
     return
   }
   const me = (await home.signer()).peerId
-  const { id } = await initProject(folder, { name, owners: [...new Set([me, ...others])], announce, ...(listen.length === 0 ? {} : { listen }) })
+  const { id } = await initProject(folder, { name, owners: [...new Set([me, ...others])], announce, relays, ...(listen.length === 0 ? {} : { listen }) })
   await home.choose({ project: id, addresses: [], bootstrap: [] })
   if (io.json) io.outJson({ id, dir: folder, name, owners: [me, ...others] })
   else {

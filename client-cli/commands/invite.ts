@@ -20,8 +20,8 @@ export function define(command: Command, run: (verb: Verb) => void): void {
 
 async function asked(context: Context): Promise<Invite> {
   const client = await context.client()
-  const { addresses } = await client.info({ signal: context.signal })
-  return { project: client.project, addresses, bootstrap: [] }
+  const { addresses, relays = [] } = await client.info({ signal: context.signal })
+  return { project: client.project, addresses, bootstrap: relays }
 }
 
 async function served(dir: string): Promise<Invite> {
@@ -29,5 +29,5 @@ async function served(dir: string): Promise<Invite> {
   const daemon = await runningDaemon(dir)
   if (daemon?.role !== 'project' || daemon.peer === undefined)
     throw new ClientError('unreachable', `no project server runs on ${dir}; start it with \`talko serve ${dir}\``)
-  return { project: daemon.peer, addresses: daemon.addresses ?? [], bootstrap: [] }
+  return { project: daemon.peer, addresses: daemon.addresses ?? [], bootstrap: daemon.relays ?? [] }
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { formatInvite } from '../client/invite.ts'
+import { formatInvite, shareable } from '../client/invite.ts'
 import { type Context, collect, examples, flag, texts, type Verb } from '../command.ts'
 import { ClientError } from '../errors.ts'
 
@@ -89,12 +89,12 @@ async function serve(context: Context, [dir = '.']: readonly string[], options: 
     server.stop().catch(() => {})
   }
   try {
-    const invite = { project: server.peerId, addresses: server.addresses(), bootstrap: [] }
+    const invite = { project: server.peerId, addresses: server.addresses(), bootstrap: server.relays }
     const home = Home.at(context.home)
     if ((await home.chosen())?.project === server.peerId) await home.choose(invite)
-    await daemons.recordDaemon(folder, { role: 'project', peer: server.peerId, addresses: invite.addresses })
+    await daemons.recordDaemon(folder, { role: 'project', peer: server.peerId, addresses: invite.addresses, relays: server.relays })
     if (io.json) io.outJson({ id: server.peerId, epoch: server.epoch, addresses: invite.addresses, invite: formatInvite(invite) })
-    else io.out(formatInvite(invite))
+    else io.out(formatInvite({ ...invite, addresses: shareable(invite.addresses) }))
     signal.addEventListener('abort', stop, { once: true })
     if (signal.aborted) stop()
     await server.stopped

@@ -3,6 +3,7 @@ import { mkdir, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { ContentStore } from '#protocol/content/content'
 import { OWNER_PROTOCOL, REQUEST_BYTES_MAX } from '#protocol/owner/messages'
+import { isPrivateAddress, throughRelay } from '#protocol/peer/addresses'
 import type { FrameStream, Host } from '#protocol/peer/host'
 import { HostError } from '#protocol/peer/host'
 import { createHost } from '#protocol/peer/live/host'
@@ -53,12 +54,12 @@ export async function offlineClient(options: ConnectOptions = {}): Promise<Clien
   const home = Home.at(options.home)
   const invite = await home.project(options.project)
   const signer = await home.signer()
-  const addresses = [...(options.addresses ?? []), ...invite.addresses]
+  const addresses = [...(options.addresses ?? []), ...invite.addresses, ...invite.bootstrap.map((relay) => throughRelay(relay, invite.project))]
   const host = await createHost({
     signer,
     listen: [],
     role: 'client',
-    ...(invite.bootstrap.length === 0 ? {} : { dht: { bootstrap: invite.bootstrap, serve: false, allowPrivate: true } })
+    ...(invite.bootstrap.length === 0 ? {} : { dht: { bootstrap: invite.bootstrap, serve: false, allowPrivate: invite.bootstrap.some(isPrivateAddress) } })
   })
   const connected = (signal?: AbortSignal): Promise<void> => connectTo(host, { ...invite, addresses }, signal)
   const open = async (signal?: AbortSignal): Promise<FrameStream> => {

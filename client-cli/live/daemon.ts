@@ -28,6 +28,8 @@ export interface DaemonRecord extends ProcessId {
   readonly role: 'project' | 'node' | 'relay'
   readonly peer?: string
   readonly addresses?: readonly string[]
+  /** Of a project. */
+  readonly relays?: readonly string[]
 }
 
 /** A daemon just started. */
@@ -57,13 +59,15 @@ function recordPath(dir: string): string {
 export async function readDaemon(dir: string): Promise<DaemonRecord | undefined> {
   const value = (await readJson(recordPath(dir))) as Partial<DaemonRecord> | null | undefined
   if (typeof value?.pid !== 'number' || typeof value.started !== 'string' || !isRole(value.role)) return undefined
-  const addresses = Array.isArray(value.addresses) ? value.addresses.filter((address) => typeof address === 'string') : undefined
+  const texts = (list: unknown): string[] | undefined => (Array.isArray(list) ? list.filter((item) => typeof item === 'string') : undefined)
+  const [addresses, relays] = [texts(value.addresses), texts(value.relays)]
   return {
     pid: value.pid,
     started: value.started,
     role: value.role,
     ...(typeof value.peer === 'string' ? { peer: value.peer } : {}),
-    ...(addresses === undefined ? {} : { addresses })
+    ...(addresses === undefined ? {} : { addresses }),
+    ...(relays === undefined ? {} : { relays })
   }
 }
 

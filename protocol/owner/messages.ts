@@ -266,6 +266,8 @@ export interface ProjectView {
   readonly name: string
   readonly epoch: number
   readonly addresses: readonly string[]
+  /** Relays through which it is reached; absent in answers of older servers. */
+  readonly relays?: readonly string[]
   readonly nodes: number
   readonly version: string
 }

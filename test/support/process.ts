@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 
 /** A child process of a test: its lines of stdout as they came, and ways to end it. */
 export interface TestProcess {
@@ -8,24 +9,37 @@ export interface TestProcess {
   readonly lines: readonly string[]
   /** What it printed on stderr, for messages of failed assertions. */
   errors(): string
+  /** Writes a line to its stdin. */
+  tell(line: string): void
   kill(signal: NodeJS.Signals): Promise<void>
 }
 
-/** Starts a TypeScript program with this Node; its stdout is read by lines. `within`: a command that runs the one that follows it, and becomes it. */
-export function startProgram(file: string, args: readonly string[], env: Readonly<Record<string, string>> = {}, within: readonly string[] = []): TestProcess {
+/** Starts a TypeScript program with this Node; its stdout is read by lines. `within`: a command that runs the one that follows it, and becomes it. `stdin` is nothing, or what it is told. */
+export function startProgram(
+  file: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  within: readonly string[] = [],
+  stdin: 'ignore' | 'pipe' = 'ignore'
+): TestProcess {
   const [command = '', ...argv] = [...within, process.execPath, file, ...args]
-  const child = spawn(command, argv, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, NODE_TEST_CONTEXT: '', ...env } })
+  const child = spawn(command, argv, { stdio: [stdin, 'pipe', 'pipe'], env: { ...process.env, NODE_TEST_CONTEXT: '', ...env } })
   const lines: string[] = []
   let errors = ''
-  createInterface({ input: child.stdout }).on('line', (line) => lines.push(line))
-  child.stderr.on('data', (data: Buffer) => {
+  createInterface({ input: child.stdout as Readable }).on('line', (line) => lines.push(line))
+  child.stderr?.on('data', (data: Buffer) => {
     errors = (errors + data.toString()).slice(-20_000)
   })
+  // A program that ends does not read what it is told.
+  child.stdin?.on('error', () => undefined)
   const exited = once(child, 'exit')
   return {
     child,
     lines,
     errors: () => errors,
+    tell: (line) => {
+      child.stdin?.write(`${line}\n`)
+    },
     async kill(signal) {
       if (child.exitCode === null && child.signalCode === null) {
         child.kill(signal)

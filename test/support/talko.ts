@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { startProgram, type TestProcess } from './process.ts'
+import { until } from './until.ts'
 
 export const TALKO = fileURLToPath(new URL('../../client-cli/bin/talko.js', import.meta.url))
 /** A command that hangs fails by its own name instead of the whole file's. */
@@ -64,4 +65,28 @@ export function assertRefused({ status, out, err }: Said, exit: number, says: Re
 /** That it did what it was asked. */
 export function assertDone({ status, err }: Said): void {
   assert.equal(status, 0, err)
+}
+
+/** One process that runs command lines, many at once: cheaper than a process for each. */
+export class TalkoShell {
+  readonly process: TestProcess
+  #next = 1
+
+  constructor(env: Readonly<Record<string, string>>, within: readonly string[] = []) {
+    this.process = startProgram(fileURLToPath(new URL('./shell-program.ts', import.meta.url)), [], env, within, 'pipe')
+  }
+
+  async run(...argv: readonly string[]): Promise<Said> {
+    const id = this.#next++
+    this.process.tell(JSON.stringify({ id, argv }))
+    const line = await until(
+      `talko ${argv.join(' ')}`,
+      () => {
+        if (this.process.child.exitCode !== null) throw new Error(this.process.errors())
+        return this.process.lines.find((said) => said.startsWith(`{"id":${id},`))
+      },
+      COMMAND_MS_MAX
+    )
+    return JSON.parse(line)
+  }
 }

@@ -1,9 +1,12 @@
 /** Dials a peer at several addresses: one after the other begins, a little apart, and the first that answers counts (RFC 8305). */
 import type { Connection } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
+import { isRelayed } from '../addresses.ts'
 
 /** Until the next address is tried beside one that has not answered yet. */
 const APART_MS = 300
+/** Until relays are tried beside addresses that lead there directly: three round trips of a slow line. */
+const RELAYED_AFTER_MS = 1_500
 /** One address; a host that drops packets answers nothing. */
 const DIAL_MS_MAX = 6_000
 
@@ -47,7 +50,11 @@ export async function dialFirst(targets: readonly Target[], dial: Dial, signals:
     }
   }
   const running: Promise<void>[] = []
-  for (const target of targets) {
+  const direct = targets.filter(({ text }) => !isRelayed(text))
+  const relayed = targets.filter(({ text }) => isRelayed(text))
+  for (const target of [...direct, ...relayed]) {
+    if (answered || given.aborted) break
+    if (target === relayed[0]) await orAfter(RELAYED_AFTER_MS, Promise.all(running))
     if (answered || given.aborted) break
     const run = one(target)
     running.push(run)
@@ -60,7 +67,7 @@ export async function dialFirst(targets: readonly Target[], dial: Dial, signals:
 }
 
 /** When the work has ended, or after so long. */
-async function orAfter(ms: number, work: Promise<void>): Promise<void> {
+async function orAfter(ms: number, work: Promise<unknown>): Promise<void> {
   const timeout = Promise.withResolvers<void>()
   const timer = setTimeout(timeout.resolve, ms)
   try {

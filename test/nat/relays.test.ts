@@ -1,0 +1,126 @@
+/** R08 to R11: a project behind a router, reached through relays by volunteers wherever they stand. Real processes on real networks; skipped, saying so, where there can be none. */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { formatInvite } from '#client-cli/client/invite'
+import { Home } from '#client-cli/live/home'
+import { relayStatus } from '#client-cli/live/node-control'
+import { initNode } from '#node/main'
+import { initProject } from '#project-server/main'
+import { initRelay } from '#relay/main'
+import { startProgram, type TestProcess } from '../support/process.ts'
+import { assertDone, type Said, TalkoShell } from '../support/talko.ts'
+import { until } from '../support/until.ts'
+import { Internet, type Place, STANDINGS, whyNot } from './internet.ts'
+
+const MIB = 1024 * 1024
+const RELAYS = ['relay1', 'relay2', 'relay3']
+/** So little that every transfer of this test meets it. */
+const CIRCUIT_BYTES_MAX = 3 * MIB
+const DATA_BYTES = 5 * MIB
+const program = (name: string): string => fileURLToPath(new URL(`../support/${name}-program.ts`, import.meta.url))
+const missing = whyNot()
+
+describe('a project behind a router and its volunteers', { timeout: 240_000, skip: missing ?? false }, () => {
+  let dir: string
+  let internet: Internet
+  let project: string
+  let owner: TalkoShell
+  const bootstrap: string[] = []
+  const relays = new Map<string, TestProcess>()
+  const places = new Map<string, Place>()
+  const processes: TestProcess[] = []
+
+  const asOwner = (...argv: string[]): Promise<Said> => owner.run(...argv)
+
+  async function start(kind: 'relay' | 'node' | 'server', folder: string, place: Place): Promise<TestProcess> {
+    const started = startProgram(program(kind), [join(dir, folder)], {}, place.within)
+    processes.push(started)
+    await until(`${folder} to start`, () => {
+      if (started.child.exitCode !== null) throw new Error(started.errors())
+      return started.lines.length > 0
+    })
+    return started
+  }
+
+  const online = async (): Promise<string[]> =>
+    JSON.parse((await asOwner('nodes', '-o', 'json')).out)
+      .filter(({ state }: { state: string }) => state === 'online')
+      .map(({ name }: { name: string }) => name)
+
+  async function enrol(name: string, place: Place, addresses: readonly string[] = []): Promise<void> {
+    await initNode(join(dir, name), { project, addresses, bootstrap, name, slots: 8, engines: ['process'] })
+    await start('node', name, place)
+  }
+
+  before(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'talko-nat-'))
+    internet = new Internet()
+    for (const name of RELAYS) {
+      const place = internet.place(name, 'public')
+      places.set(name, place)
+      const listen = [`/ip4/${place.address}/tcp/443`]
+      await initRelay(join(dir, name), { listen, bootstrap: [...bootstrap], limits: { circuitBytesMax: CIRCUIT_BYTES_MAX } })
+      const relay = await start('relay', name, place)
+      relays.set(name, relay)
+      bootstrap.push(...JSON.parse(relay.lines[0] ?? '[]'))
+    }
+    const home = internet.place('project', 'cone')
+    owner = new TalkoShell({ TALKO_HOME: join(dir, 'home') }, internet.place('owner', 'cone').within)
+    processes.push(owner.process)
+    const { peerId } = await Home.at(join(dir, 'home')).signer()
+    ;({ id: project } = await initProject(join(dir, 'project'), { name: 'test', owners: [peerId], listen: ['/ip4/0.0.0.0/tcp/4600'], relays: bootstrap }))
+    await start('server', 'project', home)
+    assertDone(await asOwner('use', formatInvite({ project, addresses: [], bootstrap })))
+    await Promise.all(STANDINGS.map((standing) => enrol(standing, internet.place(standing, standing))))
+    await until('all nodes to be welcomed', async () => (await online()).length === STANDINGS.length)
+  })
+  after(async () => {
+    for (const started of processes) await started.kill('SIGKILL')
+    await internet?.close()
+    await rm(dir, { recursive: true, force: true })
+  })
+
+  /** A task on the process engine of one node, waited for; its id. */
+  async function run(node: string, script: string, ...more: string[]): Promise<string> {
+    const said = await asOwner(
+      'run',
+      '-W',
+      '-o',
+      'json',
+      '--engine',
+      'process',
+      '--cpus',
+      '0.25',
+      '--quorum',
+      '1',
+      '--node',
+      node,
+      ...more,
+      '--',
+      'sh',
+      '-c',
+      script
+    )
+    assertDone(said)
+    const { tasks } = JSON.parse(said.out)
+    return tasks[0].id
+  }
+
+  it('data goes to nodes everywhere and comes back, although relays cut every connection that carried 3 MiB', async () => {
+    await mkdir(join(dir, 'data'))
+    await writeFile(join(dir, 'data', 'bytes'), randomBytes(DATA_BYTES))
+    const said = await asOwner('upload', join(dir, 'data'))
+    assertDone(said)
+    const tasks = await Promise.all(STANDINGS.map((standing) => run(standing, 'cp $TALKO_IN/data/bytes copy; echo here', '--input', `data=${said.out.trim()}`)))
+    const got = join(dir, 'got')
+    assertDone(await asOwner('get', tasks[0] ?? '', '--to', got))
+    const counts = await Promise.all(RELAYS.map((name) => relayStatus(join(dir, name))))
+    const ended = counts.map(({ ended }) => (ended as { circuit_bytes?: number }).circuit_bytes ?? 0).reduce((sum, count) => sum + count, 0)
+    assert.ok(ended > STANDINGS.length, `${ended} connections were cut`)
+  })
+})
