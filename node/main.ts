@@ -195,6 +195,6 @@ function logSource(service: NodeService, pathOf: (replica: string) => string): L
           return 'complete'
       }
     },
-    pathOf: (replica, file) => join(pathOf(replica), file)
+    folderOf: pathOf
   }
 }

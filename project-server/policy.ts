@@ -59,6 +59,22 @@ export const PULL_BYTES_MAX = 2 ** 46
 
 /** Bytes of a log in one answer. */
 export const LOG_PIECE_BYTES_MAX = 64 * 1024
+/** Running tasks that one client reads, lists and follows at once; and how many of them on one node, so that several clients share it. */
+export const LIVE_READS_MAX = 32
+export const LIVE_READS_ON_NODE_MAX = 12
+/** Live streams to one node: fewer than it takes on one connection. */
+export const LIVE_NODE_STREAMS_MAX = 48
+/** How often one client begins to: each costs the node a stream, and some opened files. */
+export const LIVE_OPENS: Rate = { perSecond: 20, burst: 100 }
+/** Bytes of logs and files that one client takes, and that one node gives: a home's line has other uses. */
+export const LIVE_BYTES: Rate = { perSecond: 8 * 1024 ** 2, burst: 64 * 1024 ** 2 }
+export const LIVE_NODE_BYTES: Rate = { perSecond: 4 * 1024 ** 2, burst: 64 * 1024 ** 2 }
+/** What was last read of a followed file, for all who follow it. Who is further behind reads it again from the node, this much at a time. */
+export const FEED_BYTES = 1024 * 1024
+export const CATCH_UP_BYTES = 256 * 1024
+/** A node that says nothing for so long, where it has something to say, is given up. */
+export const LIVE_ANSWER_MS_MAX = 30_000
+
 /** Attempts in a row to follow a running log that bring not a byte, and the pause between them. */
 export const LOG_ATTEMPTS_MAX = 20
 export const LOG_RETRY_MS = 500

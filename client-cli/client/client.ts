@@ -11,13 +11,16 @@ import type {
   DifferenceView,
   EventsPart,
   FailureCode,
+  FilesView,
+  LogPlace,
   Made,
   Managed,
   NodeView,
   ProjectView,
   Resolved,
   TaskView,
-  WhyView
+  WhyView,
+  WrittenView
 } from '#protocol/owner/messages'
 import type { SignedReceipt } from '#protocol/result/receipt'
 import type { EventsOptions } from './events.ts'
@@ -73,8 +76,16 @@ export interface LogOptions extends CallOptions {
   readonly file?: 'stdout' | 'stderr'
   /** Goes on until the task ends. */
   readonly follow?: boolean
+  /** The file at this path of the output, in place of `file`. */
+  readonly path?: string
   /** Bytes to leave out from the start. */
   readonly offset?: number
+  /** Begins with the last so many lines, in place of `offset`. */
+  readonly lines?: number
+  /** Only the execution of this number; without it the first that runs. */
+  readonly attempt?: number
+  /** Told where the bytes from here on are from: first, and whenever they go on elsewhere (another execution, a file that was cut or replaced). */
+  readonly onPlace?: (place: LogPlace) => void
 }
 
 export interface Uploaded {
@@ -140,8 +151,12 @@ export interface Client {
   label(of: string | Selection, changes: readonly string[], options?: ManageOptions): Promise<Managed>
   /** What happened to batches, tasks, executions and nodes, in order; goes on after a reconnect without gap or repeat. */
   events(options?: EventsOptions): AsyncGenerator<EventsPart, void, undefined>
-  /** Bytes of a task's log as they come; goes on where it was after a reconnect. */
+  /** Bytes of a task's log, or of a file of its output, as they come, while it runs and afterwards; goes on where it was after a reconnect. */
   logs(of: string, options?: LogOptions): AsyncGenerator<Uint8Array, void, undefined>
+  /** What stands in the output folder of a task, or in a folder of it, while it runs and afterwards. */
+  list(of: string, path?: string, options?: CallOptions & { readonly attempt?: number }): Promise<FilesView>
+  /** Puts a file of up to 64 KiB into the output folder of a running task: whole, and in every execution that runs (or one). */
+  write(of: string, path: string, content: Uint8Array, options?: CallOptions & { readonly attempt?: number }): Promise<WrittenView>
 
   /** Adds a file or folder where it lies and lets the project fetch it. It must not change until this resolves. */
   upload(path: string, options?: TransferOptions & { readonly name?: string; readonly dryRun?: boolean }): Promise<Uploaded>

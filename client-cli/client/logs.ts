@@ -1,10 +1,11 @@
-/** A task's log, and whatever is read for long, over an owner stream of its own, so that a slow reader slows only this; goes on at the same byte after a reconnect. */
+/** A task's log or a file of its output, and whatever is read for long, over an owner stream of its own, so that a slow reader slows only this; goes on at the same byte after a reconnect. */
 import { type Answer, decodeAnswer, Request } from '#protocol/owner/messages'
 import type { FrameStream } from '#protocol/peer/host'
 import { ClientError } from '../errors.ts'
 import { type Clock, pause, type Random } from '../ports.ts'
 import type { LogOptions } from './client.ts'
 import { isLoss, pauseMs, RECONNECT_MS, refusalOf } from './owner-link.ts'
+import { logPlace, readBody } from './views.ts'
 
 export interface LogPorts {
   /** Connects when needed and opens one owner stream. */
@@ -14,9 +15,18 @@ export interface LogPorts {
 }
 
 export async function* followLog(ports: LogPorts, of: string, options: LogOptions = {}): AsyncGenerator<Uint8Array, void, undefined> {
-  const { file = 'stdout', follow = false, signal } = options
-  let offset = options.offset ?? 0
-  for await (const { data } of resumed(ports, () => ({ logs: { of, file, follow, offset } }), signal)) {
+  const { follow = false, attempt = 0, signal, onPlace } = options
+  const { file, path } = options.path === undefined ? { file: options.file ?? 'stdout', path: '' } : { file: 'out', path: options.path }
+  let { offset = 0, lines = 0 } = options
+  let identity = ''
+  for await (const { body, data } of resumed(ports, () => ({ logs: { of, file, path, follow, attempt, offset, lines, identity } }), signal)) {
+    if (body !== undefined) {
+      const place = readBody(body, logPlace)
+      offset = place.offset
+      identity = place.identity
+      lines = 0
+      onPlace?.(place)
+    }
     if (data === undefined || data.length === 0) continue
     offset += data.length
     yield data

@@ -30,7 +30,7 @@ import { Results } from './results.ts'
 import { type Input, manifestOf, policyOf, type TaskSpec } from './spec.ts'
 import { submitBatch, submitSweep } from './submission.ts'
 import { download, readFileOf, readText, type TransferPorts, upload, uploadImage } from './transfer.ts'
-import { batchView, clientView, made, readBody } from './views.ts'
+import { batchView, clientView, filesView, made, readBody, writtenView } from './views.ts'
 
 export interface ClientPorts extends Omit<TransferPorts, 'link'>, Omit<LogPorts, 'project'> {
   readonly link: OwnerLink
@@ -270,6 +270,14 @@ export function ownerClient(ports: ClientPorts): Client {
     label: (of, set, options) => manage(link, 'label', of, { ...options, set }),
     events: (options) => followEvents(ports, options),
     logs: (of, options) => followLog(ports, of, options),
+    async list(of, path = '', { attempt = 0, signal } = {}) {
+      const question = { files: { verb: 'list', of, path, attempt, data: new Uint8Array() } }
+      return readBody(await link.ask(question, signal === undefined ? {} : { signal }), filesView)
+    },
+    async write(of, path, content, { attempt = 0, signal } = {}) {
+      const question = { files: { verb: 'write', of, path, attempt, data: new Uint8Array(content) } }
+      return readBody(await link.ask(question, signal === undefined ? {} : { signal }), writtenView)
+    },
     upload: (path, options) => upload(ports, path, options),
     importImage: (source, options) => uploadImage(ports, source, options),
     async make(entries, options = {}) {

@@ -6,7 +6,9 @@ import type {
   BatchView,
   DifferenceView,
   EventsPart,
+  FilesView,
   HeldView,
+  LogPlace,
   Made,
   Managed,
   ManagedTarget,
@@ -17,7 +19,8 @@ import type {
   Resolved,
   TaskStatus,
   TaskView,
-  WhyView
+  WhyView,
+  WrittenView
 } from '#protocol/owner/messages'
 import { ClientError } from '../errors.ts'
 
@@ -114,6 +117,34 @@ function isNeeds(row: Fields): boolean {
     (row.deadlineMs === undefined || Number.isSafeInteger(row.deadlineMs)) &&
     (gpus === undefined || (wholes(gpus, ['count', 'memoryBytes']) && texts(gpus, ['model', 'driver'])))
   )
+}
+
+export function logPlace(value: unknown): LogPlace | undefined {
+  const fields = record(value)
+  const right =
+    fields !== undefined && texts(fields, ['task', 'node', 'identity']) && wholes(fields, ['attempt', 'offset']) && typeof fields.missed === 'boolean'
+  return right && (fields.offset as number) >= 0 ? (fields as unknown as LogPlace) : undefined
+}
+
+const KINDS: ReadonlySet<string> = new Set<FilesView['entries'][number]['kind']>(['file', 'directory', 'link', 'special'])
+
+export function filesView(value: unknown): FilesView | undefined {
+  const fields = record(value)
+  if (fields === undefined || !texts(fields, ['task', 'node']) || !wholes(fields, ['attempt']) || typeof fields.more !== 'boolean') return undefined
+  const right = (entry: Fields): boolean =>
+    texts(entry, ['name', 'kind']) &&
+    KINDS.has(entry.kind as string) &&
+    wholes(entry, ['bytes']) &&
+    (entry.modifiedMs === undefined || wholes(entry, ['modifiedMs'])) &&
+    optionalTexts(entry, ['target'])
+  return Array.isArray(fields.entries) && fields.entries.every((entry) => right(record(entry) ?? {})) ? (fields as unknown as FilesView) : undefined
+}
+
+export function writtenView(value: unknown): WrittenView | undefined {
+  const fields = record(value)
+  if (fields === undefined || !texts(fields, ['task']) || !Array.isArray(fields.replicas)) return undefined
+  const right = (one: Fields): boolean => texts(one, ['node', 'fault']) && wholes(one, ['attempt'])
+  return fields.replicas.every((one) => right(record(one) ?? {})) ? (fields as unknown as WrittenView) : undefined
 }
 
 export function batchView(value: unknown): BatchView | undefined {

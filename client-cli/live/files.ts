@@ -43,3 +43,20 @@ export async function readJson(path: string): Promise<unknown> {
     return undefined
   }
 }
+
+/** A whole file; undefined when it has more than `bytesMax`. */
+export async function readUpTo(path: string, bytesMax: number): Promise<Uint8Array | undefined> {
+  const file = await open(path)
+  try {
+    const buffer = new Uint8Array(bytesMax + 1)
+    let filled = 0
+    for (;;) {
+      const { bytesRead } = await file.read(buffer, filled, buffer.length - filled)
+      filled += bytesRead
+      if (bytesRead === 0 || filled > bytesMax) break
+    }
+    return filled > bytesMax ? undefined : buffer.subarray(0, filled)
+  } finally {
+    await file.close()
+  }
+}

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -14,13 +14,18 @@ before(() => {
 })
 after(() => rmSync(folder, { recursive: true }))
 
-/** What the coordinator is sent of the file `name`, and how it ends. `states` are the answers of the node to where the replica is, the last one for ever. */
+function put(name: string, stdout: string): void {
+  mkdirSync(join(folder, name))
+  writeFileSync(join(folder, name, 'stdout'), stdout)
+}
+
+/** What the coordinator is sent of the log of `name`, and how it ends. `states` are the answers of the node to where the replica is, the last one for ever. */
 async function read(name: string, states: readonly ReturnType<LogSource['stateOf']>[]): Promise<{ text: string; code: string | undefined }> {
   const network = new MemoryNetwork()
   const [node, coordinator] = [network.host('node'), network.host('coordinator')]
   let asked = 0
   const stateOf = (): ReturnType<LogSource['stateOf']> => states[Math.min(asked++, states.length - 1)]
-  await serveLogs(node, 'coordinator', { stateOf, pathOf: () => join(folder, name) })
+  await serveLogs(node, 'coordinator', { stateOf, folderOf: () => join(folder, name) })
   const stream = await coordinator.open('node', LIVE_PROTOCOL, { frameBytesMax: LIVE_FRAME_BYTES_MAX })
   await stream.write(LiveOpen.encode({ replica: REPLICA, file: 'stdout', offset: 0, follow: true }))
   let text = ''
@@ -35,7 +40,7 @@ async function read(name: string, states: readonly ReturnType<LogSource['stateOf
 
 describe('a followed log', () => {
   it('ends when its replica is complete', async () => {
-    writeFileSync(join(folder, 'whole'), 'hello\n')
+    put('whole', 'hello\n')
     assert.deepEqual(await read('whole', ['complete']), { text: 'hello\n', code: undefined })
   })
 
@@ -44,7 +49,7 @@ describe('a followed log', () => {
   })
 
   it('says that there may be more when its replica goes away meanwhile, instead of ending as if that were all', async () => {
-    writeFileSync(join(folder, 'half'), 'hel')
+    put('half', 'hel')
     assert.deepEqual(await read('half', ['running', undefined]), { text: 'hel', code: 'not_found' })
     assert.deepEqual(await read('taken-away', ['complete', 'complete', undefined]), { text: '', code: 'not_found' })
   })

@@ -30,7 +30,8 @@ const KINDS: Readonly<Record<Kind, ((of: string) => Question) | null>> = {
   // Names a batch only by its whole id: see the second test.
   submit: null,
   kill: (of) => ({ kill: { of } }),
-  logs: (of) => ({ logs: { of, file: 'stdout', offset: 0, follow: false } }),
+  logs: (of) => ({ logs: { of, file: 'stdout', offset: 0, follow: false, path: '', attempt: 0, lines: 0, identity: '' } }),
+  files: (of) => ({ files: { verb: 'write', of, path: 'x', attempt: 0, data: new Uint8Array(1) } }),
   manage: (of) => ({ manage: { verb: 'hold', of, reason: '', stop: false, dryRun: false, set: [], id: new Uint8Array(0) } }),
   events: (of) => ({ events: { of, node: '', after: 0, limit: 0, follow: false } }),
   watch: (of) => ({ watch: { of } }),

@@ -11,8 +11,11 @@ import type { Clock, Random, Store } from '../ports.ts'
 import type { Changes } from './changes.ts'
 import type { DataNames } from './data.ts'
 import { events } from './events.ts'
+import { Feeds } from './feed.ts'
+import { files } from './files.ts'
 import { grant, type Members } from './grants.ts'
 import { kill } from './kill.ts'
+import { LiveNodes } from './live.ts'
 import { logs } from './logs.ts'
 import { makeTree } from './make.ts'
 import { manage } from './manage.ts'
@@ -41,6 +44,8 @@ export interface HandlerPorts {
 
 export function ownerHandler(ports: HandlerPorts): Handler {
   const submissions = new Submissions(ports)
+  const nodes = new LiveNodes(ports)
+  const feeds = new Feeds(nodes)
   return async (request, open) => {
     const own = { ...ports, views: ports.views(open.client), data: ports.data.of(open.client) }
     if (request.submit !== undefined) return submissions.submit(request.submit, open.client)
@@ -49,7 +54,8 @@ export function ownerHandler(ports: HandlerPorts): Handler {
     if (request.kill !== undefined) return kill(request.kill.of, open, own)
     if (request.manage !== undefined) return manage(request.manage, open, { ...own, submissions })
     if (request.events !== undefined) return events(request.events, open, own)
-    if (request.logs !== undefined) return logs(request.logs, open, own)
+    if (request.logs !== undefined) return logs(request.logs, open, { ...own, nodes, feeds })
+    if (request.files !== undefined) return files(request.files, open, { ...own, nodes })
     if (request.pull !== undefined) return pull(request.pull, open, own)
     if (request.grant !== undefined) return grant(request.grant, open.client, ports)
     if (request.make !== undefined) {

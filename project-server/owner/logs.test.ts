@@ -2,13 +2,15 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { EMPTY_FILE } from '#protocol/content/content'
 import { LiveFrame, LiveOpen } from '#protocol/live/messages'
-import type { ReplicaView, TaskView } from '#protocol/owner/messages'
+import type { Logs, ReplicaView, TaskView } from '#protocol/owner/messages'
 import { type FrameStream, HostError } from '#protocol/peer/host'
 import { until } from '#test/support/until'
 import { LOG_ATTEMPTS_MAX, LOG_RETRY_MS } from '../policy.ts'
 import { ManualClock } from '../testing/manual-clock.ts'
 import { Changes } from './changes.ts'
 import { DataNames } from './data.ts'
+import { Feeds } from './feed.ts'
+import { LiveNodes, type LivePorts } from './live.ts'
 import { type LogsPorts, logs } from './logs.ts'
 import type { Views } from './views.ts'
 
@@ -49,30 +51,38 @@ function setUp(task: Partial<TaskView>, nodes: Record<string, NodeLog>, held = '
       abort() {}
     }
   }
+  const host: LivePorts['host'] = {
+    isConnected: (node) => node in nodes,
+    async open(node) {
+      if (nodes[node]?.text === '!') throw new HostError('not_connected', 'no connection')
+      return stream(node)
+    }
+  }
+  const live = new LiveNodes({ host, clock })
   const ports: LogsPorts = {
+    nodes: live,
+    feeds: new Feeds(live),
     views: { task: async () => ({ ...view }) } as unknown as Views,
     data: new DataNames().of('c'),
     changes,
     clock,
     content: {
+      list: async () => [],
       sizeOf: () => held.length,
       async *read(_root, _path, range) {
         yield Buffer.from(held.slice(range?.from, range?.to))
-      }
-    },
-    host: {
-      isConnected: (node) => node in nodes,
-      async open(node) {
-        if (nodes[node]?.text === '!') throw new HostError('not_connected', 'no connection')
-        return stream(node)
       }
     }
   }
   const part = async ({ data }: { data?: Uint8Array }): Promise<void> => {
     printed += Buffer.from(data ?? []).toString()
   }
-  const run = (change: { file?: string; offset?: number; follow?: boolean } = {}): Promise<void> =>
-    logs({ of: TASK, file: 'stdout', offset: 0, follow: true, ...change }, { client: 'c', signal: abort.signal, part }, ports)
+  const run = (change: Partial<Logs> = {}): Promise<void> =>
+    logs(
+      { of: TASK, file: 'stdout', offset: 0, follow: true, path: '', attempt: 0, lines: 0, identity: '', ...change },
+      { client: 'c', signal: abort.signal, part },
+      ports
+    )
   return { view, clock, changes, asked, abort, run, printed: () => printed }
 }
 
@@ -89,7 +99,7 @@ describe('the log of a task', () => {
     const { run, printed, asked } = setUp({ replicas: [replica('away', 1), replica('n', 2)] }, { n: { text: 'one two three', after: 'end' } })
     await run({ follow: false })
     assert.equal(printed(), 'one two three')
-    assert.deepEqual(asked, [{ replica: `${TASK}.2`, file: 'stdout', offset: 0, follow: false }])
+    assert.deepEqual(asked, [LiveOpen.decode(LiveOpen.encode({ replica: `${TASK}.2`, file: 'stdout' }))])
   })
 
   it('goes on at the same byte on another replica when a stream breaks', async () => {

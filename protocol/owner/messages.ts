@@ -434,6 +434,47 @@ export interface PullProgress {
   readonly totalBytes: number
 }
 
+/** Answers to Logs without data: where the data from here on begins, at first and whenever that is not where it ended. */
+export interface LogPlace {
+  readonly task: TaskId
+  /** The execution it is read from; 0 for what the project holds of a task that is over. */
+  readonly attempt: number
+  /** '' for what the project holds. */
+  readonly node: PeerIdString
+  readonly offset: number
+  /** Which file it is, for as long as it is not replaced; '' where that is not known. */
+  readonly identity: string
+  /** The file before this one was gone, with what it may have had more. */
+  readonly missed: boolean
+}
+
+/** Body of the answer to Files with list. */
+export interface FilesView {
+  readonly task: TaskId
+  /** As in LogPlace. */
+  readonly attempt: number
+  readonly node: PeerIdString
+  readonly entries: readonly FileView[]
+  /** There are more. */
+  readonly more: boolean
+}
+
+export interface FileView {
+  readonly name: string
+  readonly kind: 'file' | 'directory' | 'link' | 'special'
+  readonly bytes: number
+  /** Left out of what the project holds. */
+  readonly modifiedMs?: number
+  /** Of a link: what it says, which nobody followed. */
+  readonly target?: string
+}
+
+/** Body of the answer to Files with write: what came of it in each execution. */
+export interface WrittenView {
+  readonly task: TaskId
+  readonly replicas: readonly { readonly attempt: number; readonly node: PeerIdString /** Why it is not there; '' when it is. */; readonly fault: string }[]
+}
+
 /** Body of the answer to Make. */
 export interface Made {
   readonly root: string
@@ -450,6 +491,10 @@ export type OwnerErrorCode =
   | 'missing_content'
   | 'no_output'
   | 'not_running'
+  /** A folder, link, fifo or device where a file was asked for, or a file where a folder was. */
+  | 'unreadable'
+  /** A file that was cut or rewritten while it was read. */
+  | 'changed'
   | 'disk_full'
   | 'quota'
   /** The nodes that were named can never run it. */

@@ -13,6 +13,7 @@ export interface Request {
     make?: Make;
     manage?: Manage;
     events?: Events;
+    files?: Files;
     grant?: Grant;
 }
 export declare namespace Request {
@@ -112,6 +113,22 @@ export declare namespace Request {
         field: '$.logs.follow';
         value: boolean;
     }
+    interface RequestLogsPathFieldEvent {
+        field: '$.logs.path';
+        value: string;
+    }
+    interface RequestLogsAttemptFieldEvent {
+        field: '$.logs.attempt';
+        value: number;
+    }
+    interface RequestLogsLinesFieldEvent {
+        field: '$.logs.lines';
+        value: number;
+    }
+    interface RequestLogsIdentityFieldEvent {
+        field: '$.logs.identity';
+        value: string;
+    }
     interface RequestPullRootFieldEvent {
         field: '$.pull.root';
         value: Uint8Array<ArrayBuffer>;
@@ -200,6 +217,26 @@ export declare namespace Request {
         field: '$.events.follow';
         value: boolean;
     }
+    interface RequestFilesVerbFieldEvent {
+        field: '$.files.verb';
+        value: string;
+    }
+    interface RequestFilesOfFieldEvent {
+        field: '$.files.of';
+        value: string;
+    }
+    interface RequestFilesPathFieldEvent {
+        field: '$.files.path';
+        value: string;
+    }
+    interface RequestFilesAttemptFieldEvent {
+        field: '$.files.attempt';
+        value: number;
+    }
+    interface RequestFilesDataFieldEvent {
+        field: '$.files.data';
+        value: Uint8Array<ArrayBuffer>;
+    }
     interface RequestGrantClientFieldEvent {
         field: '$.grant.client';
         value: string;
@@ -214,7 +251,7 @@ export declare namespace Request {
     }
     function encode(obj: Partial<Request>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Request>): Request;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Request>): Generator<RequestIdFieldEvent | RequestCancelFieldEvent | RequestSubmitBatchFieldEvent | RequestSubmitNameFieldEvent | RequestSubmitManifestsFieldEvent | RequestSubmitPolicyFieldEvent | RequestSubmitMoreFieldEvent | RequestSubmitFirstFieldEvent | RequestSubmitLabelsLabelsFieldEvent | RequestSubmitSourcesFieldEvent | RequestSubmitSweepFieldEvent | RequestQueryWhatFieldEvent | RequestQueryOfFieldEvent | RequestQueryLimitFieldEvent | RequestQueryAfterFieldEvent | RequestQuerySelectionLabelsFieldEvent | RequestQuerySelectionNameFieldEvent | RequestQuerySelectionStateFieldEvent | RequestKillOfFieldEvent | RequestLogsOfFieldEvent | RequestLogsFileFieldEvent | RequestLogsOffsetFieldEvent | RequestLogsFollowFieldEvent | RequestPullRootFieldEvent | RequestPullNameFieldEvent | RequestWatchOfFieldEvent | RequestMakeEntriesPathFieldEvent | RequestMakeEntriesRootFieldEvent | RequestMakeNameFieldEvent | RequestManageVerbFieldEvent | RequestManageOfFieldEvent | RequestManageReasonFieldEvent | RequestManageStopFieldEvent | RequestManageDryRunFieldEvent | RequestManageSelectionLabelsFieldEvent | RequestManageSelectionNameFieldEvent | RequestManageSelectionStateFieldEvent | RequestManageSetFieldEvent | RequestManageIdFieldEvent | RequestEventsOfFieldEvent | RequestEventsNodeFieldEvent | RequestEventsAfterFieldEvent | RequestEventsLimitFieldEvent | RequestEventsFollowFieldEvent | RequestGrantClientFieldEvent | RequestGrantSettingsFieldEvent | RequestGrantMemberFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Request>): Generator<RequestIdFieldEvent | RequestCancelFieldEvent | RequestSubmitBatchFieldEvent | RequestSubmitNameFieldEvent | RequestSubmitManifestsFieldEvent | RequestSubmitPolicyFieldEvent | RequestSubmitMoreFieldEvent | RequestSubmitFirstFieldEvent | RequestSubmitLabelsLabelsFieldEvent | RequestSubmitSourcesFieldEvent | RequestSubmitSweepFieldEvent | RequestQueryWhatFieldEvent | RequestQueryOfFieldEvent | RequestQueryLimitFieldEvent | RequestQueryAfterFieldEvent | RequestQuerySelectionLabelsFieldEvent | RequestQuerySelectionNameFieldEvent | RequestQuerySelectionStateFieldEvent | RequestKillOfFieldEvent | RequestLogsOfFieldEvent | RequestLogsFileFieldEvent | RequestLogsOffsetFieldEvent | RequestLogsFollowFieldEvent | RequestLogsPathFieldEvent | RequestLogsAttemptFieldEvent | RequestLogsLinesFieldEvent | RequestLogsIdentityFieldEvent | RequestPullRootFieldEvent | RequestPullNameFieldEvent | RequestWatchOfFieldEvent | RequestMakeEntriesPathFieldEvent | RequestMakeEntriesRootFieldEvent | RequestMakeNameFieldEvent | RequestManageVerbFieldEvent | RequestManageOfFieldEvent | RequestManageReasonFieldEvent | RequestManageStopFieldEvent | RequestManageDryRunFieldEvent | RequestManageSelectionLabelsFieldEvent | RequestManageSelectionNameFieldEvent | RequestManageSelectionStateFieldEvent | RequestManageSetFieldEvent | RequestManageIdFieldEvent | RequestEventsOfFieldEvent | RequestEventsNodeFieldEvent | RequestEventsAfterFieldEvent | RequestEventsLimitFieldEvent | RequestEventsFollowFieldEvent | RequestFilesVerbFieldEvent | RequestFilesOfFieldEvent | RequestFilesPathFieldEvent | RequestFilesAttemptFieldEvent | RequestFilesDataFieldEvent | RequestGrantClientFieldEvent | RequestGrantSettingsFieldEvent | RequestGrantMemberFieldEvent>;
 }
 export interface Answer {
     id: number;
@@ -498,6 +535,10 @@ export interface Logs {
     file: string;
     offset: number;
     follow: boolean;
+    path: string;
+    attempt: number;
+    lines: number;
+    identity: string;
 }
 export declare namespace Logs {
     const codec: () => Codec<Logs>;
@@ -517,9 +558,58 @@ export declare namespace Logs {
         field: '$.follow';
         value: boolean;
     }
+    interface LogsPathFieldEvent {
+        field: '$.path';
+        value: string;
+    }
+    interface LogsAttemptFieldEvent {
+        field: '$.attempt';
+        value: number;
+    }
+    interface LogsLinesFieldEvent {
+        field: '$.lines';
+        value: number;
+    }
+    interface LogsIdentityFieldEvent {
+        field: '$.identity';
+        value: string;
+    }
     function encode(obj: Partial<Logs>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Logs>): Logs;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Logs>): Generator<LogsOfFieldEvent | LogsFileFieldEvent | LogsOffsetFieldEvent | LogsFollowFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Logs>): Generator<LogsOfFieldEvent | LogsFileFieldEvent | LogsOffsetFieldEvent | LogsFollowFieldEvent | LogsPathFieldEvent | LogsAttemptFieldEvent | LogsLinesFieldEvent | LogsIdentityFieldEvent>;
+}
+export interface Files {
+    verb: string;
+    of: string;
+    path: string;
+    attempt: number;
+    data: Uint8Array<ArrayBuffer>;
+}
+export declare namespace Files {
+    const codec: () => Codec<Files>;
+    interface FilesVerbFieldEvent {
+        field: '$.verb';
+        value: string;
+    }
+    interface FilesOfFieldEvent {
+        field: '$.of';
+        value: string;
+    }
+    interface FilesPathFieldEvent {
+        field: '$.path';
+        value: string;
+    }
+    interface FilesAttemptFieldEvent {
+        field: '$.attempt';
+        value: number;
+    }
+    interface FilesDataFieldEvent {
+        field: '$.data';
+        value: Uint8Array<ArrayBuffer>;
+    }
+    function encode(obj: Partial<Files>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Files>): Files;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Files>): Generator<FilesVerbFieldEvent | FilesOfFieldEvent | FilesPathFieldEvent | FilesAttemptFieldEvent | FilesDataFieldEvent>;
 }
 export interface Pull {
     root: Uint8Array<ArrayBuffer>;

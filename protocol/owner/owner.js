@@ -54,6 +54,10 @@ export var Request;
                     w.uint32(146);
                     Events.codec().encode(obj.events, w);
                 }
+                if (obj.files != null) {
+                    w.uint32(154);
+                    Files.codec().encode(obj.files, w);
+                }
                 if (obj.grant != null) {
                     w.uint32(162);
                     Grant.codec().encode(obj.grant, w);
@@ -129,6 +133,12 @@ export var Request;
                         case 18: {
                             obj.events = Events.codec().decode(reader, reader.uint32(), {
                                 limits: opts.limits?.events
+                            });
+                            break;
+                        }
+                        case 19: {
+                            obj.files = Files.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.files
                             });
                             break;
                         }
@@ -215,6 +225,12 @@ export var Request;
                         case 18: {
                             yield* Events.codec().stream(reader, reader.uint32(), `${prefix}.events`, {
                                 limits: opts.limits?.events
+                            });
+                            break;
+                        }
+                        case 19: {
+                            yield* Files.codec().stream(reader, reader.uint32(), `${prefix}.files`, {
+                                limits: opts.limits?.files
                             });
                             break;
                         }
@@ -1358,6 +1374,22 @@ export var Logs;
                     w.uint32(32);
                     w.bool(obj.follow);
                 }
+                if ((obj.path != null && obj.path !== '')) {
+                    w.uint32(42);
+                    w.string(obj.path);
+                }
+                if ((obj.attempt != null && obj.attempt !== 0)) {
+                    w.uint32(48);
+                    w.uint32(obj.attempt);
+                }
+                if ((obj.lines != null && obj.lines !== 0)) {
+                    w.uint32(56);
+                    w.uint32(obj.lines);
+                }
+                if ((obj.identity != null && obj.identity !== '')) {
+                    w.uint32(66);
+                    w.string(obj.identity);
+                }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
                 }
@@ -1366,7 +1398,11 @@ export var Logs;
                     of: '',
                     file: '',
                     offset: 0,
-                    follow: false
+                    follow: false,
+                    path: '',
+                    attempt: 0,
+                    lines: 0,
+                    identity: ''
                 };
                 const end = length == null ? reader.len : reader.pos + length;
                 while (reader.pos < end) {
@@ -1386,6 +1422,22 @@ export var Logs;
                         }
                         case 4: {
                             obj.follow = reader.bool();
+                            break;
+                        }
+                        case 5: {
+                            obj.path = reader.string();
+                            break;
+                        }
+                        case 6: {
+                            obj.attempt = reader.uint32();
+                            break;
+                        }
+                        case 7: {
+                            obj.lines = reader.uint32();
+                            break;
+                        }
+                        case 8: {
+                            obj.identity = reader.string();
                             break;
                         }
                         default: {
@@ -1428,6 +1480,34 @@ export var Logs;
                             };
                             break;
                         }
+                        case 5: {
+                            yield {
+                                field: `${prefix}.path`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        case 6: {
+                            yield {
+                                field: `${prefix}.attempt`,
+                                value: reader.uint32()
+                            };
+                            break;
+                        }
+                        case 7: {
+                            yield {
+                                field: `${prefix}.lines`,
+                                value: reader.uint32()
+                            };
+                            break;
+                        }
+                        case 8: {
+                            yield {
+                                field: `${prefix}.identity`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
                         default: {
                             reader.skipType(tag & 7);
                             break;
@@ -1451,6 +1531,140 @@ export var Logs;
     }
     Logs.stream = stream;
 })(Logs || (Logs = {}));
+export var Files;
+(function (Files) {
+    let _codec;
+    Files.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if ((obj.verb != null && obj.verb !== '')) {
+                    w.uint32(10);
+                    w.string(obj.verb);
+                }
+                if ((obj.of != null && obj.of !== '')) {
+                    w.uint32(18);
+                    w.string(obj.of);
+                }
+                if ((obj.path != null && obj.path !== '')) {
+                    w.uint32(26);
+                    w.string(obj.path);
+                }
+                if ((obj.attempt != null && obj.attempt !== 0)) {
+                    w.uint32(32);
+                    w.uint32(obj.attempt);
+                }
+                if ((obj.data != null && obj.data.byteLength > 0)) {
+                    w.uint32(42);
+                    w.bytes(obj.data);
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    verb: '',
+                    of: '',
+                    path: '',
+                    attempt: 0,
+                    data: uint8ArrayAlloc(0)
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            obj.verb = reader.string();
+                            break;
+                        }
+                        case 2: {
+                            obj.of = reader.string();
+                            break;
+                        }
+                        case 3: {
+                            obj.path = reader.string();
+                            break;
+                        }
+                        case 4: {
+                            obj.attempt = reader.uint32();
+                            break;
+                        }
+                        case 5: {
+                            obj.data = reader.bytes();
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            yield {
+                                field: `${prefix}.verb`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        case 2: {
+                            yield {
+                                field: `${prefix}.of`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        case 3: {
+                            yield {
+                                field: `${prefix}.path`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        case 4: {
+                            yield {
+                                field: `${prefix}.attempt`,
+                                value: reader.uint32()
+                            };
+                            break;
+                        }
+                        case 5: {
+                            yield {
+                                field: `${prefix}.data`,
+                                value: reader.bytes()
+                            };
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, Files.codec());
+    }
+    Files.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, Files.codec(), opts);
+    }
+    Files.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, Files.codec(), opts);
+    }
+    Files.stream = stream;
+})(Files || (Files = {}));
 export var Pull;
 (function (Pull) {
     let _codec;
