@@ -10,6 +10,7 @@ import type { Outcome } from '../protocol/truth.ts'
 import type { Speaker } from '../protocol/witness.ts'
 import type { Judge } from '../protocol/world.ts'
 import { Complaints } from './complaints.ts'
+import { Newcomers } from './newcomers.ts'
 import { Runs } from './runs.ts'
 import type { Scene } from './scene.ts'
 import { Storms } from './storms.ts'
@@ -30,6 +31,7 @@ export function makeJudge(world: Scene): Judge & Pick<Bench, 'unfinished'> {
 interface Parts {
   readonly runs: Runs
   readonly tasks: Tasks
+  readonly newcomers: Newcomers
   readonly usage: Usage
   readonly words: Words
   readonly storms: Storms
@@ -54,12 +56,14 @@ class Bench implements Judge {
 
   get #all(): Parts {
     if (this.#parts !== undefined) return this.#parts
-    const { sometimes, disk } = this.#world
+    const { sometimes, disk, policy } = this.#world
     const { records } = disk
     const complaints = this.#complaints
     const runs = new Runs(records, complaints, sometimes)
     const tasks = new Tasks({ records, complaints, sometimes, runs, tell: (text) => this.#world.tell(text), holds: (root) => this.#world.roots.has(root) })
-    this.#parts = { runs, tasks, usage: new Usage(records, complaints), words: new Words(records, complaints, sometimes), storms: new Storms(complaints) }
+    const usage = new Usage(records, complaints)
+    const newcomers = new Newcomers(policy, complaints, sometimes)
+    this.#parts = { runs, tasks, usage, newcomers, words: new Words(records, complaints, sometimes), storms: new Storms(complaints) }
     return this.#parts
   }
 
@@ -69,6 +73,7 @@ class Bench implements Judge {
     this.#epoch = epoch
     this.#all.tasks.committed(changes)
     this.#all.usage.committed(changes)
+    this.#all.newcomers.committed(changes)
   }
 
   led(coordinator: Coordinator, epoch: number): void {

@@ -1,5 +1,6 @@
 /** What a world shows to those who look at it, whatever its machines and its network are made of. */
 import type { NodeService } from '#node/service'
+import type { CoordinatorPolicy } from '#project-server/coordinator/policy'
 import type { PeerIdString } from '#protocol/ids'
 import type { Machine } from '../protocol/machine.ts'
 import type { Speaker } from '../protocol/witness.ts'
@@ -18,6 +19,8 @@ export interface SceneNode {
 
 export interface Scene {
   readonly sometimes: Sometimes
+  /** Of the project. */
+  readonly policy: CoordinatorPolicy
   readonly engine: { readonly nowMs: number }
   /** The server's. */
   readonly disk: { readonly records: MemoryStore }

@@ -85,20 +85,24 @@ function drawSized(seed: number, dice: Random, size: Size): Case {
   }
 }
 
-/** In some worlds nodes share networks, and some batches ask for independent ones. */
-function drawOrigins(dice: Random, { nodes, batches }: Pick<Case, 'nodes' | 'batches'>): Pick<Case, 'nodes' | 'batches'> {
+type Drawn = Pick<Case, 'nodes' | 'batches' | 'project'>
+
+/** In some worlds nodes share networks, and some batches ask for independent ones; most let few in that nothing is known of. */
+function drawOrigins(dice: Random, { nodes, batches }: Drawn): Drawn {
   if (!dice.chance(0.3)) return { nodes, batches }
   const networks = 1 + dice.below(4)
   return {
     nodes: nodes.map((node) => (dice.chance(0.7) ? { ...node, network: dice.below(networks) } : node)),
-    batches: batches.map((batch) => (dice.chance(0.5) ? { ...batch, policy: { ...batch.policy, independence: 'require' } } : batch))
+    batches: batches.map((batch) => (dice.chance(0.5) ? { ...batch, policy: { ...batch.policy, independence: 'require' } } : batch)),
+    ...(dice.chance(0.7) ? { project: { newcomersMax: 1 + dice.below(4) } } : {})
   }
 }
 
 /** In some worlds some nodes have a tag, some of them keep away all that do not ask for it, and some batches do. */
-function drawTags(dice: Random, { nodes, batches }: Pick<Case, 'nodes' | 'batches'>): Pick<Case, 'nodes' | 'batches'> {
-  if (!dice.chance(0.25)) return { nodes, batches }
+function drawTags(dice: Random, { nodes, batches, ...rest }: Drawn): Drawn {
+  if (!dice.chance(0.25)) return { nodes, batches, ...rest }
   return {
+    ...rest,
     nodes: nodes.map((node) => (dice.chance(0.5) ? { ...node, tag: dice.chance(0.4) ? 'exclusive' : 'plain' } : node)),
     batches: batches.map((batch) => (dice.chance(0.5) ? { ...batch, policy: { ...batch.policy, tags: [TAG] } } : batch))
   }
@@ -133,8 +137,8 @@ function drawNoise(dice: Random, batches: readonly BatchCase[]): BatchCase[] {
 const TOLERANT = { kind: 'tolerance' as const, rules: { abs: 4, rel: 0, files: [] } }
 
 /** In some worlds nodes are soon believed, or votes are weighed. */
-function drawTrust(dice: Random, { nodes, batches }: Pick<Case, 'nodes' | 'batches'>): Pick<Case, 'nodes' | 'batches' | 'project'> {
-  if (!dice.chance(0.3)) return { nodes, batches }
+function drawTrust(dice: Random, { nodes, batches, project }: Drawn): Drawn {
+  if (!dice.chance(0.3)) return { nodes, batches, ...(project === undefined ? {} : { project }) }
   const weighed = { doubtPpm: 10_000, maxTotalResults: 12, maxSuccessResults: 10 }
   const trusting = batches.map((batch) => {
     const adaptive = dice.chance(0.7)
@@ -143,7 +147,7 @@ function drawTrust(dice: Random, { nodes, batches }: Pick<Case, 'nodes' | 'batch
     if (batch.policy.compare !== null || batch.policy.sameClass !== 'no') return batch
     return { ...batch, policy: { ...batch.policy, adaptive, ...(weighs ? weighed : {}) } }
   })
-  return { nodes, batches: trusting, project: { trustedAfter: 1 + dice.below(3) } }
+  return { nodes, batches: trusting, project: { ...project, trustedAfter: 1 + dice.below(3) } }
 }
 
 function drawNodes(dice: Random, { nodesMax }: Size): NodeCase[] {

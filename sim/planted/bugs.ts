@@ -184,6 +184,12 @@ export const BUGS: readonly Bug[] = [
     instead: 'if (offer.exclusive.length > 99) return'
   },
   {
+    name: 'new nodes of one network are let in one by one',
+    file: 'project-server/coordinator/newcomers.ts',
+    line: 'const left = Math.max(0, this.#limits.newcomersMax - (place.slots - newcomer.slots) - held)',
+    instead: 'const left = Math.max(0, this.#limits.newcomersMax - held)'
+  },
+  {
     name: 'a silent node keeps its leases',
     file: 'project-server/coordinator/nodes.ts',
     line: 'for (const replica of [...node.held]) lose(state, replica, silence(replica, nowMs), nowMs)',

@@ -1,5 +1,5 @@
 /** One run: the machines of a case, the real programs on them, the faults that befall them, and those who watch. */
-import { DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
+import { type CoordinatorPolicy, DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
 import type { PeerIdString } from '#protocol/ids'
 import { Engine } from '../engine/engine.ts'
 import type { Process, Skew } from '../engine/process.ts'
@@ -52,6 +52,7 @@ export class World {
   readonly owner: Owner
   readonly serverSkew: Skew = { offsetMs: 0, perMille: 1000 }
   readonly case: Case
+  readonly policy: CoordinatorPolicy
   readonly random: Random
   /** What happened, for the story of a failure. */
   readonly story: { readonly atMs: number; readonly text: string }[] = []
@@ -72,6 +73,7 @@ export class World {
 
   constructor(one: Case, makeJudge: (world: World) => Judge, sometimes = new Sometimes(), pace = USUAL_PACE) {
     this.case = one
+    this.policy = { ...DEFAULT_COORDINATOR_POLICY, ...NOTHING_HELD, ...one.project }
     this.sometimes = sometimes
     this.#pace = pace
     this.random = new Random('world', one.seed)
@@ -246,7 +248,7 @@ export class World {
     })
     this.server = server
     this.#servers.add(server)
-    server.start({ ...DEFAULT_COORDINATOR_POLICY, ...NOTHING_HELD, ...this.case.project }).catch((error: unknown) => {
+    server.start(this.policy).catch((error: unknown) => {
       if (!server.process.alive) return
       this.#judge.serverFailed(error instanceof Error && 'code' in error ? String(error.code) : 'start', error instanceof Error ? error.message : String(error))
       const led = this.server === server

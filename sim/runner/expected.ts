@@ -16,6 +16,7 @@ export const EXPECTED: readonly string[] = [
   'a node ended for its disk',
   'a node found its records damaged',
   'a node found its runs again',
+  'a newcomer was given a task',
   'a node held what nobody wants any more',
   'a server that no longer leads spoke',
   'a run went to a processor like the first',
@@ -74,6 +75,7 @@ export const EXPECTED: readonly string[] = [
   'task failed (too_many_errors)',
   'task killed',
   'task ready',
+  'the newcomers of a network had all that they may',
   'the server could not write and said so',
   'two runs of a task on one network',
   'votes were weighed'

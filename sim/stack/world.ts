@@ -2,6 +2,7 @@
  * A run of the stack level: real libp2p hosts with their DHT on a simulated internet, the real project server and the real nodes
  * on them, faults, and then calm in which everything must come right; at last all end in order and nothing may be left.
  */
+import { DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
 import type { PeerIdString } from '#protocol/ids'
 import { makeJudge } from '../checkers/judge.ts'
 import { checkReceipts } from '../checkers/receipts.ts'
@@ -45,6 +46,7 @@ export class StackWorld implements Scene {
   readonly engine: Engine
   readonly sometimes = new Sometimes()
   readonly case: StackCase
+  readonly policy = DEFAULT_COORDINATOR_POLICY
   readonly project = identityOf('project')
   readonly internet: Internet
   readonly keepers: Keeper[] = []
