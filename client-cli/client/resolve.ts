@@ -39,15 +39,18 @@ export async function findContent(ports: ResolvePorts, text: string, options: Op
 async function findRemote(ports: ResolvePorts, text: string, { kind, signal }: Options): Promise<Found> {
   let missing: unknown
   for (const { of, path } of splits(text)) {
+    let task: TaskView
     try {
       const resolved = await queryResolve(ports.link, of, signal)
       if (resolved.kind === 'data') return { kind: kind ?? 'data', root: resolved.id, path }
-      const task = await queryTask(ports.link, resolved.id, signal)
-      return { kind: 'output', root: outputOf(task), path }
+      task = await queryTask(ports.link, resolved.id, signal)
     } catch (error) {
       if (!(error instanceof ClientError) || error.code !== 'not_found') throw error
       missing ??= error
+      continue
     }
+    // A task that is found and has no output is no task that is not found.
+    return { kind: 'output', root: outputOf(task), path }
   }
   const where =
     kind === 'image' ? 'see `talko image list`, or import it with `talko image import`' : 'see `talko ps -a`, or write ./ before a path on this machine'

@@ -43,7 +43,7 @@ async function ps(context: Context, [of]: readonly string[], options: Readonly<R
     .filter((batch) => all || live(batch))
     .slice(0, limit)
   if (io.json) io.outJson(batches)
-  else for (const line of batchTable(batches, io.nowMs)) io.out(line)
+  else for (const line of batchTable(batches, io.nowMs, client.peerId)) io.out(line)
 }
 
 async function someTasks(client: Client, of: string, { all, limit, signal }: { all: boolean; limit: number; signal: AbortSignal }): Promise<TaskView[]> {
@@ -59,9 +59,11 @@ function live(batch: BatchView): boolean {
   return batch.created + batch.running + batch.validating > 0
 }
 
-export function batchTable(batches: readonly BatchView[], nowMs: number): string[] {
+/** Whose a batch is, too, where some are not one's own: an administrator sees those of all clients. */
+export function batchTable(batches: readonly BatchView[], nowMs: number, you: string): string[] {
+  const others = batches.some(({ by }) => by !== undefined && by !== you)
   return formatTable(
-    ['BATCH', 'TASKS', 'READY', 'FAILED', 'RUNNING', 'WAITING', 'AGE', 'NAME', 'LABELS'],
+    ['BATCH', 'TASKS', 'READY', 'FAILED', 'RUNNING', 'WAITING', 'AGE', ...(others ? ['CLIENT'] : []), 'NAME', 'LABELS'],
     batches.map((batch) => [
       shortId(batch.id),
       String(batch.tasks),
@@ -70,6 +72,7 @@ export function batchTable(batches: readonly BatchView[], nowMs: number): string
       String(batch.running + batch.validating),
       String(batch.created),
       formatDuration(nowMs - batch.createdAtMs),
+      ...(others ? [batch.by === you ? 'you' : (batch.by ?? '')] : []),
       batch.held === undefined ? batch.name : `${batch.name} (held)`.trimStart(),
       (batch.labels ?? []).join(' ')
     ])
