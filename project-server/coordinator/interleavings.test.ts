@@ -116,8 +116,12 @@ it('nodes that are believed alone, err, and have what they decided looked at aga
     // Who errs now and then is believed, and then not any more.
     return one.kind === 'end' && one.how === 'fail' ? { ...one, how: 'odd' as const } : one
   })
-  const sometimes = await play(believing, 200)
-  for (const what of ['trusted', 'recheck', 'revised']) assert.ok((sometimes[what] ?? 0) > 0, `${what} never happened`)
+  const rare = ['trusted', 'recheck', 'revised']
+  const sometimes: Record<string, number> = {}
+  // Few plays lead as far as that: more are played until one did.
+  for (let round = 0; round < 10 && rare.some((what) => !((sometimes[what] ?? 0) > 0)); round++)
+    for (const [what, count] of Object.entries(await play(believing, 80))) sometimes[what] = (sometimes[what] ?? 0) + count
+  for (const what of rare) assert.ok((sometimes[what] ?? 0) > 0, `${what} never happened`)
 })
 
 /** S01, X08: 10^5 actions of coordinator and nodes, crashes between any two of them. */
