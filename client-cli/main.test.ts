@@ -239,7 +239,17 @@ describe('the command line', () => {
     assert.equal(node.status, EXIT.ok, node.err)
     assert.deepEqual(
       { ...JSON.parse(node.out), id: '', dir: '' },
-      { id: '', dir: '', project: made.out.trim(), addresses: ['/ip4/127.0.0.1/tcp/1'], bootstrap: [], name: 'n', slots: 2, engines: ['docker'] }
+      {
+        id: '',
+        dir: '',
+        project: made.out.trim(),
+        addresses: ['/ip4/127.0.0.1/tcp/1'],
+        bootstrap: [],
+        name: 'n',
+        slots: 2,
+        engines: ['docker'],
+        listen: ['/ip4/0.0.0.0/tcp/0']
+      }
     )
     const chosen = await talko('use', invite, '--home', home)
     assert.equal(chosen.out, made.out)

@@ -6,6 +6,7 @@ import { ContentError, type ContentStore } from '#protocol/content/content'
 import type { PeerIdString } from '#protocol/ids'
 import { decodeImage } from '#protocol/image/image'
 import { type Host, HostError, StreamError } from '#protocol/peer/host'
+import type { Exchange } from './exchange.ts'
 import { pause } from './pause.ts'
 import { FETCH_RETRY_MS, FETCH_TRIES_MAX, FETCHES_AT_ONCE, INPUT_BYTES_MAX } from './policy.ts'
 import type { Clock, Execution } from './ports.ts'
@@ -16,11 +17,16 @@ export interface InputsPorts {
   /** Who has it: the coordinator. */
   readonly from: readonly PeerIdString[]
   readonly clock: Pick<Clock, 'after'>
+  /** Other nodes that may have it. */
+  readonly peers?: Peers
   /** Resolves when there is a connection to the coordinator; an outage only makes a download wait. */
   readonly online: (signal: AbortSignal) => Promise<void>
   /** A tree that is needed is here, with whether it had to be fetched. Called before anything else can happen to it. */
   readonly using: Using
 }
+
+/** See exchange.ts. */
+export type Peers = Pick<Exchange, 'host' | 'find'>
 
 export type Using = (tree: { readonly root: CID; readonly bytes: number; readonly fetched: boolean }) => void
 
@@ -28,17 +34,31 @@ interface Need {
   readonly root: CID
   readonly path: string
   readonly executables: readonly string[]
+  /** Other nodes that have it. */
+  readonly nearby: readonly PeerIdString[]
 }
 
 /** Resolves when everything the manifest names is here. Throws ContentError, or the signal's reason. */
 export async function fetchInputs(ports: InputsPorts, manifest: RunManifest, signal: AbortSignal): Promise<void> {
-  const needs: Need[] = manifest.dependencies.map(({ root, path, executables }) => ({ root: ownCid(root), path, executables }))
+  const roots = [...manifest.dependencies.filter(({ root, path }) => !isHere(ports.store, ownCid(root), path)).map(({ root }) => root), manifest.image]
+  const missing = [...new Set(roots.filter((root) => root !== null && !(root === manifest.image && ports.store.has(ownCid(root)))).map(String))]
+  if (ports.peers !== undefined && missing.length > 0) await ports.online(signal)
+  const found = missing.length === 0 ? undefined : await ports.peers?.find(missing, signal)
+  try {
+    await fetchAll(ports, manifest, (root) => found?.of(root.toString()) ?? [], signal)
+  } finally {
+    found?.release()
+  }
+}
+
+async function fetchAll(ports: InputsPorts, manifest: RunManifest, nearby: (root: CID) => readonly PeerIdString[], signal: AbortSignal): Promise<void> {
+  const needs: Need[] = manifest.dependencies.map(({ root, path, executables }) => ({ root: ownCid(root), path, executables, nearby: nearby(root) }))
   if (manifest.image !== null) {
     const image = ownCid(manifest.image)
-    await fetchOne(ports, { root: image, path: '', executables: [] }, signal)
+    await fetchOne(ports, { root: image, path: '', executables: [], nearby: nearby(image) }, signal)
     const node = await ports.store.getBlock(image)
     if (node === undefined) throw new ContentError('not_found', `image ${image} is not what it seems: its node is missing`)
-    for (const layer of decodeImage(node).layers) needs.push({ root: layer, path: '', executables: [] })
+    for (const layer of decodeImage(node).layers) needs.push({ root: layer, path: '', executables: [], nearby: nearby(image) })
   }
   const waiting = needs[Symbol.iterator]()
   await Promise.all(
@@ -72,9 +92,17 @@ export function locateInputs(store: Pick<ContentStore, 'locate'>, manifest: RunM
   })
 }
 
-async function fetchOne({ store, host, from, clock, online, using }: InputsPorts, { root, path, executables }: Need, signal: AbortSignal): Promise<void> {
+function isHere(store: Pick<ContentStore, 'has' | 'locate'>, root: CID, path: string): boolean {
+  return root.code === DAG_CBOR ? store.has(root) : store.locate(root, path) !== undefined
+}
+
+async function fetchOne(
+  { store, host, peers, from, clock, online, using }: InputsPorts,
+  { root, path, executables, nearby }: Need,
+  signal: AbortSignal
+): Promise<void> {
   // Executable bits are not part of a tree's id: a tree that is here may still lack them.
-  const here = root.code === DAG_CBOR ? store.has(root) : store.locate(root, path) !== undefined
+  const here = isHere(store, root, path)
   if (here) use(store, { root, path }, false, using)
   if (here && executables.length === 0) return
   let before = 0
@@ -83,8 +111,9 @@ async function fetchOne({ store, host, from, clock, online, using }: InputsPorts
     let most = before
     try {
       const { bytes } = await store.fetch(root, {
-        host,
-        from,
+        host: peers?.host ?? host,
+        // Those that are lost meanwhile are not waited for.
+        from: [...nearby.filter((peer) => host.isConnected(peer)), ...from],
         signal,
         bytesMax: INPUT_BYTES_MAX,
         onProgress: (progress) => {

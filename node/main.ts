@@ -7,8 +7,10 @@ import type { Ownership } from '#protocol/control/owner'
 import type { PeerIdString } from '#protocol/ids'
 import { isPrivateAddress } from '#protocol/peer/addresses'
 import { createHost } from '#protocol/peer/live/host'
+import type { RelayState } from '#protocol/peer/live/reservations'
 import type { AgentView } from './agent/events.ts'
 import { NodeError } from './errors.ts'
+import { Exchange, type ExchangeView } from './exchange.ts'
 import { findGpus } from './gpus.ts'
 import { systemClock, systemRandom, turn } from './live/clock.ts'
 import { createDockerExecutor } from './live/docker/executor.ts'
@@ -20,7 +22,7 @@ import { type LogSource, serveLogs } from './live/logs.ts'
 import { capabilitiesOf } from './live/machine.ts'
 import { createProcessExecutor } from './live/process-executor.ts'
 import { openWorkspace } from './live/workspace.ts'
-import { STOCK_BYTES } from './policy.ts'
+import { STOCK_BYTES, UPLOAD_PER_SECOND } from './policy.ts'
 import type { Executor, Logger } from './ports.ts'
 import { NodeService } from './service.ts'
 import type { NodeSettings } from './settings.ts'
@@ -43,6 +45,11 @@ export interface NodeStatus extends AgentView {
   readonly name: string
   readonly project: PeerIdString
   readonly engines: readonly string[]
+  /** Where others reach it: directly, and through relays. */
+  readonly addresses: readonly string[]
+  readonly relays: readonly RelayState[]
+  /** What was fetched from and given to other nodes. */
+  readonly exchange: ExchangeView
   /** Why no work is taken, or why there is no connection; empty when all is well. */
   readonly trouble: string
 }
@@ -91,7 +98,7 @@ export async function startNode({ dir: given, executors, logger = SILENT }: Star
   const bootstrap = settings.bootstrap ?? []
   const host = await createHost({
     signer,
-    listen: [],
+    listen: settings.listen ?? [],
     role: 'volunteer',
     relays: bootstrap,
     logger,
@@ -99,6 +106,11 @@ export async function startNode({ dir: given, executors, logger = SILENT }: Star
   })
   opened.defer(() => host.stop())
 
+  const exchange = new Exchange(
+    { host, isDirect: (peer) => host.connections(peer).some(({ relayed }) => !relayed), clock: systemClock, logger },
+    { project: settings.project, uploadPerSecond: settings.uploadPerSecond ?? UPLOAD_PER_SECOND }
+  )
+  opened.defer(() => exchange.stop())
   const tools: ExecutorTools = { store: content, nodeId: signer.peerId, folder, logger }
   const engines = typeof executors === 'function' ? await executors(tools) : (executors ?? (await enginesOf(settings, tools)))
   opened.defer(async () => {
@@ -111,7 +123,7 @@ export async function startNode({ dir: given, executors, logger = SILENT }: Star
   done.promise.catch(() => undefined)
   const ended = (error: NodeError | undefined): void => (error === undefined ? done.resolve() : done.reject(error))
   const service = new NodeService(
-    { host, content, store, workspace, executors: engines, signer, clock: systemClock, random: systemRandom, breath: turn, logger, ended },
+    { host, content, peers: exchange, store, workspace, executors: engines, signer, clock: systemClock, random: systemRandom, breath: turn, logger, ended },
     {
       project: settings.project,
       addresses: settings.addresses,
@@ -124,7 +136,7 @@ export async function startNode({ dir: given, executors, logger = SILENT }: Star
       capabilities
     }
   )
-  await serveContent(host, content)
+  await serveContent(host, content, exchange)
   await serveLogs(host, settings.project, logSource(service, workspace.pathOf))
 
   const status = (): NodeStatus => ({
@@ -132,7 +144,10 @@ export async function startNode({ dir: given, executors, logger = SILENT }: Star
     peerId: signer.peerId,
     name: settings.name,
     project: settings.project,
-    engines: engines.map(({ engine }) => engine)
+    engines: engines.map(({ engine }) => engine),
+    addresses: host.addresses(),
+    relays: host.relays(),
+    exchange: exchange.view()
   })
   const leave = (mode: 'finish' | 'now', graceMs?: number): void => {
     if (mode === 'now') service.quit()
@@ -146,6 +161,7 @@ export async function startNode({ dir: given, executors, logger = SILENT }: Star
     leave('now')
   })
   opened.defer(stopWatching)
+  exchange.start()
   await service.start()
   logger.info({ peerId: signer.peerId, project: settings.project, dir }, 'the node has started')
 

@@ -25,6 +25,25 @@ export const FETCH_TRIES_MAX = 5
 export const FETCH_RETRY_MS = 500
 /** How often a content store without room is tried again for what an earlier life left. */
 export const FULL_RETRY_MS = 5_000
+/** Of other nodes that have a tree, so many are asked. */
+export const PEERS_PER_ROOT = 2
+/** For the project to say who they are, and for one of them to be reached, the second of two relays included. */
+export const ASK_MS_MAX = 5_000
+export const PEER_CONNECT_MS_MAX = 8_000
+/** A node with a public address waits so long to be called back instead of fetching through the relay. */
+export const DIRECT_MS_MAX = 1_500
+export const DIRECT_LOOK_MS = 50
+/** Connections to other nodes are kept so long after the last fetch. */
+export const PEER_IDLE_MS = 30_000
+/** Streams over which other nodes are served at once. */
+export const GUESTS_MAX = 16
+/** Bytes a second for other nodes when the node's settings say nothing: a volunteer's line has 50 Mbit/s up and something else to do. */
+export const UPLOAD_PER_SECOND = 2 * 1024 ** 2
+/** Other nodes shown in the status. */
+export const PEERS_SHOWN_MAX = 32
+/** Between looks whether this node's addresses have changed, and after which they are told again. */
+export const TELL_LOOK_MS = 2_000
+export const TELL_AGAIN_MS = 300_000
 /** Content an input may have when nothing else bounds it. */
 export const INPUT_BYTES_MAX = 2 ** 42
 /** Entries of a hostile output tree. */

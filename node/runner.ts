@@ -8,7 +8,7 @@ import type { PeerIdString, ReplicaId } from '#protocol/ids'
 import { ImageError } from '#protocol/image/errors'
 import { type Host, HostError, StreamError } from '#protocol/peer/host'
 import type { AgentEvent, CheckedLease, Fault } from './agent/events.ts'
-import { fetchInputs, locateInputs, type Using, useInputs } from './inputs.ts'
+import { fetchInputs, locateInputs, type Peers, type Using, useInputs } from './inputs.ts'
 import { KeptContent, NOTHING_LEFT } from './kept.ts'
 import { pause } from './pause.ts'
 import { FULL_RETRY_MS } from './policy.ts'
@@ -18,6 +18,7 @@ import { Run, WatchedExecution } from './run.ts'
 export interface RunnerPorts {
   readonly host: Host
   readonly content: ContentStore
+  readonly peers?: Peers
   readonly workspace: Workspace
   readonly executors: readonly Executor[]
   readonly clock: Pick<Clock, 'after'>
@@ -76,12 +77,13 @@ export class Runner {
 
   prepare(replica: ReplicaId, manifest: RunManifest): void {
     this.#work(replica, async (signal) => {
-      const { content: store, host, clock } = this.#ports
+      const { content: store, host, peers, clock } = this.#ports
       const executor = this.#executor(manifest)
       const from = [this.#owner.project]
       const online = (until: AbortSignal): Promise<void> => this.#owner.online(until)
       const using = this.#usingOf(replica)
-      if (manifest.image !== null || manifest.dependencies.length > 0) await fetchInputs({ store, host, from, clock, online, using }, manifest, signal)
+      if (manifest.image !== null || manifest.dependencies.length > 0)
+        await fetchInputs({ store, host, from, clock, online, using, ...(peers === undefined ? {} : { peers }) }, manifest, signal)
       await executor.prepare(manifest, signal)
       signal.throwIfAborted()
       this.#owner.apply({ kind: 'prepared', replica })

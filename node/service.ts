@@ -10,6 +10,7 @@ import { Committer, type CommitterOwner } from './commit.ts'
 import { Connection, type ConnectionOwner } from './connection.ts'
 import { EngineWatch, type EngineWatchOwner } from './engines.ts'
 import { NodeError } from './errors.ts'
+import type { Exchange } from './exchange.ts'
 import { STOP_MS_MAX, TICK_MS } from './policy.ts'
 import type { Breath, Clock, Executor, Logger, NodeStore, Random, Workspace } from './ports.ts'
 import { Runner, type RunnerOwner } from './runner.ts'
@@ -17,6 +18,8 @@ import { Runner, type RunnerOwner } from './runner.ts'
 export interface ServicePorts {
   readonly host: Host
   readonly content: ContentStore
+  /** What other nodes have; without it all comes from the project. */
+  readonly peers?: Pick<Exchange, 'host' | 'find' | 'welcomed'>
   readonly store: NodeStore
   readonly workspace: Workspace
   readonly executors: readonly Executor[]
@@ -148,6 +151,7 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
   // What its parts tell it.
 
   apply(event: AgentEvent): void {
+    if (event.kind === 'welcome') this.#ports.peers?.welcomed()
     this.#committer.apply(event)
   }
 

@@ -9,6 +9,10 @@ export interface NodeSettings {
   readonly addresses: readonly string[]
   /** Multiaddrs of relays: through them the project is reached when no pinned address answers, its record found, and this node reached by others. */
   readonly bootstrap?: readonly string[]
+  /** Multiaddrs to listen on, so that others in the same network, or everywhere, fetch directly; none: they come through relays. */
+  readonly listen?: readonly string[]
+  /** Bytes a second given to other nodes, all together; 0 for nothing, default 2 MiB. */
+  readonly uploadPerSecond?: number
   readonly name: string
   /** Replicas run at once. */
   readonly slots: number
@@ -46,13 +50,13 @@ export function settingsFault(value: unknown, { isPeer, isAddress }: SettingsChe
   if (settings.v !== undefined && settings.v !== 1) return `version ${JSON.stringify(settings.v)} is not known; this talko reads version 1`
   if (typeof settings.project !== 'string' || !isPeer(settings.project))
     return '`project` is not a project id (it begins with 12D3Koo); take it from the invite'
-  const { name, slots, engines, addresses, bootstrap = [] } = settings
+  const { name, slots, engines, addresses, bootstrap = [], listen = [] } = settings
   if (typeof name !== 'string' || name.length === 0 || name.length > NAME_CHARS_MAX || /\p{Cc}/u.test(name))
     return `\`name\` has 1 to ${NAME_CHARS_MAX} printable characters`
   if (!isWhole(slots, 1, SLOTS_MAX)) return `\`slots\` is a whole number from 1 to ${SLOTS_MAX}`
   if (!Array.isArray(engines) || engines.length === 0 || engines.some((engine) => engine !== 'docker' && engine !== 'process'))
     return '`engines` is a list of docker and process'
-  for (const [key, list] of Object.entries({ addresses, bootstrap })) {
+  for (const [key, list] of Object.entries({ addresses, bootstrap, listen })) {
     if (!Array.isArray(list) || list.length > ADDRESSES_MAX) return `\`${key}\` is a list of at most ${ADDRESSES_MAX} addresses`
     const bad = list.find((address) => typeof address !== 'string' || !isAddress(address))
     if (bad !== undefined) return `\`${key}\`: ${JSON.stringify(bad)} is not a multiaddr like /ip4/192.0.2.1/tcp/4600`
@@ -64,6 +68,7 @@ export function settingsFault(value: unknown, { isPeer, isAddress }: SettingsChe
   if (settings.cpuMillis !== undefined && !isWhole(settings.cpuMillis, 1, 10_000_000)) return '`cpuMillis` is a whole number of thousandths of a core'
   if (settings.memoryBytes !== undefined && !isWhole(settings.memoryBytes, 1, 2 ** 50)) return '`memoryBytes` is a whole number of bytes'
   if (settings.cacheBytes !== undefined && !isWhole(settings.cacheBytes, 0, 2 ** 50)) return '`cacheBytes` is a whole number of bytes'
+  if (settings.uploadPerSecond !== undefined && !isWhole(settings.uploadPerSecond, 0, 2 ** 40)) return '`uploadPerSecond` is a whole number of bytes'
   const { tags = [], exclusiveTags = [], owner, ownerOnly = false, gpus = 'none' } = settings
   for (const [key, list] of Object.entries({ tags, exclusiveTags }))
     if (!Array.isArray(list) || list.length > TAGS_MAX || !list.every((tag) => typeof tag === 'string' && isTag(tag)))

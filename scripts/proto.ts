@@ -6,7 +6,13 @@ import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-const sources = ['protocol/control/control.proto', 'protocol/live/live.proto', 'protocol/owner/owner.proto', 'protocol/relay/relay.proto']
+const sources = [
+  'protocol/control/control.proto',
+  'protocol/live/live.proto',
+  'protocol/owner/owner.proto',
+  'protocol/relay/relay.proto',
+  'protocol/sources/sources.proto'
+]
 const bin = (name: string): string => join('node_modules', '.bin', name)
 
 for (const source of sources) {

@@ -9,6 +9,7 @@ import { ClientError } from '../errors.ts'
 import { Home } from '../live/home.ts'
 
 const SLOTS_MAX = 1024
+const LISTEN = '/ip4/0.0.0.0/tcp/0'
 
 export function define(command: Command, run: (verb: Verb) => void): void {
   command
@@ -23,6 +24,9 @@ export function define(command: Command, run: (verb: Verb) => void): void {
     .option('--exclusive-tag <tag>', 'a tag without which a task gets nothing here; may repeat', collect)
     .option('--mine', 'the node is yours: your tasks get it before others do')
     .option('--only-mine', 'it takes your tasks and no others')
+    .option('--listen <address>', 'multiaddr at which other nodes fetch what lies here (default /ip4/0.0.0.0/tcp/0, any free port); may repeat', collect)
+    .option('--no-listen', 'listen nowhere: other nodes come through relays')
+    .option('--upload <amount>', 'bytes a second given to other nodes, like 512K; 0 for nothing (default 2M)')
     .option('--no-gpus', 'lend no GPU (default: all that the NVIDIA driver knows)')
     .option('--dry-run', 'say what would be made, and make nothing')
     .addHelpText(
@@ -52,6 +56,8 @@ async function join(context: Context, [given = '', dir]: readonly string[], opti
   const bad = tags.find((tag) => !isTag(tag))
   if (bad !== undefined)
     throw new ClientError('usage', `a tag is 1 to 63 letters, digits and . _ : = / -, the first a letter or digit, not ${JSON.stringify(bad)}`)
+  const listen = texts(options, 'listen')
+  const upload = text(options, 'upload')
   const onlyMine = flag(options, 'onlyMine')
   const settings = {
     project: invite.project,
@@ -60,6 +66,8 @@ async function join(context: Context, [given = '', dir]: readonly string[], opti
     name: text(options, 'name') ?? hostname().slice(0, 64),
     slots: parseWhole(text(options, 'slots') ?? '1', '--slots', 1, SLOTS_MAX),
     engines: known,
+    ...(options.listen === false ? {} : { listen: listen.length === 0 ? [LISTEN] : listen }),
+    ...(upload === undefined ? {} : { uploadPerSecond: parseBytes(upload, '--upload') }),
     ...(cpus === undefined ? {} : { cpuMillis: parseCpus(cpus, '--cpus') }),
     ...(memory === undefined ? {} : { memoryBytes: parseBytes(memory, '--memory') }),
     ...(tags.length === 0 ? {} : { tags }),

@@ -187,6 +187,19 @@ export class Coordinator {
     return this.#state.bundles.get(cid)?.bytes
   }
 
+  /** Whether it is a node that is there. */
+  isOnline(id: PeerIdString): boolean {
+    return this.#state.nodes.get(id)?.state === 'online'
+  }
+
+  /** Nodes that are there and have the tree. */
+  holdersOf(root: string): readonly PeerIdString[] {
+    return this.#state.holders
+      .of(root)
+      .filter(({ state, holds }) => state === 'online' && holds?.get(root)?.here === true)
+      .map(({ id }) => id)
+  }
+
   /** Every node of the project, the present ones first. */
   nodes(): readonly NodeView[] {
     const silentBeforeMs = this.#nowMs - 2 * this.#state.policy.heartbeatMs

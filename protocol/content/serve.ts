@@ -17,25 +17,42 @@ export interface BlockServer {
   serveBlock(id: BlockId, room: Room): Uint8Array | undefined | Promise<Uint8Array | undefined>
 }
 
+/** Who may be served, and how fast: a node has a line of its own to spare. */
+export interface Gate {
+  /** Undefined: this stream is not served. */
+  enter(stream: FrameStream): Guest | undefined
+}
+
+export interface Guest {
+  /** So many bytes have left; the next wait for the promise, if one is given. */
+  sent(bytes: number): Promise<void> | undefined
+  /** The stream is over. */
+  leave(): void
+}
+
 /**
  * Answers requests of the content protocol from `store` until the host stops. Blocks of a request go out in order, each
  * written only when the one before has left, so that a slow reader costs one block of memory. A peer that breaks the
  * protocol loses its stream.
  */
-export async function serveContent(host: Pick<Host, 'handle'>, store: ContentStore & Partial<BlockServer>): Promise<void> {
+export async function serveContent(host: Pick<Host, 'handle'>, store: ContentStore & Partial<BlockServer>, gate?: Gate): Promise<void> {
   // one bound for both directions of a stream; requests are held to theirs when they are decoded
   const options = { frameBytesMax: REPLY_FRAME_BYTES_MAX, streamsMax: STREAMS_PER_CONNECTION_MAX }
   await host.handle(CONTENT_PROTOCOL, options, async (stream) => {
+    const guest = gate?.enter(stream)
     try {
-      for await (const frame of stream.frames()) await answer(stream, decodeRequest(frame), store)
+      if (gate !== undefined && guest === undefined) throw new Error('others are served already; ask again later')
+      for await (const frame of stream.frames()) await answer(stream, decodeRequest(frame), store, guest)
       await stream.close()
     } catch (error) {
       if (!stream.gone.aborted) stream.abort(error instanceof Error ? error : new Error(String(error)))
+    } finally {
+      guest?.leave()
     }
   })
 }
 
-async function answer(stream: FrameStream, ids: readonly BlockId[], store: ContentStore & Partial<BlockServer>): Promise<void> {
+async function answer(stream: FrameStream, ids: readonly BlockId[], store: ContentStore & Partial<BlockServer>, guest: Guest | undefined): Promise<void> {
   const reply = new ReplyFrames(ids.length, Buffer.allocUnsafeSlow)
   const room: Room = (bytes) => reply.room(bytes)
   const read = (index: number): Uint8Array | undefined | Promise<Uint8Array | undefined> => {
@@ -50,7 +67,11 @@ async function answer(stream: FrameStream, ids: readonly BlockId[], store: Conte
     reply.take(block)
     ahead = read(index + 1)
     if (ahead instanceof Promise) ahead.catch(() => undefined)
-    for (const frame of reply.finished()) await stream.write(frame)
+    for (const frame of reply.finished()) {
+      await stream.write(frame)
+      const wait = guest?.sent(frame.length)
+      if (wait !== undefined) await wait
+    }
   }
 }
 

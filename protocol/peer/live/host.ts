@@ -1,5 +1,6 @@
 /** The real Host: js-libp2p over TCP, with the settings that were measured to work. */
-import { setMaxListeners } from 'node:events'
+import { once, setMaxListeners } from 'node:events'
+import { createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { circuitRelayTransport } from '@libp2p/circuit-relay-v2'
 import { dcutr } from '@libp2p/dcutr'
@@ -110,7 +111,7 @@ interface TransportManager extends Transports {
 /** A started host. Throws HostError `bad_address` or `address_in_use`. */
 export async function createHost(options: HostOptions, wire: Wire = options.relay === undefined ? INTERNET : DIRECT): Promise<LiveHost> {
   const { signer, role, dht, relays = [] } = options
-  const listen = options.listen.map(parseAddress)
+  const listen = await withPorts(options.listen.map(parseAddress))
   const announce = (options.announce ?? []).map(parseAddress)
   const kad = dht === undefined ? undefined : dhtService(dht)
   let libp2p: Libp2p<Services>
@@ -313,17 +314,35 @@ async function within(ms: number, work: void | Promise<void>): Promise<void> {
   }
 }
 
+/** Any port will do, but it has to be known before the host starts: what is announced is fixed then. Only for all interfaces at once. */
+async function withPorts(listen: readonly Multiaddr[]): Promise<Multiaddr[]> {
+  return Promise.all(
+    listen.map(async (address) => {
+      const text = address.toString()
+      if (!/^\/ip4\/0\.0\.0\.0\/tcp\/0(\/ws)?$/.test(text)) return address
+      const probe = createServer().listen(0)
+      await once(probe, 'listening')
+      const at = probe.address()
+      probe.close()
+      await once(probe, 'close')
+      return multiaddr(text.replace('/tcp/0', `/tcp/${typeof at === 'object' && at !== null ? at.port : 0}`))
+    })
+  )
+}
+
 /** libp2p keeps a public address to itself until others confirmed it; whoever listens on one on purpose knows better. */
 function publicAddresses(listen: readonly Multiaddr[]): string[] {
   return listen.flatMap((address) => {
     const [ip, transport, ...rest] = address.getComponents()
-    if (transport?.name !== 'tcp' || rest.length > 0 || transport.value === '0') return []
+    if (transport?.name !== 'tcp' || transport.value === '0' || rest.some(({ name }) => name !== 'ws')) return []
     const wildcard = ip?.value === '0.0.0.0' || ip?.value === '::'
     const family = ip?.name === 'ip6' ? 'IPv6' : 'IPv4'
     const ips = wildcard
       ? Object.values(networkInterfaces()).flatMap((entries) => (entries ?? []).filter((entry) => entry.family === family).map((entry) => entry.address))
       : [ip?.value ?? '']
-    return ips.filter((value) => !value.startsWith('fe80:')).map((value) => `/${ip?.name}/${value}/tcp/${transport.value}`)
+    return ips
+      .filter((value) => !value.startsWith('fe80:'))
+      .map((value) => `/${ip?.name}/${value}/tcp/${transport.value}${rest.map(({ name }) => `/${name}`).join('')}`)
   })
 }
 

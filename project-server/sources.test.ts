@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { FrameStream } from '#protocol/peer/host'
+import { Ask, decodeFound, type Source } from '#protocol/sources/messages'
+import { Sources } from './sources.ts'
+
+const ANN = '12D3KooWD8APRYqjqvLY4qrgB4NxZi75BnWMJeCL87EUdFdfxNyd'
+const BOB = '12D3KooWEu9mzKK1LNTThU4Zeu2LUcdTFgnXFS7gLqxJhp7boEb5'
+const CID = '12D3KooWQwF4eUsvaWbEEeStfA64ryiXfHnaVUYrbJA4RfhzyVov'
+const OPEN = '/ip4/5.5.5.20/tcp/1'
+const HOME = '/ip4/192.168.1.2/tcp/1'
+const RELAYED = '/ip4/5.5.5.9/tcp/1/p2p/Rel/p2p-circuit/p2p/Ann'
+
+async function world(holders: Readonly<Record<string, readonly string[]>>) {
+  let serve: ((stream: FrameStream) => Promise<void>) | undefined
+  const sources = new Sources({
+    host: {
+      handle: async (_protocol, _options, handler) => {
+        serve = handler
+      }
+    },
+    coordinator: { isOnline: (node) => node !== CID, holdersOf: (root) => holders[root] ?? [] },
+    clock: { nowMs: () => 0 },
+    random: { bytes: (count) => new Uint8Array(count) }
+  })
+  await sources.start()
+  /** What a node is told; undefined when its stream is reset. */
+  return async (node: string, at: string, question: { addresses?: string[]; roots?: string[] } | Uint8Array): Promise<readonly Source[] | undefined> => {
+    let said: Uint8Array | undefined
+    await serve?.({
+      remotePeer: node,
+      remoteAddress: at,
+      frames: async function* () {
+        yield question instanceof Uint8Array ? question : Ask.encode({ addresses: [], roots: [], ...question })
+      },
+      write: async (frame) => {
+        said = frame
+      },
+      close: async () => {},
+      abort: () => {},
+      gone: new AbortController().signal
+    })
+    return said === undefined ? undefined : decodeFound(said)?.sources
+  }
+}
+
+describe('telling nodes where others are', () => {
+  it('names who has it and said where it is, not the asker itself', async () => {
+    const ask = await world({ data: [ANN, BOB], other: [ANN] })
+    assert.deepEqual(await ask(BOB, OPEN, { roots: ['data'] }), [])
+    assert.deepEqual(await ask(ANN, OPEN, { addresses: [OPEN, RELAYED] }), [])
+    assert.deepEqual(await ask(BOB, OPEN, { addresses: [RELAYED], roots: ['data', 'none', 'other'] }), [
+      { peer: ANN, addresses: [OPEN, RELAYED], roots: [0, 2] }
+    ])
+    assert.deepEqual(await ask(ANN, OPEN, { addresses: [], roots: ['data'] }), [{ peer: BOB, addresses: [RELAYED], roots: [0] }])
+    assert.deepEqual(await ask(BOB, OPEN, { roots: ['data'] }), [])
+  })
+  it('tells private addresses to neighbours only', async () => {
+    const ask = await world({ data: [ANN] })
+    await ask(ANN, '/ip4/5.5.5.30/tcp/9', { addresses: [HOME, RELAYED] })
+    assert.deepEqual((await ask(BOB, '/ip4/5.5.5.30/tcp/8', { roots: ['data'] }))?.[0]?.addresses, [HOME, RELAYED])
+    assert.deepEqual((await ask(BOB, '/ip4/5.5.5.31/tcp/8', { roots: ['data'] }))?.[0]?.addresses, [RELAYED])
+    // Through the same relay they are not in the same network.
+    await ask(ANN, '/ip4/5.5.5.9/tcp/1/p2p/Rel/p2p-circuit/p2p/Ann', { addresses: [HOME, RELAYED] })
+    assert.deepEqual((await ask(BOB, '/ip4/5.5.5.9/tcp/1/p2p/Rel/p2p-circuit/p2p/Bob', { roots: ['data'] }))?.[0]?.addresses, [RELAYED])
+  })
+  it('answers nobody but nodes that are there, and no more than a few questions a second', async () => {
+    const ask = await world({ data: [ANN] })
+    assert.equal(await ask(CID, OPEN, { roots: ['data'] }), undefined)
+    assert.equal(await ask(BOB, OPEN, Uint8Array.of(255)), undefined)
+    const answers = []
+    for (let i = 0; i < 2_000; i += 1) answers.push(await ask(BOB, OPEN, { roots: ['data'] }))
+    assert.ok(answers.includes(undefined))
+    assert.notEqual(await ask(ANN, OPEN, {}), undefined)
+  })
+})

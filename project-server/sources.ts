@@ -1,0 +1,96 @@
+/**
+ * Tells nodes which other nodes have what they are about to fetch, and where those can be reached: the project's own line is
+ * spared, and nothing depends on it. What nodes say of themselves is kept in memory alone and costs a failed dial when it is wrong.
+ */
+import type { PeerIdString } from '#protocol/ids'
+import { isPrivateAddress, isRelayed, networkOf } from '#protocol/peer/addresses'
+import type { FrameStream, Host } from '#protocol/peer/host'
+import { type Ask, decodeAsk, Found, SOURCES_FRAME_BYTES_MAX, SOURCES_MAX, SOURCES_PROTOCOL, type Source } from '#protocol/sources/messages'
+import { ASKS, SOURCE_PLACES_MAX, SOURCE_STREAMS_MAX, SOURCES_PER_ROOT } from './policy.ts'
+import type { Clock, Random } from './ports.ts'
+import { Rates } from './rates.ts'
+
+export interface SourcesPorts {
+  readonly host: Pick<Host, 'handle'>
+  readonly coordinator: {
+    /** Whether it is a node that is there. */
+    isOnline(node: PeerIdString): boolean
+    /** Nodes that are there and have the tree. */
+    holdersOf(root: string): readonly PeerIdString[]
+  }
+  readonly clock: Pick<Clock, 'nowMs'>
+  readonly random: Random
+}
+
+/** Where a node can be reached, and the network that it was seen in: undefined for one that came through a relay. */
+interface Place {
+  readonly addresses: readonly string[]
+  readonly network: string | undefined
+}
+
+export class Sources {
+  readonly #ports: SourcesPorts
+  readonly #places = new Map<PeerIdString, Place>()
+  readonly #asks = new Rates(ASKS)
+
+  constructor(ports: SourcesPorts) {
+    this.#ports = ports
+  }
+
+  async start(): Promise<void> {
+    const options = { frameBytesMax: SOURCES_FRAME_BYTES_MAX, streamsMax: SOURCE_STREAMS_MAX }
+    await this.#ports.host.handle(SOURCES_PROTOCOL, options, (stream) => this.#serve(stream))
+  }
+
+  async #serve(stream: FrameStream): Promise<void> {
+    const { coordinator, clock } = this.#ports
+    const node = stream.remotePeer
+    for await (const frame of stream.frames()) {
+      const ask = decodeAsk(frame)
+      if (ask === undefined || !coordinator.isOnline(node) || !this.#asks.take(node, 1, clock.nowMs())) break
+      const place = this.#remember(node, stream.remoteAddress, ask)
+      await stream.write(Found.encode({ sources: this.#find(node, place, ask.roots) }))
+      return
+    }
+    stream.abort(new Error('not a question of a node that is there'))
+  }
+
+  #remember(node: PeerIdString, seenAt: string, { addresses }: Ask): Place {
+    const place = { addresses, network: isRelayed(seenAt) ? undefined : networkOf(seenAt) }
+    this.#places.delete(node)
+    this.#places.set(node, place)
+    for (const oldest of this.#places.keys()) {
+      if (this.#places.size <= SOURCE_PLACES_MAX) break
+      this.#places.delete(oldest)
+    }
+    return place
+  }
+
+  #find(asker: PeerIdString, here: Place, roots: readonly string[]): Source[] {
+    const sources = new Map<PeerIdString, Source>()
+    for (const [index, root] of roots.entries()) {
+      const holders = this.#ports.coordinator.holdersOf(root)
+      // Not the same ones for everybody.
+      const draw = Buffer.from(this.#ports.random.bytes(4)).readUInt32BE()
+      let found = 0
+      for (let step = 0; step < holders.length && found < SOURCES_PER_ROOT; step += 1) {
+        const peer = holders[(draw + step) % holders.length] as PeerIdString
+        const known = sources.get(peer)
+        const place = this.#places.get(peer)
+        if (peer === asker || place === undefined || (known === undefined && sources.size >= SOURCES_MAX)) continue
+        const addresses = reachable(place, here)
+        if (addresses.length === 0) continue
+        found += 1
+        if (known === undefined) sources.set(peer, { peer, addresses, roots: [index] })
+        else known.roots.push(index)
+      }
+    }
+    return [...sources.values()]
+  }
+}
+
+/** A private address means something to neighbours only: those whose router has the same address. */
+function reachable({ addresses, network }: Place, asker: Place): string[] {
+  const neighbours = network !== undefined && network === asker.network
+  return addresses.filter((address) => neighbours || isRelayed(address) || !isPrivateAddress(address))
+}
