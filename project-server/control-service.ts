@@ -72,6 +72,12 @@ export class ControlService {
     return this.#links.has(node)
   }
 
+  /** The stream over which a node is led now: what is asked of it beside that goes over the same connection, since an older one may be dead without anybody knowing. */
+  streamOf(node: PeerIdString): FrameStream | undefined {
+    const link = this.#links.get(node)
+    return link?.welcomed === true ? link.stream : undefined
+  }
+
   get connected(): number {
     return this.#links.size
   }

@@ -196,6 +196,7 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
   const views = (client: PeerIdString) => storeViews(store, coordinator, { client, all: members.isAdministrator(client) })
   const handler = ownerHandler({
     host,
+    nodes: control,
     content,
     store,
     coordinator,

@@ -83,7 +83,8 @@ async function setUp() {
     }
   }
   const handler = ownerHandler({
-    host: { isConnected: () => false } as unknown as Host,
+    host: {} as unknown as Host,
+    nodes: { streamOf: () => undefined },
     content: {
       has: () => true,
       sizeOf: () => 4,

@@ -31,10 +31,13 @@ class Node {
   readonly old: { identity: string; bytes: Buffer }[] = []
   over = false
   #wakes = new Set<() => void>()
+  /** What it is led over now. */
+  #led = new AbortController()
 
   constructor() {
     const host = this.network.host('server')
-    this.nodes = new LiveNodes({ host, clock: this.clock })
+    const beside = (...asked: Parameters<NonNullable<FrameStream['beside']>>): Promise<FrameStream> => host.open('node', ...asked)
+    this.nodes = new LiveNodes({ nodes: { streamOf: () => ({ beside, gone: this.#led.signal }) }, clock: this.clock })
     this.feeds = new Feeds(this.nodes)
     const node = this.network.host('node')
     node.handle(LIVE_PROTOCOL, { frameBytesMax: LIVE_FRAME_BYTES_MAX }, (stream) => this.#serve(stream))
@@ -58,6 +61,13 @@ class Node {
 
   cut(): void {
     for (const stream of this.streams) stream.abort(new Error('cut'))
+  }
+
+  /** It is led over a new connection; nobody hears that the old one is dead. */
+  move(): void {
+    const old = this.#led
+    this.#led = new AbortController()
+    old.abort()
   }
 
   wake(): void {
@@ -181,8 +191,8 @@ describe('a followed file of many readers', () => {
           } else if (one.kind === 'cut') node.cut()
           else if (one.kind === 'join') add()
           else if (one.kind === 'rotate') {
-            // Who has nothing of a file yet begins with the one that stands there.
-            await until('all to have begun', () => watchers.every(({ cursor }) => cursor.identity !== ''))
+            // Who has nothing of a file yet begins with the one that stands there, and who is two files behind may miss one.
+            await until('all to have begun', () => watchers.every(({ cursor }) => cursor.identity === node.file.identity))
             node.rotate()
           } else await new Promise((resolve) => setImmediate(resolve))
         }
@@ -246,6 +256,20 @@ describe('a followed file of many readers', () => {
     assert.equal(node.most, 1)
   })
 
+  it('goes on over the connection that the node is led over now', async () => {
+    const node = new Node()
+    const watcher = new Watcher(node)
+    node.append('one ')
+    await until('it', () => watcher.parts.get('a') === 'one ')
+    const [before] = node.streams
+    node.move()
+    await until('a new stream', () => node.streams.size === 1 && !node.streams.has(before as FrameStream))
+    node.append('two')
+    node.end()
+    await watcher.done
+    assert.equal(watcher.parts.get('a'), 'one two')
+  })
+
   it('costs the node nothing when nobody is left', async () => {
     const node = new Node()
     const watchers = [new Watcher(node), new Watcher(node)]
@@ -296,5 +320,9 @@ describe('a ring', () => {
     assert.equal(ring.after(0, 12).kind, 'behind')
     assert.equal(ring.after(0, 15).kind, 'place')
     assert.equal(ring.bytes, 10)
+    // Of what was left in the middle there may be more.
+    ring.jump({ offset: 50, identity: 'b', seen: new Uint8Array() })
+    assert.equal(ring.after(1, 10).kind, 'behind')
+    assert.deepEqual(ring.after(2, 50), { kind: 'nothing' })
   })
 })

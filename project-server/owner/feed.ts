@@ -202,6 +202,12 @@ class Feed {
     const known = this.#ring.generationOf(identity)
     let missed = false
     let next = this.#ring.next(known ?? -1)?.place.identity
+    if (known === undefined && this.#ring.front.identity === '') {
+      // The node has not said yet what it reads from.
+      if (this.#ended !== undefined) throw new NodeLost('the node is gone')
+      await this.#news.promise
+      return []
+    }
     if (known === undefined) {
       const present = await this.#presentFile(asking)
       if (present === identity) {

@@ -15,7 +15,7 @@ import { Feeds } from './feed.ts'
 import { files } from './files.ts'
 import { grant, type Members } from './grants.ts'
 import { kill } from './kill.ts'
-import { LiveNodes } from './live.ts'
+import { LiveNodes, type LivePorts } from './live.ts'
 import { logs } from './logs.ts'
 import { makeTree } from './make.ts'
 import { manage } from './manage.ts'
@@ -28,6 +28,7 @@ import { watch } from './watch.ts'
 
 export interface HandlerPorts {
   readonly host: Host
+  readonly nodes: LivePorts['nodes']
   readonly content: ContentStore
   readonly store: Pick<Store, 'get' | 'getMany' | 'range'>
   readonly coordinator: Pick<Coordinator, 'room' | 'refusal' | 'batch' | 'expects'>

@@ -5,7 +5,7 @@
 import type { PeerIdString } from '#protocol/ids'
 import { decodeLiveFrame, LIVE_FRAME_BYTES_MAX, LIVE_PROTOCOL, type LiveErrorCode, type LiveFrame, LiveOpen } from '#protocol/live/messages'
 import type { OwnerErrorCode } from '#protocol/owner/messages'
-import { type FrameStream, type Host, HostError, StreamError } from '#protocol/peer/host'
+import { type FrameStream, HostError, StreamError } from '#protocol/peer/host'
 import { clip } from '../control/inbound.ts'
 import {
   HELD_BACK_MS_MAX,
@@ -24,7 +24,10 @@ import { pause } from './changes.ts'
 import { OwnerError } from './request.ts'
 
 export interface LivePorts {
-  readonly host: Pick<Host, 'open' | 'isConnected'>
+  readonly nodes: {
+    /** What a node is led over; undefined while it is away. */
+    streamOf(node: PeerIdString): Pick<FrameStream, 'beside' | 'gone'> | undefined
+  }
   readonly clock: Clock
 }
 
@@ -68,7 +71,7 @@ export class LiveNodes {
   }
 
   isConnected(node: PeerIdString): boolean {
-    return this.#ports.host.isConnected(node)
+    return this.#ports.nodes.streamOf(node) !== undefined
   }
 
   /** One client's request, counted while it is open; what is answered counts it no more. Throws OwnerError `unavailable`. */
@@ -94,15 +97,18 @@ export class LiveNodes {
       throw new NodeLost('its node is asked too much at once; it is asked again in a moment')
     }
     const leaveNode = take(this.#ofNode, node, LIVE_NODE_STREAMS_MAX, busy)
+    const led = this.#ports.nodes.streamOf(node)
     let leaveBoth = (): void => {}
     let stream: FrameStream | undefined
     const giveUp = (): void => stream?.abort(new Error('nobody waits for it any more'))
     let ended = false
     try {
       leaveBoth = take(this.#ofBoth, `${node} ${client}`, LIVE_READS_ON_NODE_MAX, busy)
-      stream = await this.#ports.host.open(node, LIVE_PROTOCOL, { frameBytesMax: LIVE_FRAME_BYTES_MAX, streamsMax: LIVE_NODE_STREAMS_MAX }, signal)
-      signal.addEventListener('abort', giveUp, { once: true })
+      if (led?.beside === undefined) throw new NodeLost('its node is away')
+      stream = await led.beside(LIVE_PROTOCOL, { frameBytesMax: LIVE_FRAME_BYTES_MAX, streamsMax: LIVE_NODE_STREAMS_MAX }, signal)
+      for (const end of [signal, led.gone]) end.addEventListener('abort', giveUp, { once: true })
       if (signal.aborted) return
+      if (led.gone.aborted) throw new NodeLost('its node is away')
       await stream.write(LiveOpen.encode(open))
       for await (const frame of this.#frames(stream, follow)) {
         if (frame.code !== undefined) throw faultOf(frame.code, frame.message ?? '')
@@ -118,7 +124,7 @@ export class LiveNodes {
       if (error instanceof HostError || error instanceof StreamError) throw new NodeLost(error.message, { cause: error })
       throw error
     } finally {
-      signal.removeEventListener('abort', giveUp)
+      for (const end of [signal, led?.gone]) end?.removeEventListener('abort', giveUp)
       leaveNode()
       leaveBoth()
       // What is left in the middle is not read to its end.

@@ -51,14 +51,17 @@ function setUp(task: Partial<TaskView>, nodes: Record<string, NodeLog>, held = '
       abort() {}
     }
   }
-  const host: LivePorts['host'] = {
-    isConnected: (node) => node in nodes,
-    async open(node) {
-      if (nodes[node]?.text === '!') throw new HostError('not_connected', 'no connection')
-      return stream(node)
+  const led: LivePorts['nodes'] = {
+    streamOf(node) {
+      if (!(node in nodes)) return undefined
+      const beside = async (): Promise<FrameStream> => {
+        if (nodes[node]?.text === '!') throw new HostError('not_connected', 'no connection')
+        return stream(node)
+      }
+      return { beside, gone: new AbortController().signal }
     }
   }
-  const live = new LiveNodes({ host, clock })
+  const live = new LiveNodes({ nodes: led, clock })
   const ports: LogsPorts = {
     nodes: live,
     feeds: new Feeds(live),

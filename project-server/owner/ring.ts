@@ -32,7 +32,7 @@ export class Ring {
   #identity: string
   #end: number
   #seen: Uint8Array
-  /** Where each generation began that has pieces here, and the present one; and where those before it ended. */
+  /** Where each generation began that has pieces here, and the present one; and where those ended that were read to their end. */
   #places = new Map<number, RingPlace & { readonly end?: number }>()
 
   constructor(bytesMax: number, from: { readonly offset: number; readonly identity: string; readonly seen: Uint8Array }) {
@@ -96,16 +96,16 @@ export class Ring {
       this.#places.set(this.#generation, { ...(this.#places.get(this.#generation) ?? place), identity })
       return
     }
+    this.#places.set(this.#generation, { ...(this.#places.get(this.#generation) ?? place), end: this.#end })
     this.#begin(place, new Uint8Array())
   }
 
-  /** It is read on from elsewhere, because somebody is there. */
+  /** It is read on from elsewhere, because somebody is there. Nobody knows where what was read before ends. */
   jump({ offset, identity, seen }: { readonly offset: number; readonly identity: string; readonly seen: Uint8Array }): void {
     this.#begin({ offset, identity, missed: false }, seen)
   }
 
   #begin(place: RingPlace, seen: Uint8Array): void {
-    this.#places.set(this.#generation, { ...(this.#places.get(this.#generation) ?? place), end: this.#end })
     this.#generation++
     this.#identity = place.identity
     this.#end = place.offset
