@@ -48,6 +48,7 @@ const NAMES = [
   'sweep',
   'content',
   'docker',
+  'live',
   'locality',
   'agreement',
   'population',
