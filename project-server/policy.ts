@@ -66,6 +66,8 @@ export const LIVE_READS_ON_NODE_MAX = 12
 export const LIVE_NODE_STREAMS_MAX = 48
 /** How often one client begins to: each costs the node a stream, and some opened files. */
 export const LIVE_OPENS: Rate = { perSecond: 20, burst: 100 }
+/** One that has too much open is told so after this: who asks again at once costs others little. */
+export const LIVE_REFUSED_MS = 1_000
 /** Bytes of logs and files that one client takes, and that one node gives: a home's line has other uses. */
 export const LIVE_BYTES: Rate = { perSecond: 8 * 1024 ** 2, burst: 64 * 1024 ** 2 }
 export const LIVE_NODE_BYTES: Rate = { perSecond: 4 * 1024 ** 2, burst: 64 * 1024 ** 2 }

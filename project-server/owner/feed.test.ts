@@ -5,7 +5,7 @@ import { MemoryNetwork } from '#protocol/content/memory-network'
 import { decodeLiveOpen, LIVE_FRAME_BYTES_MAX, LIVE_PROTOCOL, LiveFrame } from '#protocol/live/messages'
 import type { FrameStream } from '#protocol/peer/host'
 import { until } from '#test/support/until'
-import { FEED_BYTES, LIVE_READS_MAX } from '../policy.ts'
+import { FEED_BYTES, LIVE_OPENS, LIVE_READS_MAX, LIVE_REFUSED_MS } from '../policy.ts'
 import { ManualClock } from '../testing/manual-clock.ts'
 import { type Cursor, Feeds } from './feed.ts'
 import { LiveNodes, NodeLost } from './live.ts'
@@ -280,29 +280,49 @@ describe('a followed file of many readers', () => {
 })
 
 describe('what clients ask of nodes', () => {
-  it('is bounded for each client, and others are not in its way', () => {
-    const { nodes, clock } = new Node()
-    const leave = Array.from({ length: LIVE_READS_MAX }, () => nodes.enter('ann'))
-    assert.throws(() => nodes.enter('ann'), { code: 'unavailable', message: /open already/ })
-    nodes.enter('bob')()
-    leave[0]?.()
-    leave[0]?.()
-    nodes.enter('ann')
-    assert.throws(() => nodes.enter('ann'), { code: 'unavailable' })
-    let entered = 0
-    assert.throws(
-      () => {
-        for (;;) {
-          nodes.enter('cid')()
-          entered++
-        }
-      },
-      { code: 'unavailable', message: /more often/ }
+  const still = new AbortController().signal
+  /** Whether it may read by now. */
+  const now = async (entering: Promise<() => void>): Promise<'entered' | 'refused' | 'waits'> => {
+    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
+    const waits = new Promise<'waits'>((resolve) => setImmediate(() => resolve('waits')))
+    const settled = entering.then(
+      () => 'entered' as const,
+      () => 'refused' as const
     )
-    assert.ok(entered >= 100 && entered < 120, `${entered}`)
-    nodes.enter('bob')()
+    return Promise.race([settled, waits])
+  }
+
+  it('is bounded for each client: more at once is refused after a while, and others are not in its way', async () => {
+    const { nodes, clock } = new Node()
+    const leave = await Promise.all(Array.from({ length: LIVE_READS_MAX }, () => nodes.enter('ann', still)))
+    const further = nodes.enter('ann', still)
+    const refused = assert.rejects(further, { code: 'unavailable', message: /open already/ })
+    assert.equal(await now(further), 'waits')
+    assert.equal(await now(nodes.enter('bob', still)), 'entered')
+    clock.forward(LIVE_REFUSED_MS)
+    await refused
+    leave[0]?.()
+    leave[0]?.()
+    assert.equal(await now(nodes.enter('ann', still)), 'entered')
+    assert.equal(await now(nodes.enter('ann', still)), 'waits')
+  })
+
+  it('waits for its turn when it asks too often', async () => {
+    const { nodes, clock } = new Node()
+    let entered = 0
+    for (; ; entered++) {
+      const entering = nodes.enter('ann', still)
+      if ((await now(entering)) === 'waits') break
+      ;(await entering)()
+    }
+    assert.equal(entered, LIVE_OPENS.burst)
+    assert.equal(await now(nodes.enter('bob', still)), 'entered')
+    const stop = new AbortController()
+    const given = nodes.enter('ann', stop.signal)
+    stop.abort()
+    await assert.rejects(given, { code: 'unavailable' })
     clock.forward(60_000)
-    nodes.enter('cid')()
+    assert.equal(await now(nodes.enter('ann', still)), 'entered')
   })
 })
 

@@ -18,11 +18,11 @@ export interface FilesPorts extends Names {
 
 /** Throws OwnerError. */
 export async function files(request: Files, open: OpenRequest, ports: FilesPorts): Promise<FilesView | WrittenView> {
-  const leave = ports.nodes.enter(open.client)
+  const path = parseLivePath(request.path)
+  if (path === undefined) throw new OwnerError('malformed', 'the path is one below the output folder, without . and ..')
+  const task = await resolveTask(request.of, ports)
+  const leave = await ports.nodes.enter(open.client, open.signal)
   try {
-    const path = parseLivePath(request.path)
-    if (path === undefined) throw new OwnerError('malformed', 'the path is one below the output folder, without . and ..')
-    const task = await resolveTask(request.of, ports)
     const view = await ports.views.task(task)
     if (view === undefined) throw new OwnerError('not_found', `there is no task ${task}`)
     if (request.verb === 'list') return await list(view, path, request.attempt, open, ports)

@@ -16,6 +16,7 @@ import {
   LIVE_OPENS,
   LIVE_READS_MAX,
   LIVE_READS_ON_NODE_MAX,
+  LIVE_REFUSED_MS,
   MESSAGE_CHARS_MAX
 } from '../policy.ts'
 import type { Clock } from '../ports.ts'
@@ -74,13 +75,18 @@ export class LiveNodes {
     return this.#ports.nodes.streamOf(node) !== undefined
   }
 
-  /** One client's request, counted while it is open; what is answered counts it no more. Throws OwnerError `unavailable`. */
-  enter(client: PeerIdString): () => void {
-    if (!this.#opens.take(client, 1, this.#ports.clock.nowMs()))
-      throw new OwnerError('unavailable', `you look into running tasks more often than ${LIVE_OPENS.perSecond} times a second: wait a moment`)
-    return take(this.#ofClient, client, LIVE_READS_MAX, () => {
+  /** One client's request, counted until the answer is called. Who asks too often waits for its turn; who has too much open waits, too, before it is refused. Throws OwnerError `unavailable`. */
+  async enter(client: PeerIdString, signal: AbortSignal): Promise<() => void> {
+    const { clock } = this.#ports
+    if ((this.#ofClient.get(client) ?? 0) >= LIVE_READS_MAX) await pause(clock, LIVE_REFUSED_MS, signal)
+    const leave = take(this.#ofClient, client, LIVE_READS_MAX, () => {
       throw new OwnerError('unavailable', `${LIVE_READS_MAX} readings of yours are open already: end one (Ctrl-C), or wait for it`)
     })
+    const heldMs = this.#opens.charge(client, 1, clock.nowMs())
+    if (heldMs > 0) await pause(clock, Math.min(heldMs, HELD_BACK_MS_MAX), signal)
+    if (!signal.aborted) return leave
+    leave()
+    throw new OwnerError('unavailable', 'the request was given up')
   }
 
   /** Waits when the client took more than its share of bytes lately. */

@@ -41,9 +41,10 @@ interface Reading extends Cursor {
 }
 
 export async function logs(request: Logs, open: OpenRequest, ports: LogsPorts): Promise<void> {
-  const leave = ports.nodes.enter(open.client)
+  const reading = await readingOf(request, ports)
+  const leave = await ports.nodes.enter(open.client, open.signal)
   try {
-    await read(await readingOf(request, ports), open, ports)
+    await read(reading, open, ports)
   } finally {
     leave()
   }
