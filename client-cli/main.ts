@@ -93,6 +93,15 @@ const VERBS: readonly Entry[] = [
     ]
   },
   {
+    name: 'ban',
+    summary: 'whom the project lets in no more',
+    verbs: [
+      { name: 'list', summary: 'bans with who made them and why', load: () => import('./commands/ban-list.ts') },
+      { name: 'add', summary: 'ban a node, the nodes of an owner, or a network', load: () => import('./commands/ban-add.ts') },
+      { name: 'remove', summary: 'let them in again', load: () => import('./commands/ban-remove.ts') }
+    ]
+  },
+  {
     name: 'receipt',
     summary: 'signed records of what was agreed',
     verbs: [

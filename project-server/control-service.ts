@@ -17,7 +17,7 @@ import type { Clock } from './ports.ts'
 import { type Rate, Rates } from './rates.ts'
 
 /** The code with which the core answers a hello that it does not welcome. */
-const HELLO_REFUSED = 'full'
+const HELLO_REFUSED: readonly string[] = ['full', 'banned']
 
 export interface ControlPorts {
   readonly host: Pick<Host, 'handle'>
@@ -91,7 +91,7 @@ export class ControlService {
       case 'disconnect': {
         const link = this.#links.get(effect.node)
         // Said of a stream that a newer one has replaced meanwhile, unless it is what the core answers this one's hello.
-        if (link === undefined || (!link.welcomed && effect.code !== HELLO_REFUSED)) return
+        if (link === undefined || (!link.welcomed && !HELLO_REFUSED.includes(effect.code))) return
         this.#greeting.delete(effect.node)
         this.#refuse(link, { code: effect.code, message: effect.message })
         return

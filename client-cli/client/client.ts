@@ -5,6 +5,7 @@
 import type { Sources } from '#protocol/bundle/sources'
 import type { Sweep } from '#protocol/bundle/sweep'
 import type { PeerIdString } from '#protocol/ids'
+import type { BanAnswer, BanTarget, BanView } from '#protocol/owner/bans'
 import type { ClientSettings, ClientView } from '#protocol/owner/clients'
 import type {
   BatchView,
@@ -138,6 +139,10 @@ export interface Client {
   clients(options?: CallOptions): Promise<ClientView[]>
   /** Of the administrator: changes what a client may, adds it or removes it. */
   grant(client: PeerIdString, options: CallOptions & { readonly settings?: Partial<ClientSettings>; readonly member?: boolean }): Promise<ClientView>
+  /** Whom the project lets in no more. */
+  bans(options?: CallOptions): Promise<BanView[]>
+  /** Of the administrator: bans a node, an owner's nodes or a network, or lets it in again (`lift`); says which nodes that means. */
+  ban(target: BanTarget, options?: CallOptions & { readonly reason?: string; readonly lift?: boolean; readonly dryRun?: boolean }): Promise<BanAnswer>
   resolve(of: string, options?: CallOptions): Promise<Resolved>
   receipt(of: string, options?: CallOptions): Promise<SignedReceipt>
   /** Ends a task, a batch, or all that are selected; with a state, those of their tasks that wait or that run. */

@@ -14,6 +14,7 @@ import { labelsOf, manage } from './manage.ts'
 import { listBook, type NameEntry, parseReference } from './names.ts'
 import type { OwnerLink } from './owner-link.ts'
 import {
+  queryBans,
   queryBatches,
   queryClients,
   queryDifference,
@@ -30,7 +31,7 @@ import { Results } from './results.ts'
 import { type Input, manifestOf, policyOf, type TaskSpec } from './spec.ts'
 import { submitBatch, submitSweep } from './submission.ts'
 import { download, readFileOf, readText, type TransferPorts, upload, uploadImage } from './transfer.ts'
-import { batchView, clientView, filesView, made, readBody, writtenView } from './views.ts'
+import { banAnswer, batchView, clientView, filesView, made, readBody, writtenView } from './views.ts'
 
 export interface ClientPorts extends Omit<TransferPorts, 'link'>, Omit<LogPorts, 'project'> {
   readonly link: OwnerLink
@@ -260,6 +261,10 @@ export function ownerClient(ports: ClientPorts): Client {
     async grant(client, { settings = {}, member, signal }) {
       const asked = { client, settings: new Uint8Array(dagCbor.encode(settings)), ...(member === undefined ? {} : { member }) }
       return readBody(await link.ask({ grant: asked }, signal === undefined ? {} : { signal }), clientView)
+    },
+    bans: (options) => queryBans(link, options?.signal),
+    async ban({ kind, value }, { reason = '', lift = false, dryRun = false, signal } = {}) {
+      return readBody(await link.ask({ ban: { kind, value, reason, lift, dryRun } }, signal === undefined ? {} : { signal }), banAnswer)
     },
     resolve: (of, options) => queryResolve(link, of, options?.signal),
     receipt: (of, options) => queryReceipt(link, of, options?.signal),

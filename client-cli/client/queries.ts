@@ -1,4 +1,5 @@
 /** Questions to the coordinator, each with its answer checked. */
+import type { BanView } from '#protocol/owner/bans'
 import type { ClientView } from '#protocol/owner/clients'
 import type { BatchView, DifferenceView, NodeView, ProjectView, QueryWhat, Resolved, TaskView, WhyView } from '#protocol/owner/messages'
 import { QUERY_ROWS_MAX } from '#protocol/owner/messages'
@@ -6,7 +7,7 @@ import { decodeSignedReceipt, type SignedReceipt } from '#protocol/result/receip
 import { ClientError } from '../errors.ts'
 import { type Selection, selectionOf } from './manage.ts'
 import type { OwnerLink } from './owner-link.ts'
-import { batchView, clientView, differenceView, listOf, nodeView, projectView, readBody, resolved, taskView, whyView } from './views.ts'
+import { banView, batchView, clientView, differenceView, listOf, nodeView, projectView, readBody, resolved, taskView, whyView } from './views.ts'
 
 type Link = Pick<OwnerLink, 'ask'>
 
@@ -73,6 +74,10 @@ export async function queryNodes(link: Link, signal?: AbortSignal): Promise<Node
     all.push(...rows)
     if (rows.length < QUERY_ROWS_MAX) return all
   }
+}
+
+export async function queryBans(link: Link, signal?: AbortSignal): Promise<BanView[]> {
+  return readBody(await query(link, 'bans', '', signal), listOf(banView))
 }
 
 /** Clients with what they are granted and used. */

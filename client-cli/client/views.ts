@@ -1,6 +1,7 @@
 /** The bodies of a coordinator's answers, checked before anyone uses them: a project may be hostile to its client, too. */
 import * as dagCbor from '@ipld/dag-cbor'
 import { isBatchId, parseTaskId } from '#protocol/ids'
+import type { BanAnswer, BanView } from '#protocol/owner/bans'
 import { type ClientView, clientSettingsFault, DEFAULT_CLIENT_SETTINGS } from '#protocol/owner/clients'
 import type {
   BatchView,
@@ -162,6 +163,7 @@ export function nodeView(value: unknown): NodeView | undefined {
   const fields = record(value)
   if (fields === undefined || !texts(fields, ['id', 'name', 'state', 'platform'])) return undefined
   if (!isTexts(fields.engines) || !isTexts(fields.tags) || !optionalTexts(fields, ['owner']) || typeof fields.ownerOnly !== 'boolean') return undefined
+  if (fields.ban !== undefined && banView(fields.ban) === undefined) return undefined
   if (!Array.isArray(fields.gpus) || !fields.gpus.every((gpu) => isGpu(record(gpu) ?? {}))) return undefined
   return wholes(fields, ['availability', 'slots', 'busy', 'lastSeenMs', 'valid', 'invalid', 'errors', 'lost', 'dataTrees', 'dataBytes'])
     ? (fields as unknown as NodeView)
@@ -200,6 +202,20 @@ export function clientView(value: unknown): ClientView | undefined {
   return wholes(used, ['inputBytes', 'outputBytes', 'timeMs', 'totalMs', 'runs', 'parallel', 'tasks', 'batches'])
     ? (fields as unknown as ClientView)
     : undefined
+}
+
+export function banView(value: unknown): BanView | undefined {
+  const fields = record(value)
+  if (fields === undefined || !texts(fields, ['kind', 'value', 'by', 'reason']) || !wholes(fields, ['atMs'])) return undefined
+  return fields as unknown as BanView
+}
+
+export function banAnswer(value: unknown): BanAnswer | undefined {
+  const fields = record(value)
+  const node = (one: unknown): boolean => texts(record(one) ?? {}, ['id', 'name']) && wholes(record(one) ?? {}, ['runs', 'results'])
+  if (fields === undefined || !texts(record(fields.target) ?? {}, ['kind', 'value']) || typeof fields.banned !== 'boolean' || !wholes(fields, ['more']))
+    return undefined
+  return Array.isArray(fields.nodes) && fields.nodes.every(node) ? (fields as unknown as BanAnswer) : undefined
 }
 
 export function resolved(value: unknown): Resolved | undefined {

@@ -114,6 +114,7 @@ function nodesLine({ reason, count, nodes }: NodesWhy, view: WhyView): string {
 
 const REASONS: Readonly<Record<WhyReason, (view: WhyView, one: boolean) => string>> = {
   not_named: (_, one) => `${one ? 'is' : 'are'} not among those it is for (--node)`,
+  banned: (_, one) => `${one ? 'is' : 'are'} banned from the project (talko ban list)`,
   away: (_, one) => `${one ? 'is' : 'are'} away`,
   engine: ({ needs }, one) => `${one ? 'does' : 'do'} not offer the engine ${needs?.engine ?? ''}`,
   platform: ({ needs }, one) => `${one ? 'has' : 'have'} another system or processor than ${needs?.platform ?? 'the one that it began on'}`,

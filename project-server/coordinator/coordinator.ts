@@ -6,8 +6,10 @@
  * then carries out the effects.
  */
 import type { BatchId, PeerIdString, TaskId } from '#protocol/ids'
+import type { BanAnswer, BanTarget, BanView } from '#protocol/owner/bans'
 import type { NodeView, Resolved, WhyView } from '#protocol/owner/messages'
 import type { Store } from '../ports.ts'
+import { banEvent, banned } from './bans.ts'
 import type { BatchRecord } from './batch-records.ts'
 import { killEvent, type SubmitRefusal, submit, submitRefusal } from './batches.ts'
 import { brought, clientOf, clientView, roomOf, setClient } from './clients.ts'
@@ -89,6 +91,9 @@ export class Coordinator {
         break
       case 'client':
         setClient(state, event)
+        break
+      case 'ban':
+        banEvent(state, event, nowMs)
         break
       case 'brought':
         brought(state, event)
@@ -207,6 +212,16 @@ export class Coordinator {
     return views.sort((a, b) => Number(b.state === 'online') - Number(a.state === 'online'))
   }
 
+  /** Whom its administrator lets in no more, the latest last. */
+  bans(): readonly BanView[] {
+    return this.#state.bans.views()
+  }
+
+  /** The nodes that such a ban means, with what they would lose by it. */
+  banned(target: BanTarget): BanAnswer['nodes'] {
+    return banned(this.#state, target)
+  }
+
   /** What an id, a unique prefix of one or a batch's name can mean among live batches, at most 16; finished ones are found by the shell with `batch/<prefix>` and `name/<name>/`. */
   find(text: string): readonly Resolved[] {
     const [stem = '', index] = text.split('.')
@@ -225,7 +240,23 @@ export class Coordinator {
   #fromNode(
     event: Exclude<
       Event,
-      { kind: 'submit' | 'kill' | 'hold' | 'release' | 'client' | 'brought' | 'hello' | 'pulled' | 'compared' | 'completed' | 'again' | 'recheck' | 'tick' }
+      {
+        kind:
+          | 'submit'
+          | 'kill'
+          | 'hold'
+          | 'release'
+          | 'client'
+          | 'brought'
+          | 'ban'
+          | 'hello'
+          | 'pulled'
+          | 'compared'
+          | 'completed'
+          | 'again'
+          | 'recheck'
+          | 'tick'
+      }
     >,
     nowMs: number
   ): void {

@@ -8,6 +8,7 @@ import type { Comparing, TaskPolicy } from '#protocol/bundle/policy'
 import type { Sources } from '#protocol/bundle/sources'
 import type { Sweep } from '#protocol/bundle/sweep'
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
+import type { BanTarget } from '#protocol/owner/bans'
 import type { ClientSettings } from '#protocol/owner/clients'
 import type { FailureCode } from '#protocol/owner/messages'
 import type { Receipt } from '#protocol/result/receipt'
@@ -172,6 +173,8 @@ export type Event =
   | { readonly kind: 'again'; readonly task: TaskId; readonly through: readonly TaskId[] }
   /** The project's administrator grants a client what these settings say, and may add or remove it. */
   | { readonly kind: 'client'; readonly client: PeerIdString; readonly settings: Partial<ClientSettings>; readonly member?: boolean }
+  /** The project's administrator lets these in no more, or (`lift`) again. */
+  | { readonly kind: 'ban'; readonly by: PeerIdString; readonly target: BanTarget; readonly reason: string; readonly lift: boolean }
   /** The data that a client brought is so many bytes now. Counted by the shell from its own records. */
   | { readonly kind: 'brought'; readonly client: PeerIdString; readonly bytes: number }
   /** What the shell read for a `recheck` effect: the same bundles, in a batch of their client; `of` are the decisions that its tasks look at, by index. `dropped` were killed. */

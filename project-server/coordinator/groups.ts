@@ -3,11 +3,11 @@
  * which have begun it: results of two kinds of processor are never in one quorum that must agree byte for byte (X17).
  */
 import { Cursors } from './cursors.ts'
-import type { Batch, Bundle, Group, Needs, Node, Replica, Task } from './model.ts'
+import type { Batch, Bundle, Group, Needs, Node, Task } from './model.ts'
 import { Pace } from './pace.ts'
 import { OrderedQueue } from './queue.ts'
 import type { State } from './state.ts'
-import { isLive } from './states.ts'
+import { hasVoice } from './states.ts'
 
 /** The group of a task, with one more in it. `platform`: of what has begun it. */
 export function joinGroup(state: State, batch: Batch, bundle: Bundle, platform: string | null = null): Group {
@@ -84,21 +84,17 @@ function neededPlatform(state: State, task: Task): string | null {
 export function isOnOther(task: Task, node: Node): boolean {
   if (!mustNotMix(task)) return false
   const { platform } = node.offer
-  return task.replicas.some((replica) => replica.node !== node && counts(replica) && replica.node.offer.platform !== platform)
+  return task.replicas.some((replica) => replica.node !== node && hasVoice(replica) && replica.node.offer.platform !== platform)
 }
 
 /** Where the task has been begun, if it must go on there. */
 function begunOn(task: Task): string | null {
-  return mustNotMix(task) ? (task.replicas.find(counts)?.node.offer.platform ?? null) : null
+  return mustNotMix(task) ? (task.replicas.find(hasVoice)?.node.offer.platform ?? null) : null
 }
 
 /** What is compared by tolerance may come from anywhere. */
 function mustNotMix({ bundle, batch }: Task): boolean {
   return bundle.needs.platform === null && batch.policy.compare === null
-}
-
-function counts({ state }: Replica): boolean {
-  return isLive(state) || state === 'reported'
 }
 
 function needsOn(state: State, needs: Needs, platform: string | null): Needs {

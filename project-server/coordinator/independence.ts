@@ -6,7 +6,7 @@ import type { PeerIdString } from '#protocol/ids'
 import type { NodeOffer } from './events.ts'
 import type { Node, Replica, Task } from './model.ts'
 import { INDEPENDENCE_WAIT_MS } from './policy.ts'
-import { isLive } from './states.ts'
+import { hasVoice } from './states.ts'
 
 /** Whose a node is and where it calls from, as far as that is known. */
 export type Origin = Pick<NodeOffer, 'owner' | 'network'>
@@ -36,14 +36,14 @@ export class Presence {
 export function isDependent(task: Task, node: Node): boolean {
   const { offer } = node
   if (offer.owner === null && offer.network === '') return false
-  return task.replicas.some((replica) => replica.node !== node && holdsVoice(replica) && shares(replica.node.offer, offer))
+  return task.replicas.some((replica) => replica.node !== node && hasVoice(replica) && shares(replica.node.offer, offer))
 }
 
 /** A node that is independent of those which have the task is waited for, for a while while there is one (`prefer`), or for ever (`require`). */
 export function mustWait(presence: Presence, task: Task, node: Node, nowMs: number): boolean {
   if (!isDependent(task, node)) return false
   if (task.batch.policy.independence === 'require') return true
-  const voices = task.replicas.filter(holdsVoice)
+  const voices = task.replicas.filter(hasVoice)
   const sinceMs = Math.max(...voices.map(({ atMs }) => atMs))
   // By a clock that was set back nobody waits longer.
   if (nowMs - sinceMs >= INDEPENDENCE_WAIT_MS || nowMs < sinceMs) return false
@@ -56,11 +56,6 @@ const NONE: readonly string[] = []
 export function tiesOf({ node: { offer }, task }: Replica): readonly string[] {
   if (task.batch.policy.independence !== 'require') return NONE
   return [...(offer.owner === null ? [] : [`owner ${offer.owner}`]), ...(offer.network === '' ? [] : [`network ${offer.network}`])]
-}
-
-/** What was given back, taken away or lost says nothing. Should a lost one report after all, its vote has a tie with that of who took its place, and counts once. */
-function holdsVoice({ state }: Replica): boolean {
-  return isLive(state) || state === 'reported'
 }
 
 function shares(a: Origin, b: Origin): boolean {

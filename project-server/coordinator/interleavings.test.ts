@@ -54,6 +54,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       share: fc.constantFrom(1, 2.5)
     })
   },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('ban' as const), of: fc.nat({ max: NODES }), lift: fc.boolean() }) },
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('join' as const), node }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('cut' as const), node }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('wipe' as const, 'bye' as const), node }) },
@@ -141,6 +142,8 @@ it('whatever happens in whatever order, nothing is lost, doubled or decided wron
     'kill',
     'bye',
     'disconnect silent',
+    'disconnect banned',
+    'a vote was dropped',
     'left by a killed run',
     'waits for submission',
     'waits for sources',

@@ -34,7 +34,9 @@ const CAUSES = [
   'settle',
   'pulled',
   'sweep',
-  'other'
+  'other',
+  // The administrator's.
+  'ban'
 ] as const
 export type Cause = (typeof CAUSES)[number]
 

@@ -18,6 +18,7 @@
  * | `seal/`, `result/`, `receipt/` | what was signed: receipt-records.ts |
  * | `client/<peer>` | ClientRecord: client-records.ts |
  * | `node/<peer>` | NodeRecord |
+ * | `ban/<kind>/<value>` | whom the project lets in no more: ban-records.ts |
  * | `link/<peer>` | LinkRecord of its control stream: the numbers, and what few short messages said that the node may not have yet |
  * | `out/<peer>/<seq, 16 digits>` | what a long message said, or one of many, until the node has it |
  * | `closing/<peer>/<replica id>` | a cancelled run that has GPUs until it has ended: closing-records.ts |

@@ -5,6 +5,7 @@ import type { SameClass, TaskPolicy } from '#protocol/bundle/policy'
 import type { Sources } from '#protocol/bundle/sources'
 import type { Link } from '#protocol/control/link'
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
+import type { BanView } from '#protocol/owner/bans'
 import type { Due } from './availability.ts'
 import type { Client } from './clients.ts'
 import type { Comparison } from './comparisons.ts'
@@ -321,6 +322,8 @@ export interface Node {
   /** In a row; and until when it gets nothing for it, 0 when it does: see aside.ts. */
   failures: number
   asideUntilMs: number
+  /** The administrator let it in no more: see bans.ts. */
+  ban: BanView | null
   /** The numbering of its control stream. What is said is kept as data: after a reconnect a frame is made anew from what still holds. */
   link: Link<Waiting> | null
   outgoing: Outbound | null

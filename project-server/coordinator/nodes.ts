@@ -3,6 +3,7 @@ import { Link } from '#protocol/control/link'
 import type { PeerIdString, ReplicaId } from '#protocol/ids'
 import { failed, isDueBack } from './aside.ts'
 import { observe } from './availability.ts'
+import { banMessage, banOf } from './bans.ts'
 import type { Event, NodeOffer } from './events.ts'
 import { silence } from './failing.ts'
 import { type Holding, note } from './holders.ts'
@@ -21,6 +22,11 @@ type Hello = Extract<Event, { kind: 'hello' }>
 
 /** A node's stream began: welcome, then replays of what it does not have yet, then new work. */
 export function hello(state: State, event: Hello, nowMs: number): void {
+  const ban = banOf(state, { id: event.node, offer: event.offer })
+  if (ban !== undefined) {
+    state.out.effect({ kind: 'disconnect', node: event.node, code: 'banned', message: banMessage(ban) })
+    return
+  }
   const node = state.nodes.get(event.node) ?? newNode(event.node, event.offer, nowMs)
   if (!state.nodes.has(node.id)) {
     if (state.nodes.size >= NODES_MAX) {
@@ -155,6 +161,7 @@ export function newNode(id: PeerIdString, offer: NodeOffer, nowMs: number): Node
     unconfirmed: null,
     failures: 0,
     asideUntilMs: 0,
+    ban: null,
     link: null,
     outgoing: null,
     forgotten: null,
@@ -176,6 +183,14 @@ function startLink(state: State, node: Node, id: string, nowMs: number): void {
   dropLink(state, node)
   node.link = new Link<Waiting>({ id, sent: 0, received: 0 })
   state.out.link(node)
+}
+
+/** It is shut out: nothing that it has, or is to be told, is waited for. */
+export function closeLink(state: State, node: Node): void {
+  node.connected = false
+  forgetRemains(state, node)
+  dropLink(state, node)
+  refile(state, node)
 }
 
 function dropLink(state: State, node: Node): void {

@@ -61,6 +61,9 @@ export const NODES_MAX = 100_000
 /** Slots that one node may lend, whatever it says. */
 export const NODE_SLOTS_MAX = 4096
 
+/** Bans at once: whoever needs more should ban wider networks. */
+export const BANS_MAX = 4096
+
 /** Kinds of nodes that are told apart (kinds.ts); nodes beyond are looked at one by one. Real projects have tens; a node that names a new tag with every hello must not make more. */
 export const NODE_KINDS_MAX = 1024
 

@@ -3,6 +3,7 @@ import { Link, type Numbered } from '#protocol/control/link'
 import { type BatchId, isBatchId, parseTaskId, type ReplicaId, type TaskId } from '#protocol/ids'
 import { decodeResult, voteOf } from '#protocol/result/result'
 import type { Store } from '../ports.ts'
+import { BAN_PREFIX, decodeBanRecord } from './ban-records.ts'
 import { decodeBatchRecord } from './batch-records.ts'
 import { bundleOf, orderOf, storedManifest } from './batches.ts'
 import { decodeBundleRecord, factsOfBundle } from './bundle-records.ts'
@@ -49,6 +50,8 @@ export async function load(state: State, store: Records, nowMs: number): Promise
     Object.assign(client, record, { share: record.settings.share })
   }
   const assigned = await loadNodes(state, store)
+  for await (const [, value] of under(store, BAN_PREFIX)) state.bans.add(decodeBanRecord(value))
+  for (const node of state.nodes.values()) node.ban = state.bans.of(node) ?? null
   if (state.nodes.size > 0) state.graceUntilMs = nowMs + state.policy.restartGraceMs
   for await (const [key, value] of under(store, 'late/')) state.late.set(key.slice('late/'.length), decodeLateRecord(value))
   for await (const [, value] of under(store, 'owed/')) resumeRemains(state, decodeOwedRecord(value), nowMs)

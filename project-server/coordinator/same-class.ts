@@ -5,8 +5,8 @@
  */
 import type { NodeOffer } from './events.ts'
 import { isOnOther } from './groups.ts'
-import type { Node, Replica, Task } from './model.ts'
-import { isLive } from './states.ts'
+import type { Node, Task } from './model.ts'
+import { hasVoice } from './states.ts'
 
 /** The node's result could not stand beside one that is here or comes: it is of another platform (X17), or of another class where that is asked for. */
 export function mixes(task: Task, node: Node): boolean {
@@ -17,7 +17,7 @@ export function mixes(task: Task, node: Node): boolean {
 export function isOtherClass(task: Task, node: Node): boolean {
   const { sameClass } = task.batch.policy
   if (sameClass === 'no') return false
-  const first = task.replicas.find(fixes)
+  const first = task.replicas.find(hasVoice)
   return first !== undefined && classOf(task, first.node.offer) !== classOf(task, node.offer)
 }
 
@@ -25,9 +25,4 @@ export function isOtherClass(task: Task, node: Node): boolean {
 export function classOf({ batch, bundle }: Pick<Task, 'batch' | 'bundle'>, { platform, cpu, gpus }: Pick<NodeOffer, 'platform' | 'cpu' | 'gpus'>): string {
   if (batch.policy.sameClass === 'platform') return platform
   return bundle.needs.gpus === null ? `${platform} ${cpu}` : `${platform} ${cpu} ${[...new Set(gpus.map(({ model }) => model))].sort().join()}`
-}
-
-/** It runs, or its result is here. */
-function fixes({ state }: Replica): boolean {
-  return isLive(state) || state === 'reported'
 }

@@ -1,5 +1,6 @@
 /** Everything the coordinator holds in memory, and what it has not yet acted on within the present event. */
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
+import { Bans } from './bans.ts'
 import type { Client } from './clients.ts'
 import { FairShare } from './fair-share.ts'
 import { Holders } from './holders.ts'
@@ -48,6 +49,7 @@ export class State {
   /** Local nodes with free slots. */
   readonly locals = new Set<Node>()
   readonly newcomers: Newcomers
+  readonly bans = new Bans()
   readonly watch = new Watch()
   readonly pace = new Pace()
   readonly queueLimits = new QueueLimits()

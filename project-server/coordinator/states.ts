@@ -37,6 +37,14 @@ export function isTerminal(state: TaskState): boolean {
 }
 
 /** Held by its node: it takes a slot there. */
+/** Class of the fault of a result that does not count, its node having been banned. */
+export const BANNED = 'banned'
+
+/** It runs, or its result counts beside others. What was given back, taken away or lost says nothing: should a lost one report after all, its vote has a tie with that of who took its place, and counts once. */
+export function hasVoice({ state, fault }: { readonly state: ReplicaState; readonly fault: { readonly class: string } | null }): boolean {
+  return isLive(state) || (state === 'reported' && fault?.class !== BANNED)
+}
+
 export function isLive(state: ReplicaState): boolean {
   return state === 'leased' || state === 'preparing' || state === 'running' || state === 'uploading'
 }

@@ -23,7 +23,7 @@ import { cancel, isFollowed } from './replicas.ts'
 import { want } from './scheduler.ts'
 import { batchOver, taskOver } from './sources.ts'
 import type { State } from './state.ts'
-import { isLive, isTerminal } from './states.ts'
+import { hasVoice, isLive, isTerminal } from './states.ts'
 import { moveTask } from './task-moves.ts'
 import { confirm, decidedAlone, distrust, refute } from './trust.ts'
 import { encodeLateRecord, type LateRecord } from './trust-records.ts'
@@ -85,7 +85,7 @@ export function finish(state: State, task: Task, keptBytes: number | null, nowMs
     }
   }
   const agreeing = onePerNode(task.replicas.filter((replica) => replica.state === 'reported' && replica.verdict === 'valid'))
-  const others = task.replicas.filter((replica) => replica.state === 'reported' && replica.verdict !== 'valid')
+  const others = task.replicas.filter((replica) => hasVoice(replica) && replica.verdict !== 'valid')
   const [first] = agreeing
   if (first === undefined) throw new Error(`task ${task.id} is decided by no result`)
   const alone = agreeing.length < task.batch.policy.minQuorum
@@ -251,7 +251,7 @@ function compare(state: State, replica: Replica, vote: string): void {
 /** The node whose vote alone decided the task; null when a quorum did. */
 function aloneBy({ replicas, batch }: Task, vote: string): PeerIdString | null {
   if (!batch.policy.adaptive) return null
-  const agreeing = onePerNode(replicas.filter(({ report }) => report?.vote === vote))
+  const agreeing = onePerNode(replicas.filter((replica) => replica.report?.vote === vote && hasVoice(replica)))
   return agreeing.length >= batch.policy.minQuorum ? null : (agreeing.find(({ standing }) => standing.alone)?.node.id ?? null)
 }
 

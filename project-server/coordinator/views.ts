@@ -3,7 +3,7 @@ import type { BatchView, NodeView, ReplicaView, TaskView, WhyView } from '#proto
 import type { BatchRecord } from './batch-records.ts'
 import type { Node } from './model.ts'
 import type { LeftRecord } from './remains-records.ts'
-import { isTerminal } from './states.ts'
+import { hasVoice, isTerminal } from './states.ts'
 import type { ReplicaRecord, TaskRecord } from './task-records.ts'
 import type { RevisedRecord } from './trust-records.ts'
 import { mostFrequent } from './validator.ts'
@@ -23,7 +23,7 @@ export function taskView(record: TaskRecord, { batch, command, left, revised }: 
   const { id, bundle, createdAtMs, startedAtMs, endedAtMs, failure, decision, replicas, repeats } = record
   const held = record.held ?? batch.held
   const index = Number(id.slice(id.lastIndexOf('.') + 1))
-  const votes = replicas.map(({ vote }) => vote).filter((vote) => vote !== null)
+  const votes = replicas.filter(hasVoice).flatMap(({ vote }) => (vote === null ? [] : [vote]))
   // The task that it repeats has the votes; its quorum was this one's at least.
   const valid = repeats === null ? replicas.filter(({ verdict }) => verdict === 'valid').length : batch.policy.minQuorum
   const agreeing = decision === null ? mostFrequent(votes).count : valid
@@ -87,7 +87,7 @@ export function batchView(record: BatchRecord): BatchView {
   }
 }
 
-/** online | set aside (it failed too often in a row) | silent (its stream ended, or it missed two heartbeats) | lost | left. */
+/** online | banned | set aside (it failed too often in a row) | silent (its stream ended, or it missed two heartbeats) | lost | left. */
 export function nodeView(node: Node, silentBeforeMs: number): NodeView {
   const { id, offer, lastSeenMs, held, valid, invalid, errors, lost, row, errorPpm, sinceMs } = node
   const { name, platform, engines, slots, tags, exclusive, gpus, owner, ownerOnly } = offer
@@ -112,7 +112,8 @@ export function nodeView(node: Node, silentBeforeMs: number): NodeView {
     ...(owner === null ? {} : { owner }),
     ownerOnly,
     ...dataOf(node),
-    availability: Math.round(node.availability * 100)
+    availability: Math.round(node.availability * 100),
+    ...(node.ban === null ? {} : { ban: node.ban })
   }
 }
 
@@ -122,7 +123,8 @@ function dataOf({ holds }: Node): Pick<NodeView, 'dataTrees' | 'dataBytes'> {
   return { dataTrees: here.length, dataBytes: here.reduce((sum, { bytes }) => sum + bytes, 0) }
 }
 
-function presenceOf({ state, connected, lastSeenMs, asideUntilMs }: Node, silentBeforeMs: number): NodeView['state'] {
+function presenceOf({ state, connected, lastSeenMs, asideUntilMs, ban }: Node, silentBeforeMs: number): NodeView['state'] {
+  if (ban !== null) return 'banned'
   if (state !== 'online') return state
   if (!connected || lastSeenMs < silentBeforeMs) return 'silent'
   return asideUntilMs > 0 ? 'set aside' : 'online'

@@ -125,6 +125,7 @@ export function whyUnmade(state: State, id: TaskId, nowMs: number): WhyView | un
 function reasonOf(state: State, node: Node, task: Task, nowMs: number): WhyReason {
   const { group } = task
   if (group.nodes !== null && !group.nodes.has(node.id)) return 'not_named'
+  if (node.ban !== null) return 'banned'
   if (!isThere(node)) return 'away'
   const lacks = lackOf(node.offer, group)
   if (lacks !== undefined) return lacks

@@ -39,7 +39,8 @@ const KINDS: Readonly<Record<Kind, ((of: string) => Question) | null>> = {
   pull: null,
   make: null,
   // The administrator's: see below.
-  grant: null
+  grant: null,
+  ban: null
 }
 
 const QUERIES: Readonly<Record<QueryWhat, boolean>> = {
@@ -52,6 +53,7 @@ const QUERIES: Readonly<Record<QueryWhat, boolean>> = {
   difference: true,
   // Of oneself, or of the whole project.
   clients: false,
+  bans: false,
   nodes: false,
   project: false
 }

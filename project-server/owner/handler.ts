@@ -8,6 +8,7 @@ import type { Committer } from '../commit.ts'
 import type { Coordinator } from '../coordinator/coordinator.ts'
 import type { Handler } from '../owner-service.ts'
 import type { Clock, Random, Store } from '../ports.ts'
+import { ban } from './bans.ts'
 import type { Changes } from './changes.ts'
 import type { DataNames } from './data.ts'
 import { events } from './events.ts'
@@ -31,7 +32,7 @@ export interface HandlerPorts {
   readonly nodes: LivePorts['nodes']
   readonly content: ContentStore
   readonly store: Pick<Store, 'get' | 'getMany' | 'range'>
-  readonly coordinator: Pick<Coordinator, 'room' | 'refusal' | 'batch' | 'expects'>
+  readonly coordinator: Pick<Coordinator, 'room' | 'refusal' | 'batch' | 'expects' | 'bans' | 'banned'>
   readonly committer: Pick<Committer, 'apply' | 'assertOpen' | 'commit' | 'write' | 'flush'>
   readonly views: (client: PeerIdString) => Views
   readonly data: DataNames
@@ -59,6 +60,7 @@ export function ownerHandler(ports: HandlerPorts): Handler {
     if (request.files !== undefined) return files(request.files, open, { ...own, nodes })
     if (request.pull !== undefined) return pull(request.pull, open, own)
     if (request.grant !== undefined) return grant(request.grant, open.client, ports)
+    if (request.ban !== undefined) return ban(request.ban, open, ports)
     if (request.make !== undefined) {
       const { cid, root, bytes } = await makeTree(request.make, ports.content)
       // Only its directories are new.

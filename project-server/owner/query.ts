@@ -2,6 +2,7 @@ import { type PeerIdString, parseTaskId, taskId } from '#protocol/ids'
 import type { BatchView, ProjectView, Query, QueryWhat, WhyView } from '#protocol/owner/messages'
 import { QUERY_ROWS_MAX } from '#protocol/owner/messages'
 import { clip } from '../control/inbound.ts'
+import type { Coordinator } from '../coordinator/coordinator.ts'
 import { type DifferencePorts, difference } from './difference.ts'
 import type { Members } from './grants.ts'
 import { OwnerError } from './request.ts'
@@ -12,6 +13,7 @@ import type { Page } from './views.ts'
 export interface QueryPorts extends DifferencePorts {
   readonly project: () => ProjectView
   readonly members: Pick<Members, 'viewsFor'>
+  readonly coordinator: Pick<Coordinator, 'bans'>
 }
 
 /** The body that answers a Query. */
@@ -38,6 +40,8 @@ export async function query(request: Query, client: PeerIdString, ports: QueryPo
     }
     case 'difference':
       return difference({ a: of, b: after }, ports)
+    case 'bans':
+      return ports.coordinator.bans()
     case 'clients':
       return ports.members.viewsFor(client)
     case 'project':

@@ -3,6 +3,7 @@ import type { GpuNeeds } from '../bundle/manifest.ts'
 
 import type { Sources } from '../bundle/sources.ts'
 import type { BatchId, PeerIdString, TaskId } from '../ids.ts'
+import type { BanView } from './bans.ts'
 import { LABELS_MAX } from './labels.ts'
 import { Answer, Request } from './owner.js'
 
@@ -50,7 +51,7 @@ export function decodeAnswer(bytes: Uint8Array): Answer | undefined {
 }
 
 /** What a Query may ask. */
-export type QueryWhat = 'tasks' | 'task' | 'batches' | 'nodes' | 'receipt' | 'project' | 'resolve' | 'why' | 'difference' | 'clients'
+export type QueryWhat = 'tasks' | 'task' | 'batches' | 'nodes' | 'receipt' | 'project' | 'resolve' | 'why' | 'difference' | 'clients' | 'bans'
 
 /** DESIGN 5. `created`: its batch is not complete, or it waits for other tasks. */
 export type TaskStatus = 'created' | 'staged' | 'running' | 'validating' | 'ready' | 'failed' | 'killed'
@@ -211,7 +212,7 @@ export interface ManagedTarget extends Resolved {
 export interface NodeView {
   readonly id: PeerIdString
   readonly name: string
-  /** online | set aside | silent | lost | left */
+  /** online | banned | set aside | silent | lost | left */
   readonly state: string
   readonly platform: string
   readonly engines: readonly string[]
@@ -240,6 +241,8 @@ export interface NodeView {
   /** Share of its results that are wrong, by BOINC's estimate: a tenth at first. */
   readonly errorRate: number
   readonly sinceMs: number
+  /** Left out unless it is banned. */
+  readonly ban?: BanView
 }
 
 /** `difference`: how the outputs of two tasks differ, the one asked for and that of `after`. */
@@ -276,6 +279,8 @@ export interface ProjectView {
 export type WhyReason =
   /** The task is for other nodes (`--node`). */
   | 'not_named'
+  /** The project's administrator lets it in no more. */
+  | 'banned'
   | 'away'
   /** It does not offer the engine, or has too little even when it runs nothing else. */
   | 'engine'

@@ -15,6 +15,7 @@ export interface Request {
     events?: Events;
     files?: Files;
     grant?: Grant;
+    ban?: Ban;
 }
 export declare namespace Request {
     const codec: () => Codec<Request>;
@@ -249,9 +250,29 @@ export declare namespace Request {
         field: '$.grant.member';
         value: boolean;
     }
+    interface RequestBanKindFieldEvent {
+        field: '$.ban.kind';
+        value: string;
+    }
+    interface RequestBanValueFieldEvent {
+        field: '$.ban.value';
+        value: string;
+    }
+    interface RequestBanReasonFieldEvent {
+        field: '$.ban.reason';
+        value: string;
+    }
+    interface RequestBanLiftFieldEvent {
+        field: '$.ban.lift';
+        value: boolean;
+    }
+    interface RequestBanDryRunFieldEvent {
+        field: '$.ban.dryRun';
+        value: boolean;
+    }
     function encode(obj: Partial<Request>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Request>): Request;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Request>): Generator<RequestIdFieldEvent | RequestCancelFieldEvent | RequestSubmitBatchFieldEvent | RequestSubmitNameFieldEvent | RequestSubmitManifestsFieldEvent | RequestSubmitPolicyFieldEvent | RequestSubmitMoreFieldEvent | RequestSubmitFirstFieldEvent | RequestSubmitLabelsLabelsFieldEvent | RequestSubmitSourcesFieldEvent | RequestSubmitSweepFieldEvent | RequestQueryWhatFieldEvent | RequestQueryOfFieldEvent | RequestQueryLimitFieldEvent | RequestQueryAfterFieldEvent | RequestQuerySelectionLabelsFieldEvent | RequestQuerySelectionNameFieldEvent | RequestQuerySelectionStateFieldEvent | RequestKillOfFieldEvent | RequestLogsOfFieldEvent | RequestLogsFileFieldEvent | RequestLogsOffsetFieldEvent | RequestLogsFollowFieldEvent | RequestLogsPathFieldEvent | RequestLogsAttemptFieldEvent | RequestLogsLinesFieldEvent | RequestLogsIdentityFieldEvent | RequestPullRootFieldEvent | RequestPullNameFieldEvent | RequestWatchOfFieldEvent | RequestMakeEntriesPathFieldEvent | RequestMakeEntriesRootFieldEvent | RequestMakeNameFieldEvent | RequestManageVerbFieldEvent | RequestManageOfFieldEvent | RequestManageReasonFieldEvent | RequestManageStopFieldEvent | RequestManageDryRunFieldEvent | RequestManageSelectionLabelsFieldEvent | RequestManageSelectionNameFieldEvent | RequestManageSelectionStateFieldEvent | RequestManageSetFieldEvent | RequestManageIdFieldEvent | RequestEventsOfFieldEvent | RequestEventsNodeFieldEvent | RequestEventsAfterFieldEvent | RequestEventsLimitFieldEvent | RequestEventsFollowFieldEvent | RequestFilesVerbFieldEvent | RequestFilesOfFieldEvent | RequestFilesPathFieldEvent | RequestFilesAttemptFieldEvent | RequestFilesDataFieldEvent | RequestGrantClientFieldEvent | RequestGrantSettingsFieldEvent | RequestGrantMemberFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Request>): Generator<RequestIdFieldEvent | RequestCancelFieldEvent | RequestSubmitBatchFieldEvent | RequestSubmitNameFieldEvent | RequestSubmitManifestsFieldEvent | RequestSubmitPolicyFieldEvent | RequestSubmitMoreFieldEvent | RequestSubmitFirstFieldEvent | RequestSubmitLabelsLabelsFieldEvent | RequestSubmitSourcesFieldEvent | RequestSubmitSweepFieldEvent | RequestQueryWhatFieldEvent | RequestQueryOfFieldEvent | RequestQueryLimitFieldEvent | RequestQueryAfterFieldEvent | RequestQuerySelectionLabelsFieldEvent | RequestQuerySelectionNameFieldEvent | RequestQuerySelectionStateFieldEvent | RequestKillOfFieldEvent | RequestLogsOfFieldEvent | RequestLogsFileFieldEvent | RequestLogsOffsetFieldEvent | RequestLogsFollowFieldEvent | RequestLogsPathFieldEvent | RequestLogsAttemptFieldEvent | RequestLogsLinesFieldEvent | RequestLogsIdentityFieldEvent | RequestPullRootFieldEvent | RequestPullNameFieldEvent | RequestWatchOfFieldEvent | RequestMakeEntriesPathFieldEvent | RequestMakeEntriesRootFieldEvent | RequestMakeNameFieldEvent | RequestManageVerbFieldEvent | RequestManageOfFieldEvent | RequestManageReasonFieldEvent | RequestManageStopFieldEvent | RequestManageDryRunFieldEvent | RequestManageSelectionLabelsFieldEvent | RequestManageSelectionNameFieldEvent | RequestManageSelectionStateFieldEvent | RequestManageSetFieldEvent | RequestManageIdFieldEvent | RequestEventsOfFieldEvent | RequestEventsNodeFieldEvent | RequestEventsAfterFieldEvent | RequestEventsLimitFieldEvent | RequestEventsFollowFieldEvent | RequestFilesVerbFieldEvent | RequestFilesOfFieldEvent | RequestFilesPathFieldEvent | RequestFilesAttemptFieldEvent | RequestFilesDataFieldEvent | RequestGrantClientFieldEvent | RequestGrantSettingsFieldEvent | RequestGrantMemberFieldEvent | RequestBanKindFieldEvent | RequestBanValueFieldEvent | RequestBanReasonFieldEvent | RequestBanLiftFieldEvent | RequestBanDryRunFieldEvent>;
 }
 export interface Answer {
     id: number;
@@ -706,4 +727,37 @@ export declare namespace Grant {
     function encode(obj: Partial<Grant>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Grant>): Grant;
     function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Grant>): Generator<GrantClientFieldEvent | GrantSettingsFieldEvent | GrantMemberFieldEvent>;
+}
+export interface Ban {
+    kind: string;
+    value: string;
+    reason: string;
+    lift: boolean;
+    dryRun: boolean;
+}
+export declare namespace Ban {
+    const codec: () => Codec<Ban>;
+    interface BanKindFieldEvent {
+        field: '$.kind';
+        value: string;
+    }
+    interface BanValueFieldEvent {
+        field: '$.value';
+        value: string;
+    }
+    interface BanReasonFieldEvent {
+        field: '$.reason';
+        value: string;
+    }
+    interface BanLiftFieldEvent {
+        field: '$.lift';
+        value: boolean;
+    }
+    interface BanDryRunFieldEvent {
+        field: '$.dryRun';
+        value: boolean;
+    }
+    function encode(obj: Partial<Ban>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Ban>): Ban;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Ban>): Generator<BanKindFieldEvent | BanValueFieldEvent | BanReasonFieldEvent | BanLiftFieldEvent | BanDryRunFieldEvent>;
 }

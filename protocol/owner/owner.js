@@ -62,6 +62,10 @@ export var Request;
                     w.uint32(162);
                     Grant.codec().encode(obj.grant, w);
                 }
+                if (obj.ban != null) {
+                    w.uint32(178);
+                    Ban.codec().encode(obj.ban, w);
+                }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
                 }
@@ -145,6 +149,12 @@ export var Request;
                         case 20: {
                             obj.grant = Grant.codec().decode(reader, reader.uint32(), {
                                 limits: opts.limits?.grant
+                            });
+                            break;
+                        }
+                        case 22: {
+                            obj.ban = Ban.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.ban
                             });
                             break;
                         }
@@ -237,6 +247,12 @@ export var Request;
                         case 20: {
                             yield* Grant.codec().stream(reader, reader.uint32(), `${prefix}.grant`, {
                                 limits: opts.limits?.grant
+                            });
+                            break;
+                        }
+                        case 22: {
+                            yield* Ban.codec().stream(reader, reader.uint32(), `${prefix}.ban`, {
+                                limits: opts.limits?.ban
                             });
                             break;
                         }
@@ -2112,3 +2128,137 @@ export var Grant;
     }
     Grant.stream = stream;
 })(Grant || (Grant = {}));
+export var Ban;
+(function (Ban) {
+    let _codec;
+    Ban.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if ((obj.kind != null && obj.kind !== '')) {
+                    w.uint32(10);
+                    w.string(obj.kind);
+                }
+                if ((obj.value != null && obj.value !== '')) {
+                    w.uint32(18);
+                    w.string(obj.value);
+                }
+                if ((obj.reason != null && obj.reason !== '')) {
+                    w.uint32(26);
+                    w.string(obj.reason);
+                }
+                if ((obj.lift != null && obj.lift !== false)) {
+                    w.uint32(32);
+                    w.bool(obj.lift);
+                }
+                if ((obj.dryRun != null && obj.dryRun !== false)) {
+                    w.uint32(40);
+                    w.bool(obj.dryRun);
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    kind: '',
+                    value: '',
+                    reason: '',
+                    lift: false,
+                    dryRun: false
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            obj.kind = reader.string();
+                            break;
+                        }
+                        case 2: {
+                            obj.value = reader.string();
+                            break;
+                        }
+                        case 3: {
+                            obj.reason = reader.string();
+                            break;
+                        }
+                        case 4: {
+                            obj.lift = reader.bool();
+                            break;
+                        }
+                        case 5: {
+                            obj.dryRun = reader.bool();
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            yield {
+                                field: `${prefix}.kind`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        case 2: {
+                            yield {
+                                field: `${prefix}.value`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        case 3: {
+                            yield {
+                                field: `${prefix}.reason`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        case 4: {
+                            yield {
+                                field: `${prefix}.lift`,
+                                value: reader.bool()
+                            };
+                            break;
+                        }
+                        case 5: {
+                            yield {
+                                field: `${prefix}.dryRun`,
+                                value: reader.bool()
+                            };
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, Ban.codec());
+    }
+    Ban.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, Ban.codec(), opts);
+    }
+    Ban.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, Ban.codec(), opts);
+    }
+    Ban.stream = stream;
+})(Ban || (Ban = {}));

@@ -38,6 +38,7 @@ export type Action =
   | { readonly kind: 'hold'; readonly batch: number; readonly task: number | null; readonly stop: boolean }
   | { readonly kind: 'release'; readonly batch: number; readonly task: number | null }
   | { readonly kind: 'grant'; readonly client: number; readonly parallel: number | null; readonly share: number }
+  | { readonly kind: 'ban'; readonly of: number; readonly lift: boolean }
   | { readonly kind: 'join'; readonly node: number }
   | { readonly kind: 'cut'; readonly node: number }
   | { readonly kind: 'wipe'; readonly node: number }
@@ -102,7 +103,7 @@ const POLICY = { ...DEFAULT_COORDINATOR_POLICY, trustedAfter: 1, idleCopies: 1, 
 const RECHECKS_FROM = 0x10000
 const SLOTS = 3
 /** Of the first nodes; nobody knows it of the others. */
-const NETWORKS = ['n1', 'n1', 'n2', 'n2'] as const
+const NETWORKS = ['203.0.113.0/24', '203.0.113.0/24', '203.0.114.0/24', '203.0.114.0/24'] as const
 /** By turns; the last does not tell. */
 const CPUS = ['one 1', 'one 1', 'two 2', 'two 2', 'two 2', ''] as const
 /** Batches are theirs in turn. */
@@ -169,6 +170,9 @@ export class Chaos {
       case 'grant':
         this.#grant(CLIENTS[action.client % 2] ?? '', action)
         break
+      case 'ban':
+        this.#ban(action)
+        break
       case 'pulled':
         this.#pulled(action.ok)
         break
@@ -210,6 +214,7 @@ export class Chaos {
   /** Faults stop: fresh honest nodes come, every stream works, and time passes until everything is decided or `ms` are over. */
   calm(ms: number): void {
     for (const client of CLIENTS) this.#grant(client, { parallel: null, share: 1 })
+    for (const { kind, value } of this.#coordinator.bans()) this.#apply({ kind: 'ban', by: CLIENTS[0], target: { kind, value }, reason: '', lift: true })
     for (let index = 0; index < 20; index++) this.nodes.push(new ChaosNode(`fresh ${index}`, false))
     for (const batch of this.batches) {
       // A kill of an open batch that a crash undid leaves it open: nobody was told that it was killed.
@@ -340,6 +345,18 @@ export class Chaos {
     this.safety.accepted(batch.id, batch.bundles.length)
   }
 
+  /** A node, or the second network. */
+  #ban({ of, lift }: Extract<Action, { kind: 'ban' }>): void {
+    const value = this.nodes[of]?.id
+    this.#apply({
+      kind: 'ban',
+      by: CLIENTS[0],
+      target: value === undefined ? { kind: 'network', value: NETWORKS[2] } : { kind: 'node', value },
+      reason: '',
+      lift
+    })
+  }
+
   #clientOf(batch: Chaos['batches'][number]): string {
     return CLIENTS[this.batches.indexOf(batch) % 2] ?? ''
   }
@@ -387,7 +404,9 @@ export class Chaos {
     const back = (said: Said): Said => (said.kind === 'bye' ? { kind: 'progress', node: node.id, seq: said.seq, replicas: [] } : said)
     node.outbox = node.outbox.map(back)
     node.said = node.said.map(back)
-    this.#greeting.push(node)
+    const network = NETWORKS[this.nodes.indexOf(node)] ?? ''
+    // Who is banned is not welcomed.
+    if (!this.#coordinator.bans().some(({ value }) => value === node.id || value === network)) this.#greeting.push(node)
     this.#apply({
       kind: 'hello',
       node: node.id,
@@ -395,7 +414,7 @@ export class Chaos {
       received: node.received,
       offer: offer(SLOTS, {
         memoryBytes: 4 * 1024 ** 3,
-        network: NETWORKS[this.nodes.indexOf(node)] ?? '',
+        network,
         cpu: CPUS[this.nodes.indexOf(node) % CPUS.length] ?? ''
       }),
       replicas: [...node.leases.keys(), ...node.kept]
@@ -561,6 +580,9 @@ export class Chaos {
     this.safety.committed(changes, unsigned)
     for (const { key, value } of changes)
       if (value !== null && key.startsWith('task/') && decodeTaskRecord(value).replicas.some(({ copy }) => copy)) this.#count('copied')
+    for (const { key, value } of changes)
+      if (value !== null && key.startsWith('task/') && decodeTaskRecord(value).replicas.some(({ fault }) => fault?.class === 'banned'))
+        this.#count('a vote was dropped')
     if (unsigned.some(({ receipt }) => receipt.trusted !== undefined)) this.#count('trusted')
     this.#looksWhy()
     return effects

@@ -1,6 +1,7 @@
 /** What must hold at every commit of the coordinator, whatever happens: one list for all that generates events. Numbers in brackets are those of the invariants they stand for. */
 import assert from 'node:assert/strict'
 import { isOutput } from '#project-server/coordinator/agreement'
+import { BAN_PREFIX, decodeBanRecord } from '#project-server/coordinator/ban-records'
 import { decodeBatchRecord } from '#project-server/coordinator/batch-records'
 import { clientKey, decodeClientRecord } from '#project-server/coordinator/client-records'
 import type { Coordinator } from '#project-server/coordinator/coordinator'
@@ -11,7 +12,7 @@ import { batchKey, nodeKey, taskKey } from '#project-server/coordinator/keys'
 import { decodeNodeRecord } from '#project-server/coordinator/node-records'
 import { TASK_COPIES_MAX } from '#project-server/coordinator/policy'
 import { decodeLeftRecord, leftKey } from '#project-server/coordinator/remains-records'
-import { isLive, isTerminal, REPLICA_MOVES, type ReplicaState, TASK_MOVES } from '#project-server/coordinator/states'
+import { isLive, isTerminal, REPLICA_MOVES, TASK_MOVES } from '#project-server/coordinator/states'
 import { decodeTaskRecord, type ReplicaRecord, type TaskRecord } from '#project-server/coordinator/task-records'
 import type { Change } from '#project-server/ports'
 import type { TaskPolicy } from '#protocol/bundle/policy'
@@ -36,6 +37,8 @@ export class Safety {
   /** Number of the last event, and the last state that was told of each task and replica. */
   #events = 0
   readonly #told = new Map<string, string>()
+  /** Who is banned, by the key of its record. */
+  readonly #bans = new Map<string, string>()
   readonly #holding = new Set<TaskId>()
   /** How many replicas those had that are held. */
   readonly #held = new Map<TaskId, number>()
@@ -146,6 +149,7 @@ export class Safety {
     for (const { key, value } of changes) if (key.startsWith('left/')) this.#checkLeft(key, value)
     this.#checkUsage()
     this.#checkEvents(changes)
+    this.#checkBans(changes)
     for (const task of this.#killed) if (this.#last.get(task)?.state === 'killed') this.#killedDurably.add(task)
     for (const task of this.#holding) if (!this.#held.has(task)) this.#held.set(task, this.#last.get(task)?.replicas.length ?? 0)
     this.#holding.clear()
@@ -217,6 +221,28 @@ export class Safety {
     }
   }
 
+  /** Who is banned holds nothing, and what it said of what was not decided then decides nothing. */
+  #checkBans(changes: readonly Change[]): void {
+    for (const { key, value } of changes) {
+      if (!key.startsWith(BAN_PREFIX)) continue
+      if (value === null) this.#bans.delete(key)
+      else this.#bans.set(key, decodeBanRecord(value).value)
+    }
+    if (this.#bans.size === 0) return
+    const bans = new Set(this.#bans.values())
+    const isBanned = (node: string): boolean => bans.has(node) || bans.has(this.#networkOf(node))
+    for (const { key, value } of changes) {
+      if (value === null || !key.startsWith('task/')) continue
+      const { id, decision, replicas, state } = decodeTaskRecord(value)
+      for (const { attempt, node, state: is, vote, verdict, fault } of replicas) {
+        assert.ok(!isLive(is) || !isBanned(node), `${id}.${attempt} is ${is} on ${node}, which is banned`)
+        assert.ok(fault?.class !== 'banned' || verdict === 'inconclusive', `${id}.${attempt} was dropped and is ${verdict}`)
+        if (vote !== null && decision === null && !isTerminal(state) && isBanned(node))
+          assert.equal(fault?.class, 'banned', `${id}.${attempt} counts, and ${node} is banned`)
+      }
+    }
+  }
+
   /** O09: what happened is told in the commit in which it did, numbered without a gap, and ends where the records are. */
   #checkEvents(changes: readonly Change[]): void {
     for (const { key, value } of changes) {
@@ -248,7 +274,8 @@ export class Safety {
   #checkClass(before: TaskRecord | undefined, task: TaskRecord, { sameClass }: TaskPolicy): void {
     if (sameClass !== 'cpu') return
     const cpuOf = (node: string): string => decodeNodeRecord(this.#store.peek(nodeKey(node)) ?? new Uint8Array(0)).offer.cpu
-    const holds = ({ state }: { state: ReplicaState } = { state: 'lost' }): boolean => isLive(state) || state === 'reported'
+    const holds = ({ state, fault }: Pick<ReplicaRecord, 'state' | 'fault'> = { state: 'lost', fault: null }): boolean =>
+      isLive(state) || (state === 'reported' && fault?.class !== 'banned')
     for (const later of task.replicas.slice(before?.replicas.length ?? 0)) {
       assert.notEqual(cpuOf(later.node), '', `${task.id}.${later.attempt} went to a node whose class is not known`)
       // Several may come and end between two commits: what was leased after it fixed nothing for it.
