@@ -8,8 +8,9 @@ import { decodeImage } from '#protocol/image/image'
 import { type Host, HostError, StreamError } from '#protocol/peer/host'
 import type { Exchange } from './exchange.ts'
 import { pause } from './pause.ts'
-import { FETCH_RETRY_MS, FETCH_TRIES_MAX, FETCHES_AT_ONCE, INPUT_BYTES_MAX } from './policy.ts'
+import { FETCH_RETRY_MS, FETCH_SILENCE_MS_MAX, FETCH_TRIES_MAX, FETCHES_AT_ONCE, INPUT_BYTES_MAX } from './policy.ts'
 import type { Clock, Execution } from './ports.ts'
+import { StalledError } from './stalled.ts'
 
 export interface InputsPorts {
   readonly store: ContentStore
@@ -110,18 +111,21 @@ async function fetchOne(
     await online(signal)
     let most = before
     try {
-      const { bytes } = await store.fetch(root, {
-        host: peers?.host ?? host,
-        // Those that are lost meanwhile are not waited for.
-        from: [...nearby.filter((peer) => host.isConnected(peer)), ...from],
-        signal,
-        bytesMax: INPUT_BYTES_MAX,
-        onProgress: (progress) => {
-          most = Math.max(most, progress.bytes)
-        },
-        ...(path === '' ? {} : { path }),
-        ...(executables.length === 0 ? {} : { executables })
-      })
+      const { bytes } = await untilSilent(clock, root, signal, (watched, onProgress) =>
+        store.fetch(root, {
+          host: peers?.host ?? host,
+          // Those that are lost meanwhile are not waited for.
+          from: [...nearby.filter((peer) => host.isConnected(peer)), ...from],
+          signal: watched,
+          bytesMax: INPUT_BYTES_MAX,
+          onProgress: (progress) => {
+            most = Math.max(most, progress.bytes)
+            onProgress()
+          },
+          ...(path === '' ? {} : { path }),
+          ...(executables.length === 0 ? {} : { executables })
+        })
+      )
       if (!here) use(store, { root, path }, bytes > 0, using)
       return
     } catch (error) {
@@ -133,6 +137,29 @@ async function fetchOne(
       if (!passing || (tries >= FETCH_TRIES_MAX && from.some((peer) => host.isConnected(peer)))) throw error
     }
     await pause(clock, FETCH_RETRY_MS, signal)
+  }
+}
+
+/** Gives up when nothing comes for too long. */
+async function untilSilent<T>(
+  clock: Pick<Clock, 'after'>,
+  root: CID,
+  signal: AbortSignal,
+  fetch: (signal: AbortSignal, onProgress: () => void) => Promise<T>
+): Promise<T> {
+  const quiet = new AbortController()
+  const silent = (): void => quiet.abort(new StalledError(`nothing of input ${root} came for ${FETCH_SILENCE_MS_MAX / 1000} s`))
+  let cancel = clock.after(FETCH_SILENCE_MS_MAX, silent)
+  const onProgress = (): void => {
+    cancel()
+    cancel = clock.after(FETCH_SILENCE_MS_MAX, silent)
+  }
+  try {
+    return await fetch(AbortSignal.any([signal, quiet.signal]), onProgress)
+  } catch (error) {
+    throw quiet.signal.aborted ? quiet.signal.reason : error
+  } finally {
+    cancel()
   }
 }
 

@@ -44,6 +44,10 @@ export const PEERS_SHOWN_MAX = 32
 /** Between looks whether this node's addresses have changed, and after which they are told again. */
 export const TELL_LOOK_MS = 2_000
 export const TELL_AGAIN_MS = 300_000
+/** How long nothing of an input may come, with the coordinator there, before the replica is given back (F12). */
+export const FETCH_SILENCE_MS_MAX = 600_000
+/** How long an engine may take to start what is prepared (F12). */
+export const START_MS_MAX = 60_000
 /** Content an input may have when nothing else bounds it. */
 export const INPUT_BYTES_MAX = 2 ** 42
 /** Entries of a hostile output tree. */

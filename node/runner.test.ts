@@ -38,7 +38,7 @@ function runner(start: Executor['start']): { readonly runner: Runner; readonly e
   }
   const content = {} as ContentStore
   const made = new Runner(
-    { executors: [executor], content, workspace, host: {} as RunnerPorts['host'], clock: { after: () => nobody('wait') }, logger: quiet },
+    { executors: [executor], content, workspace, host: {} as RunnerPorts['host'], clock: { after: () => () => undefined }, logger: quiet },
     { project: '', apply: (event) => events.push(event), engineDown: nobody('lose an engine'), online: nobody('need a connection'), isStocked: () => false }
   )
   return { runner: made, events, asked }

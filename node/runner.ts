@@ -11,9 +11,10 @@ import type { AgentEvent, CheckedLease, Fault } from './agent/events.ts'
 import { fetchInputs, locateInputs, type Peers, type Using, useInputs } from './inputs.ts'
 import { KeptContent, NOTHING_LEFT } from './kept.ts'
 import { pause } from './pause.ts'
-import { FULL_RETRY_MS } from './policy.ts'
+import { FULL_RETRY_MS, START_MS_MAX } from './policy.ts'
 import { type Clock, type Execution, type Executor, ExecutorError, type Logger, type Running, type Workspace } from './ports.ts'
 import { Run, WatchedExecution } from './run.ts'
+import { inTime, StalledError } from './stalled.ts'
 
 export interface RunnerPorts {
   readonly host: Host
@@ -253,11 +254,24 @@ export class Runner {
         run,
         workspace
       )
-      const running = await this.#executor(manifest).start(execution)
+      const running = await inTime(this.#ports.clock, this.#executor(manifest).start(execution), {
+        ms: START_MS_MAX,
+        message: `the engine ${manifest.engine} did not start it within ${START_MS_MAX / 1000} s`,
+        late: (running) => this.#endLate(replica, manifest, running)
+      })
       this.#attach(replica, running, run)
     } catch (error) {
       this.#failed(replica, error)
     }
+  }
+
+  /** It was given back when its engine did start it. */
+  #endLate(replica: ReplicaId, manifest: RunManifest, running: Running): void {
+    running.ended.catch(() => undefined)
+    this.#track(
+      replica,
+      running.kill(0).then(() => this.#removeRun(replica, manifest))
+    )
   }
 
   #attach(replica: ReplicaId, running: Running, run: Run): void {
@@ -341,6 +355,7 @@ function faultOf(error: unknown): Fault {
   const message = textOf(error)
   const node = (code: string): Fault => ({ class: 'node', code, message })
   const input = (code: string): Fault => ({ class: 'input', code, message })
+  if (error instanceof StalledError) return node('stalled')
   if (error instanceof ExecutorError) return error.code === 'image' ? input('image') : node(error.code)
   if (error instanceof ManifestError || error instanceof ImageError) return input(error.code)
   if (error instanceof ContentError)
