@@ -194,7 +194,7 @@ async function agreeUnder({ rules }: Comparing, content: Pick<ContentStore, 'lis
 }
 
 /** What is printed is text, unless a rule names `stdout`. */
-function withStdout(rules: CompareRules): CompareRules {
+export function withStdout(rules: CompareRules): CompareRules {
   const { abs, rel, files } = rules
   return { abs, rel, files: [...files, { files: 'stdout', ignore: false, abs, rel, format: 'text' }] }
 }

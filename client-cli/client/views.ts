@@ -154,6 +154,7 @@ export function batchView(value: unknown): BatchView | undefined {
   return wholes(fields, ['createdAtMs', 'tasks', 'created', 'running', 'validating', 'ready', 'failed', 'killed']) &&
     heldView(fields.held) &&
     optionalTexts(fields, ['by', 'retryOf']) &&
+    (fields.policy === undefined || record(fields.policy) !== undefined) &&
     labelList(fields.labels)
     ? (fields as unknown as BatchView)
     : undefined
@@ -188,6 +189,7 @@ export function differenceView(value: unknown): DifferenceView | undefined {
     return texts(row, ['path', 'what']) && wholes(row, ['bytesA', 'bytesB']) && texts(hint ?? {}, ['kind', 'message']) && optionalTexts(hint ?? {}, ['rule'])
   }
   if (fields === undefined || typeof fields.more !== 'boolean' || !Array.isArray(fields.files) || !fields.files.every(file)) return undefined
+  if (fields.near !== undefined && !wholes(fields, ['near'])) return undefined
   return fields.stdout === undefined || file(fields.stdout) ? (fields as unknown as DifferenceView) : undefined
 }
 

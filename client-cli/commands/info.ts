@@ -32,17 +32,15 @@ async function info(context: Context, [of]: readonly string[]): Promise<undefine
         io.out(line)
     return
   }
-  if (resolved.kind === 'batch') {
-    const batch = await oneBatch(client, resolved.id, signal)
-    if (batch.tasks !== 1) {
-      if (io.json) io.outJson(batch)
-      else for (const line of batchLines(batch, io.nowMs)) io.out(line)
-      return
-    }
+  const batch = await oneBatch(client, resolved.id.split('.')[0] ?? '', signal)
+  if (resolved.kind === 'batch' && batch.tasks !== 1) {
+    if (io.json) io.outJson(batch)
+    else for (const line of batchLines(batch, io.nowMs)) io.out(line)
+    return
   }
   const task = await client.task(resolved.id, { signal })
-  if (io.json) io.outJson(task)
-  else for (const line of taskLines(task, io.nowMs)) io.out(line)
+  if (io.json) io.outJson({ ...task, policy: batch.policy })
+  else for (const line of taskLines(task, io.nowMs, batch.policy)) io.out(line)
 }
 
 async function oneBatch(client: Awaited<ReturnType<Context['client']>>, batch: string, signal: AbortSignal): Promise<BatchView> {
@@ -76,6 +74,12 @@ export function projectLines(project: ProjectView, you: string): string[] {
   ])
 }
 
+/** What was asked for beyond what is usual. */
+function policyText(policy: BatchView['policy'] = {}): string | undefined {
+  const said = Object.entries(policy).map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+  return said.length === 0 ? undefined : said.join(', ')
+}
+
 export function batchLines(batch: BatchView, nowMs: number): string[] {
   const count = (name: keyof BatchView): readonly [string, string] => [name, String(batch[name])]
   return fields([
@@ -85,6 +89,7 @@ export function batchLines(batch: BatchView, nowMs: number): string[] {
     ['held', batch.held === undefined ? undefined : heldText(batch.held)],
     ['labels', batch.labels?.join(' ')],
     ['retry of', batch.retryOf],
+    ['policy', policyText(batch.policy)],
     count('tasks'),
     ['waiting', String(batch.created)],
     count('running'),
@@ -95,7 +100,7 @@ export function batchLines(batch: BatchView, nowMs: number): string[] {
   ])
 }
 
-export function taskLines(task: TaskView, nowMs: number): string[] {
+export function taskLines(task: TaskView, nowMs: number, policy?: BatchView['policy']): string[] {
   const { failure, held, replicas = [] } = task
   const lines = fields([
     ['task', task.id],
@@ -111,6 +116,7 @@ export function taskLines(task: TaskView, nowMs: number): string[] {
     ['even if', task.sources?.allowFailed === true ? 'some of these fail: then it runs with what there is' : undefined],
     ['age', formatDuration(nowMs - task.createdAtMs)],
     ['took', task.decidedAtMs === undefined ? undefined : formatDuration(task.decidedAtMs - task.createdAtMs)],
+    ['policy', policyText(policy)],
     ['agreeing', `${task.agreeing} of ${task.quorum}`],
     ['failures', task.numFailures === 0 ? undefined : String(task.numFailures)],
     ['exit', task.exitCode === undefined ? undefined : String(task.exitCode)],

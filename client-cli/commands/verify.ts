@@ -10,7 +10,7 @@ export function define(command: Command, run: (verb: Verb) => void): void {
   command
     .argument('<task>', 'a decided task')
     .addHelpText('after', examples('talko verify k3vq.0', 'talko verify k3vq.0 && talko receipt check k3vq.0'))
-    .addHelpText('after', 'Exit status: 0 both runs left the same as was agreed on, 5 one did not.')
+    .addHelpText('after', "Exit status: 0 both runs left the same as was agreed on, or what the task's --compare allows, 5 one did not.")
   run(verify)
 }
 

@@ -55,6 +55,9 @@ describe('a self-test', () => {
       'a file that does not matter is left out with --compare "NAME: ignore"',
       'what it prints does not count with --ignore-stdout'
     ])
+    assert.deepEqual(differenceLines({ files: [], more: false, near: 2 }, { a: task('ann'), b: task('bob'), compareStdout: true }), [
+      `outputs on ann and bob that agree: ${task('ann').output}, 2 files within what --compare allows`
+    ])
     assert.equal(isSame({ ...found, files: [] }, false), true)
     assert.equal(isSame({ ...found, files: [] }, true), false)
   })

@@ -94,12 +94,21 @@ interface Compared {
 /** What a person reads. */
 export function differenceLines(found: DifferenceView, { a, b, compareStdout }: Compared): string[] {
   const who = `${nodeOf(a)} and ${nodeOf(b)}`
-  if (isSame(found, compareStdout)) return [`the same output on ${who}: ${a.output}`]
+  if (isSame(found, compareStdout))
+    return [
+      found.near === undefined
+        ? `the same output on ${who}: ${a.output}`
+        : `outputs on ${who} that agree: ${a.output}, ${countOf(found.near)} within what --compare allows`
+    ]
   const { files, more, stdout } = found
   const lines = [`the outputs of ${who} differ:`, ...files.map(fileLine)]
   if (more) lines.push('  and more files')
   if (stdout !== undefined && compareStdout) lines.push(`  what it prints: ${stdout.hint?.message ?? 'differs'}`)
   return [...lines, ...advice(files, compareStdout ? stdout : undefined)]
+}
+
+function countOf(files: number): string {
+  return files === 1 ? 'one file' : `${files} files`
 }
 
 function fileLine({ path, what, bytesA, bytesB, hint }: FileDifferenceView): string {

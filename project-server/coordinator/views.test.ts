@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { batchId, bundle, CoordinatorWorld } from '#test/support/coordinator'
-import { taskView } from './views.ts'
+import { batchView, taskView } from './views.ts'
 
 const BATCH = batchId(1)
 const TASK = `${BATCH}.0`
@@ -23,4 +23,12 @@ it('F23: nobody is shown an answer while it could still be copied', async () => 
   world.work(bob, { output: 'four' })
   assert.equal(new Set(shown()).size, 1)
   assert.notEqual(shown()[0], undefined)
+})
+
+it('of the policy of a batch what is as usual is not shown', async () => {
+  const world = await new CoordinatorWorld().start()
+  world.submit(BATCH, [bundle('x')], { minQuorum: 3, targetResults: 3, sameClass: 'cpu', tags: ['big'] })
+  const batch = world.coordinator.batch(BATCH)
+  assert.ok(batch !== undefined)
+  assert.deepEqual(batchView(batch).policy, { minQuorum: 3, targetResults: 3, sameClass: 'cpu', tags: ['big'] })
 })

@@ -1,4 +1,5 @@
 /** What people are shown of the coordinator's records. Pure. */
+import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
 import type { BatchView, NodeView, ReplicaView, TaskView, WhyView } from '#protocol/owner/messages'
 import type { BatchRecord } from './batch-records.ts'
 import type { Node } from './model.ts'
@@ -70,7 +71,7 @@ export function endedWhy({ id, name, status, createdAtMs, decidedAtMs = createdA
 
 /** Without what is kept for its client alone. */
 export function batchView(record: BatchRecord): BatchView {
-  const { id, name, by, createdAtMs, tasks, created, running, validating, ready, failed, killed, held } = record
+  const { id, name, by, createdAtMs, tasks, created, running, validating, ready, failed, killed, held, policy } = record
   return {
     id,
     name,
@@ -83,8 +84,18 @@ export function batchView(record: BatchRecord): BatchView {
     ready,
     failed,
     killed,
-    ...(held === null || created + running + validating === 0 ? {} : { held })
+    ...(held === null || created + running + validating === 0 ? {} : { held }),
+    policy: saidOf(policy)
   }
+}
+
+/** What is not as it is by default. */
+function saidOf(policy: TaskPolicy): Partial<TaskPolicy> {
+  const isDefault = (name: string, value: unknown): boolean => {
+    const usual = DEFAULT_POLICY[name as keyof TaskPolicy]
+    return value === usual || (Array.isArray(value) && value.length === 0)
+  }
+  return Object.fromEntries(Object.entries(policy).filter(([name, value]) => !isDefault(name, value)))
 }
 
 /** online | banned | set aside (it failed too often in a row) | silent (its stream ended, or it missed two heartbeats) | lost | left. */

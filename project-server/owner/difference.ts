@@ -2,10 +2,11 @@
 
 import { CID } from 'multiformats/cid'
 import { hintOf } from '#protocol/compare/hints'
-import { sourceOf, type TreeDifference, type TreeSource, treeDifferences } from '#protocol/compare/trees'
+import { type CompareRules, wayOf } from '#protocol/compare/rules'
+import { compareFiles, sourceOf, type TreeDifference, type TreeSource, treeDifferences } from '#protocol/compare/trees'
 import { ContentError, type ContentStore } from '#protocol/content/content'
-import type { DifferenceView, FileDifferenceView, TaskView } from '#protocol/owner/messages'
-import { treeIn } from '../comparisons.ts'
+import type { DifferenceView, FileDifferenceView } from '#protocol/owner/messages'
+import { treeIn, withStdout } from '../comparisons.ts'
 import { DIFFERENCES_MAX, HINTS_FILE_BYTES_MAX, HINTS_MAX } from '../policy.ts'
 import { OwnerError } from './request.ts'
 import { type Names, resolveTask } from './resolve.ts'
@@ -21,26 +22,59 @@ export async function difference(of: { readonly a: string; readonly b: string },
   const trees = [treeIn(ports.content, a.output), treeIn(ports.content, b.output)] as const
   const files: FileDifferenceView[] = []
   let more = false
+  let near = 0
   try {
     if (a.output !== b.output)
       for await (const found of treeDifferences(...trees)) {
+        if (await isNear(found, trees, a.rules)) {
+          near++
+          continue
+        }
         if (files.length >= DIFFERENCES_MAX) more = true
         if (more) break
         files.push(await withHint(found, trees, files.length < HINTS_MAX))
       }
-    const printed = a.stdout === b.stdout ? undefined : await stdoutOf(a, b, ports)
-    return { files, more, ...(printed === undefined ? {} : { stdout: printed }) }
+    const printsNear = a.stdout !== b.stdout && (await isPrintedNear(a, b, ports))
+    if (printsNear) near++
+    const printed = a.stdout === b.stdout || printsNear ? undefined : await stdoutOf(a, b, ports)
+    return { files, more, ...(printed === undefined ? {} : { stdout: printed }), ...(near === 0 ? {} : { near }) }
   } catch (error) {
     if (error instanceof ContentError) throw new OwnerError('no_output', `an output cannot be read: ${error.message}`, { cause: error })
     throw error
   }
 }
 
-async function outputsOf(text: string, ports: DifferencePorts): Promise<Required<Pick<TaskView, 'output' | 'stdout'>>> {
+/** Under the rules that its owner gave; what they leave out agrees with anything. */
+async function isNear(
+  { path, what, bytesA, bytesB }: TreeDifference,
+  [a, b]: readonly [TreeSource, TreeSource],
+  rules: CompareRules | undefined
+): Promise<boolean> {
+  if (rules === undefined) return false
+  const way = wayOf(path, rules)
+  if (way === undefined) return true
+  return what === 'differs' && (await compareFiles(sourceOf(a, path, bytesA), sourceOf(b, path, bytesB), way)) === undefined
+}
+
+async function isPrintedNear({ stdout: a, rules }: Outputs, { stdout: b }: Outputs, { content }: DifferencePorts): Promise<boolean> {
+  const file = (root: string) => sourceOf(treeIn(content, root), '', content.sizeOf(CID.parse(root)) ?? 0)
+  const way = rules === undefined ? undefined : wayOf('stdout', withStdout(rules))
+  if (rules === undefined || way === undefined) return rules !== undefined
+  return (await compareFiles(file(a), file(b), way)) === undefined
+}
+
+interface Outputs {
+  readonly output: string
+  readonly stdout: string
+  /** By which its batch is compared. */
+  readonly rules: CompareRules | undefined
+}
+
+async function outputsOf(text: string, ports: DifferencePorts): Promise<Outputs> {
   const id = await resolveTask(text, ports)
-  const { output, stdout } = (await ports.views.task(id)) ?? {}
+  const { output, stdout, batch = '' } = (await ports.views.task(id)) ?? {}
   if (output === undefined || stdout === undefined) throw new OwnerError('no_output', `task ${id} has no output that is held here`)
-  return { output, stdout }
+  return { output, stdout, rules: (await ports.views.batch(batch))?.policy?.compare?.rules }
 }
 
 async function withHint(found: TreeDifference, [a, b]: readonly [TreeSource, TreeSource], hinted: boolean): Promise<FileDifferenceView> {

@@ -1,6 +1,7 @@
 /** What a client asks a coordinator, and the shapes of the answers' dag-cbor bodies. */
 import type { GpuNeeds } from '../bundle/manifest.ts'
 
+import type { TaskPolicy } from '../bundle/policy.ts'
 import type { Sources } from '../bundle/sources.ts'
 import type { BatchId, PeerIdString, TaskId } from '../ids.ts'
 import type { BanView } from './bans.ts'
@@ -152,6 +153,8 @@ export interface BatchView {
   /** `key=value`, in the order of their keys. */
   readonly labels?: readonly string[]
   readonly retryOf?: BatchId
+  /** What of its policy is not as it is by default. */
+  readonly policy?: Partial<TaskPolicy>
 }
 
 /** Batches that one selection may mean; more are refused. */
@@ -252,6 +255,8 @@ export interface DifferenceView {
   readonly more: boolean
   /** When what they print differs; its path is ''. */
   readonly stdout?: FileDifferenceView
+  /** Files (and what they print) that differ and agree under the rules that the first one's batch is compared by; they are not listed. */
+  readonly near?: number
 }
 
 export interface FileDifferenceView {
