@@ -107,6 +107,9 @@ const MUTATING = [
   ['node', 'resume'],
   ['node', 'stop'],
   ['receipt', 'save'],
+  ['owner', 'add'],
+  ['owner', 'set'],
+  ['owner', 'remove'],
   ...['run', 'replay', 'compare', 'sweep'].map((verb) => ['sim', verb])
 ]
 

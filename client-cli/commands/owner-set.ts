@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { type Context, examples, type Verb } from '../command.ts'
 import { ClientError } from '../errors.ts'
-import { grantOptions, readGrant, readPeer, showClients } from '../tasks/grants.ts'
+import { grant, grantOptions, readGrant } from '../tasks/grants.ts'
 
 export function define(command: Command, run: (verb: Verb) => void): void {
   grantOptions(command)
@@ -9,7 +9,6 @@ export function define(command: Command, run: (verb: Verb) => void): void {
   run(async (context: Context, [peer = ''], options) => {
     const settings = readGrant(options)
     if (Object.keys(settings).length === 0) throw new ClientError('usage', 'what is to be set? see: talko owner set --help')
-    showClients(context, [await (await context.client()).grant(readPeer(peer), { settings, signal: context.signal })])
-    return undefined
+    return grant(context, peer, { options, settings })
   })
 }

@@ -1,9 +1,9 @@
 /** Options of `talko owner add` and `set`, and how clients are shown. */
 import type { Command } from 'commander'
-import type { ClientSettings, ClientView } from '#protocol/owner/clients'
+import { type ClientSettings, type ClientView, DEFAULT_CLIENT_SETTINGS } from '#protocol/owner/clients'
 import { isPeerId } from '../client/invite.ts'
 import { parseBytes, parseDuration, parseWhole } from '../client/units.ts'
-import { type Context, text } from '../command.ts'
+import { type Context, flag, text } from '../command.ts'
 import { ClientError } from '../errors.ts'
 import { formatBytes, formatDuration, formatTable } from '../output/text.ts'
 
@@ -19,6 +19,7 @@ export function grantOptions(command: Command): void {
     .option('--parallel <number>', 'runs at once, or none')
     .option('--tasks <number>', 'tasks that are not over, or none')
     .option('--batches <number>', 'batches that are not over, or none')
+  dryRunOption(command)
 }
 
 /** Those that are given. */
@@ -44,7 +45,44 @@ export function readGrant(options: Readonly<Record<string, unknown>>): Partial<C
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
 }
 
-export function readPeer(peer: string): string {
+/** Grants it, or with --dry-run says what would be granted: the settings that it has now, changed. */
+export async function grant(
+  context: Context,
+  peer: string,
+  {
+    options,
+    settings = {},
+    member
+  }: { readonly options: Readonly<Record<string, unknown>>; readonly settings?: Partial<ClientSettings>; readonly member?: boolean }
+): Promise<undefined> {
+  const { io, signal } = context
+  const id = readPeer(peer)
+  const client = await context.client()
+  if (!flag(options, 'dryRun')) {
+    showClients(context, [await client.grant(id, { settings, ...(member === undefined ? {} : { member }), signal })])
+    return
+  }
+  const known = (await client.clients({ signal })).find((one) => one.client === id)
+  const would = { client: id, member: member ?? known?.member ?? false, settings: { ...DEFAULT_CLIENT_SETTINGS, ...known?.settings, ...settings } }
+  if (io.json) io.outJson({ dryRun: true, ...would, known: known !== undefined })
+  else {
+    if (known === undefined) io.out(`${id} would be ${would.member ? 'a client' : 'removed'}: ${settingsText(would.settings)}`)
+    else for (const line of clientTable([{ ...known, ...would }], io.nowMs)) io.out(line)
+    io.say('nothing was changed')
+  }
+}
+
+/** What differs from what anybody is granted. */
+function settingsText(settings: ClientSettings): string {
+  const said = Object.entries(settings).filter(([name, value]) => value !== DEFAULT_CLIENT_SETTINGS[name as keyof ClientSettings])
+  return said.length === 0 ? 'as any other client' : said.map(([name, value]) => `${name} ${value ?? 'none'}`).join(', ')
+}
+
+export function dryRunOption(command: Command): void {
+  command.option('--dry-run', 'say what would be granted, and change nothing')
+}
+
+function readPeer(peer: string): string {
   if (!isPeerId(peer)) throw new ClientError('usage', `a client is named by its peer id like 12D3Koo…, not ${JSON.stringify(peer)}`)
   return peer
 }
