@@ -13,10 +13,10 @@ import {
   type Welcome
 } from '#protocol/control/messages'
 import type { PeerIdString } from '#protocol/ids'
-import { throughRelay } from '#protocol/peer/addresses'
+import { isRelayed, throughRelay } from '#protocol/peer/addresses'
 import { type FrameListener, type FrameStream, type Host, HostError, StreamError } from '#protocol/peer/host'
 import { listen } from '#protocol/peer/listen'
-import { RecordError, verifyRecord } from '#protocol/record/record'
+import { projectAddresses, RecordError, verifyRecord } from '#protocol/record/record'
 import type { AgentEvent, Effect, OfferedLease } from './agent/events.ts'
 import { type CallEvent, type CallState, FIRST_CALL, step } from './calling.ts'
 import { NodeError } from './errors.ts'
@@ -28,6 +28,8 @@ export interface ConnectionOptions {
   readonly addresses: readonly string[]
   /** Relays at which the project may have a place, with `/p2p/<peer>`. */
   readonly relays?: readonly string[]
+  /** The last signed record of the project that came here. */
+  readonly known?: () => Uint8Array | undefined
   /** Look the project up in the DHT when no pinned address answers. */
   readonly lookUp: boolean
   readonly name: string
@@ -254,7 +256,8 @@ export class Connection implements FrameListener {
   async #reach(signal: AbortSignal): Promise<void> {
     const { host, clock } = this.#ports
     const { project, relays = [], lookUp } = this.#options
-    const addresses = [...this.#options.addresses, ...relays.map((relay) => throughRelay(relay, project))]
+    const places = [...this.#options.addresses, ...this.#known(), ...relays.map((relay) => throughRelay(relay, project))]
+    const addresses = [...new Set(places.map((place) => withoutPeer(place, project)))]
     let missed: unknown
     if (addresses.length > 0) {
       try {
@@ -270,14 +273,22 @@ export class Connection implements FrameListener {
       throw missed ?? new HostError('unreachable', `nobody in the DHT knows project ${project}; check its id, or give an address with the invite`)
     try {
       const record = verifyRecord(bytes, { project, nowMs: clock.nowMs() })
-      await host.connect(
-        project,
-        record.coordinators.flatMap((coordinator) => (coordinator.peer === project ? coordinator.addresses : [])),
-        signal
-      )
+      await host.connect(project, projectAddresses(record), signal)
     } catch (error) {
       if (error instanceof RecordError) throw new HostError('unreachable', `the project's record in the DHT cannot be used: ${error.message}`, { cause: error })
       throw error
+    }
+  }
+
+  /** Where the project was when it was last heard. */
+  #known(): readonly string[] {
+    const bytes = this.#options.known?.()
+    if (bytes === undefined) return []
+    const { project } = this.#options
+    try {
+      return projectAddresses(verifyRecord(bytes, { project, nowMs: this.#ports.clock.nowMs(), evenExpired: true }))
+    } catch {
+      return []
     }
   }
 
@@ -331,6 +342,12 @@ export class Connection implements FrameListener {
     else if (frame.release !== undefined) owner.apply({ kind: 'release', seq, replicas: frame.release.replicas })
     else owner.apply({ kind: 'skipped', seq })
   }
+}
+
+/** The same address with and without the peer at its end is dialled once. */
+function withoutPeer(address: string, peer: PeerIdString): string {
+  const end = `/p2p/${peer}`
+  return address.endsWith(end) && !isRelayed(address) ? address.slice(0, -end.length) : address
 }
 
 function refusal({ code, message, retryMs }: Refused): NodeError {

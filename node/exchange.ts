@@ -29,6 +29,8 @@ export interface ExchangePorts {
   readonly isDirect: (peer: PeerIdString) => boolean
   readonly clock: Clock
   readonly logger: Logger
+  /** The project says, signed, where it is. */
+  readonly onRecord?: (bytes: Uint8Array) => void
 }
 
 export interface ExchangeOptions {
@@ -190,6 +192,7 @@ export class Exchange implements Gate {
           if (found === undefined) break
           this.#told = addresses.join()
           this.#toldAtMs = clock.nowMs()
+          if (found.record !== undefined) this.#ports.onRecord?.(found.record)
           return found.sources.filter(({ peer }) => peer !== host.peerId && peer !== this.#options.project)
         }
         throw new Error('the answer is none')

@@ -21,6 +21,7 @@ import { openLocalControl } from './live/local-control.ts'
 import { type LogSource, serveLogs } from './live/logs.ts'
 import { capabilitiesOf } from './live/machine.ts'
 import { createProcessExecutor } from './live/process-executor.ts'
+import { RecordFile } from './live/record-file.ts'
 import { openWorkspace } from './live/workspace.ts'
 import { STOCK_BYTES, UPLOAD_PER_SECOND } from './policy.ts'
 import type { Executor, Logger } from './ports.ts'
@@ -95,6 +96,8 @@ export async function startNode({ dir: given, executors, logger = SILENT }: Star
   opened.defer(() => content.close())
   const folder = join(dir, 'run')
   const workspace = await openWorkspace(folder)
+  const record = await RecordFile.open(dir)
+  opened.defer(() => record.close())
   const bootstrap = settings.bootstrap ?? []
   const host = await createHost({
     signer,
@@ -107,7 +110,7 @@ export async function startNode({ dir: given, executors, logger = SILENT }: Star
   opened.defer(() => host.stop())
 
   const exchange = new Exchange(
-    { host, isDirect: (peer) => host.connections(peer).some(({ relayed }) => !relayed), clock: systemClock, logger },
+    { host, isDirect: (peer) => host.connections(peer).some(({ relayed }) => !relayed), clock: systemClock, logger, onRecord: (bytes) => record.keep(bytes) },
     { project: settings.project, uploadPerSecond: settings.uploadPerSecond ?? UPLOAD_PER_SECOND }
   )
   opened.defer(() => exchange.stop())
@@ -128,6 +131,7 @@ export async function startNode({ dir: given, executors, logger = SILENT }: Star
       project: settings.project,
       addresses: settings.addresses,
       relays: bootstrap,
+      known: () => record.bytes,
       lookUp: bootstrap.length > 0,
       name: settings.name,
       agent: AGENT,

@@ -28,8 +28,8 @@ export const FULL_RETRY_MS = 5_000
 /** Of other nodes that have a tree, so many are asked. */
 export const PEERS_PER_ROOT = 2
 /** For the project to say who they are, and for one of them to be reached, the second of two relays included. */
-export const ASK_MS_MAX = 5_000
-export const PEER_CONNECT_MS_MAX = 8_000
+export const ASK_MS_MAX = 10_000
+export const PEER_CONNECT_MS_MAX = 10_000
 /** A node with a public address waits so long to be called back instead of fetching through the relay. */
 export const DIRECT_MS_MAX = 1_500
 export const DIRECT_LOOK_MS = 50

@@ -36,6 +36,7 @@ export interface ServiceOptions {
   readonly project: PeerIdString
   readonly addresses: readonly string[]
   readonly relays?: readonly string[]
+  readonly known?: () => Uint8Array | undefined
   readonly lookUp: boolean
   readonly name: string
   readonly agent: string

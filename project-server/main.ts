@@ -32,7 +32,7 @@ import { type Clock, type Store, StoreError } from './ports.ts'
 import { administratorOf, DEFAULT_LISTEN, type DhtSettings } from './project.ts'
 import { Pulls } from './pulls.ts'
 import { Rechecks } from './rechecks.ts'
-import { publishRecord } from './record.ts'
+import { publishRecord, signedRecord } from './record.ts'
 import { Sources } from './sources.ts'
 
 export const VERSION = '0.1.0'
@@ -213,7 +213,8 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
   const owners = new OwnerService({ host, clock, logger }, { owners: members, handler })
 
   await serveContent(host, content)
-  await new Sources({ host, coordinator, clock, random: systemRandom }).start()
+  const record = () => signedRecord({ host, signer, clock }, epoch)
+  await new Sources({ host, coordinator, clock, random: systemRandom, record }).start()
   await control.start()
   await owners.start()
   for (const { client, bytes } of data.sizes()) committer.apply({ kind: 'brought', client, bytes })

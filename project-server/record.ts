@@ -1,4 +1,5 @@
 /** Tells the DHT where the project's coordinator is, again and again; a network that works without is left alone. */
+import { isPrivateAddress } from '#protocol/peer/addresses'
 import { type Host, HostError } from '#protocol/peer/host'
 import { ADDRESSES_MAX, signRecord } from '#protocol/record/record'
 import type { Signer } from '#protocol/signing/keys'
@@ -13,21 +14,29 @@ export interface RecordPorts {
   readonly logger: Logger
 }
 
+/** Where the project is now. */
+export function signedRecord({ host, signer, clock }: Pick<RecordPorts, 'host' | 'signer' | 'clock'>, epoch: number): Uint8Array {
+  const nowMs = clock.nowMs()
+  // There are at most so many in a record, and those of its own network help nobody elsewhere.
+  const all = host.addresses().filter((address) => !isPrivateAddress(address))
+  const addresses = (all.length > 0 ? all : host.addresses()).slice(0, ADDRESSES_MAX)
+  const coordinators = [{ peer: signer.peerId, addresses }]
+  return signRecord(signer, { v: 1, project: signer.peerId, sequence: nowMs, epoch, coordinators, issuedAtMs: nowMs, expiresAtMs: nowMs + RECORD_VALID_MS })
+}
+
 /** Publishes now, when the addresses have changed, and again before it expires; the answer stops it. */
 export function publishRecord(ports: RecordPorts, epoch: number): () => void {
-  const { host, signer, clock, logger } = ports
+  const { host, clock, logger } = ports
   const stopped = new AbortController()
   let cancel = (): void => undefined
   let told = ''
   let again = 0
   const publish = async (): Promise<void> => {
     const nowMs = clock.nowMs()
-    const coordinators = [{ peer: signer.peerId, addresses: host.addresses().slice(0, ADDRESSES_MAX) }]
-    const record = { v: 1, project: signer.peerId, sequence: nowMs, epoch, coordinators, issuedAtMs: nowMs, expiresAtMs: nowMs + RECORD_VALID_MS } as const
     told = host.addresses().join()
     again = nowMs + RECORD_REFRESH_MS
     try {
-      await host.publishRecord(signRecord(signer, record), stopped.signal)
+      await host.publishRecord(signedRecord(ports, epoch), stopped.signal)
       logger.info({ epoch }, 'published the project record')
     } catch (error) {
       if (stopped.signal.aborted) return

@@ -21,7 +21,8 @@ async function world(holders: Readonly<Record<string, readonly string[]>>) {
     },
     coordinator: { isOnline: (node) => node !== CID, holdersOf: (root) => holders[root] ?? [] },
     clock: { nowMs: () => 0 },
-    random: { bytes: (count) => new Uint8Array(count) }
+    random: { bytes: (count) => new Uint8Array(count) },
+    record: () => Uint8Array.of(7)
   })
   await sources.start()
   /** What a node is told; undefined when its stream is reset. */

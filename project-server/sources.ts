@@ -20,6 +20,8 @@ export interface SourcesPorts {
   }
   readonly clock: Pick<Clock, 'nowMs'>
   readonly random: Random
+  /** Where the project is, signed. */
+  readonly record: () => Uint8Array
 }
 
 /** Where a node can be reached, and the network that it was seen in: undefined for one that came through a relay. */
@@ -49,7 +51,8 @@ export class Sources {
       const ask = decodeAsk(frame)
       if (ask === undefined || !coordinator.isOnline(node) || !this.#asks.take(node, 1, clock.nowMs())) break
       const place = this.#remember(node, stream.remoteAddress, ask)
-      await stream.write(Found.encode({ sources: this.#find(node, place, ask.roots) }))
+      const record = ask.roots.length === 0 ? { record: this.#ports.record() as Uint8Array<ArrayBuffer> } : {}
+      await stream.write(Found.encode({ sources: this.#find(node, place, ask.roots), ...record }))
       return
     }
     stream.abort(new Error('not a question of a node that is there'))

@@ -7,7 +7,7 @@ import { isPrivateAddress, throughRelay } from '#protocol/peer/addresses'
 import type { FrameStream, Host } from '#protocol/peer/host'
 import { HostError } from '#protocol/peer/host'
 import { createHost } from '#protocol/peer/live/host'
-import { verifyRecord } from '#protocol/record/record'
+import { projectAddresses, verifyRecord } from '#protocol/record/record'
 import type { Client } from '../client/client.ts'
 import type { Invite } from '../client/invite.ts'
 import { ownerClient } from '../client/owner-client.ts'
@@ -33,6 +33,8 @@ export interface ConnectOptions {
 
 /** Own streams of an owner: the link, and the logs being followed. */
 const STREAMS_MAX = 8
+/** A record that came later than this is not asked for again. */
+const RECORD_FRESH_MS = 600_000
 
 /**
  * A client of one project. It dials at once, so that a project that cannot be reached is known here.
@@ -54,14 +56,14 @@ export async function offlineClient(options: ConnectOptions = {}): Promise<Clien
   const home = Home.at(options.home)
   const invite = await home.project(options.project)
   const signer = await home.signer()
-  const addresses = [...(options.addresses ?? []), ...invite.addresses, ...invite.bootstrap.map((relay) => throughRelay(relay, invite.project))]
   const host = await createHost({
     signer,
     listen: [],
     role: 'client',
     ...(invite.bootstrap.length === 0 ? {} : { dht: { bootstrap: invite.bootstrap, serve: false, allowPrivate: invite.bootstrap.some(isPrivateAddress) } })
   })
-  const connected = (signal?: AbortSignal): Promise<void> => connectTo(host, { ...invite, addresses }, signal)
+  const place = new ProjectPlace(home, host, invite)
+  const connected = (signal?: AbortSignal): Promise<void> => place.connect(options.addresses ?? [], signal)
   const open = async (signal?: AbortSignal): Promise<FrameStream> => {
     await connected(signal)
     return host.open(invite.project, OWNER_PROTOCOL, { frameBytesMax: REQUEST_BYTES_MAX, streamsMax: STREAMS_MAX }, signal)
@@ -98,6 +100,53 @@ export async function offlineClient(options: ConnectOptions = {}): Promise<Clien
   })
 }
 
+/** Where the project is: in its invite, at its relays, and in the last record of it that came here, which is asked for now and then. */
+class ProjectPlace {
+  readonly #home: Home
+  readonly #host: Host
+  readonly #invite: Invite
+  #record: { readonly bytes: Uint8Array; readonly atMs: number } | undefined
+  #asked = false
+
+  constructor(home: Home, host: Host, invite: Invite) {
+    this.#home = home
+    this.#host = host
+    this.#invite = invite
+  }
+
+  async connect(given: readonly string[], signal?: AbortSignal): Promise<void> {
+    const { project, addresses, bootstrap } = this.#invite
+    if (this.#host.isConnected(project)) return
+    this.#record ??= await this.#home.record(project)
+    const relayed = bootstrap.map((relay) => throughRelay(relay, project))
+    const all = [...new Set([...given, ...addresses, ...this.#known(), ...relayed])]
+    await connectTo(this.#host, { ...this.#invite, addresses: all }, signal)
+    this.#refresh().catch(() => undefined)
+  }
+
+  #known(): readonly string[] {
+    if (this.#record === undefined) return []
+    try {
+      return projectAddresses(verifyRecord(this.#record.bytes, { project: this.#invite.project, nowMs: systemClock.nowMs(), evenExpired: true }))
+    } catch {
+      return []
+    }
+  }
+
+  /** Beside what the caller wants: a command that ends before it has come leaves it to the next. */
+  async #refresh(): Promise<void> {
+    const { project, bootstrap } = this.#invite
+    const nowMs = systemClock.nowMs()
+    if (bootstrap.length === 0 || this.#asked || nowMs - (this.#record?.atMs ?? 0) < RECORD_FRESH_MS) return
+    this.#asked = true
+    const bytes = await this.#host.findRecord(project)
+    if (bytes === undefined) return
+    verifyRecord(bytes, { project, nowMs })
+    this.#record = { bytes, atMs: nowMs }
+    await this.#home.keepRecord(project, bytes)
+  }
+}
+
 /** First the addresses we were given; then the project's own signed record, where a DHT is configured. */
 async function connectTo(host: Host, invite: Invite, signal?: AbortSignal): Promise<void> {
   const { project, addresses, bootstrap } = invite
@@ -117,7 +166,7 @@ async function recordAddresses(host: Host, project: string, signal?: AbortSignal
     const bytes = await host.findRecord(project, signal)
     if (bytes === undefined) return []
     const record = verifyRecord(bytes, { project, nowMs: systemClock.nowMs() })
-    return record.coordinators.filter(({ peer }) => peer === project).flatMap(({ addresses }) => addresses)
+    return projectAddresses(record)
   } catch {
     // No record, or one that is not to be believed: the addresses' own error is the better one to show.
     return []

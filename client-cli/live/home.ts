@@ -1,7 +1,7 @@
 /** The client's home: its key, the project it talks to, the names it gave, and room for what passes through. */
-import { appendFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { generateIdentity, identityFrom, type Signer } from '#protocol/signing/keys'
 import { type Invite, isPeerId, parseInvite } from '../client/invite.ts'
 import { decodeBook, encodeEntry, type NameEntry } from '../client/names.ts'
@@ -75,6 +75,28 @@ export class Home {
         'which project? start one here with `talko up`, or choose one with `talko use INVITE` (its owner prints the invite with `talko invite`)'
       )
     return chosen
+  }
+
+  /** The last signed record of a project that came here, and when; undefined when none did. */
+  async record(project: string): Promise<{ readonly bytes: Uint8Array; readonly atMs: number } | undefined> {
+    try {
+      const path = this.#recordPath(project)
+      const [bytes, { mtimeMs }] = await Promise.all([readFile(path), stat(path)])
+      return { bytes: new Uint8Array(bytes), atMs: mtimeMs }
+    } catch {
+      return undefined
+    }
+  }
+
+  async keepRecord(project: string, bytes: Uint8Array): Promise<void> {
+    const path = this.#recordPath(project)
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    await writeFile(`${path}.${process.pid}`, bytes)
+    await rename(`${path}.${process.pid}`, path)
+  }
+
+  #recordPath(project: string): string {
+    return join(this.dir, 'records', project)
   }
 
   async names(): Promise<NameEntry[]> {

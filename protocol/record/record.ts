@@ -4,6 +4,7 @@
  */
 import * as dagCbor from '@ipld/dag-cbor'
 import type { PeerIdString } from '../ids.ts'
+import { isPrivateAddress } from '../peer/addresses.ts'
 import { type Signer, verify } from '../signing/keys.ts'
 
 export const RECORD_BYTES_MAX = 8 * 1024
@@ -52,9 +53,13 @@ export function signRecord(signer: Pick<Signer, 'peerId' | 'sign'>, record: Proj
 
 /**
  * The record in hostile bytes. Throws RecordError: `too_large`, `malformed`, `unsigned` (not signed by the project it
- * names), `foreign` (not of `project`), `expired` (or from the future) at `nowMs`.
+ * names), `foreign` (not of `project`), `expired` (or from the future) at `nowMs`. `evenExpired`: one's own copy, of which any
+ * address is better than none.
  */
-export function verifyRecord(bytes: Uint8Array, { project, nowMs }: { readonly project?: PeerIdString; readonly nowMs: number }): ProjectRecord {
+export function verifyRecord(
+  bytes: Uint8Array,
+  { project, nowMs, evenExpired = false }: { readonly project?: PeerIdString; readonly nowMs: number; readonly evenExpired?: boolean }
+): ProjectRecord {
   if (bytes.length > RECORD_BYTES_MAX) throw tooLarge(bytes.length)
   const envelope = fields(decode(bytes), ['body', 'signature'])
   const { body, signature } = envelope
@@ -63,10 +68,18 @@ export function verifyRecord(bytes: Uint8Array, { project, nowMs }: { readonly p
   checkRecord(record)
   if (project !== undefined && record.project !== project) throw new RecordError('foreign', `the record is that of ${record.project}, not of ${project}`)
   if (!verify(record.project, RECORD_DOMAIN, body, signature)) throw new RecordError('unsigned', `the record is not signed by the project ${record.project}`)
+  if (evenExpired) return record
   if (record.expiresAtMs <= nowMs) throw new RecordError('expired', `the record of ${record.project} expired ${nowMs - record.expiresAtMs} ms ago`)
   if (record.issuedAtMs > nowMs + CLOCK_SKEW_MS_MAX)
     throw new RecordError('expired', `the record of ${record.project} is from ${record.issuedAtMs - nowMs} ms in the future; check this machine's clock`)
   return record
+}
+
+/** Where the project itself is reached: addresses of private networks only when there are no others. */
+export function projectAddresses({ project, coordinators }: ProjectRecord): string[] {
+  const all = coordinators.flatMap(({ peer, addresses }) => (peer === project ? addresses : []))
+  const open = all.filter((address) => !isPrivateAddress(address))
+  return open.length > 0 ? open : all
 }
 
 /** Under which the DHT keeps a project's record. */

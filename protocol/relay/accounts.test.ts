@@ -99,7 +99,7 @@ describe("a relay's book", () => {
     assert.equal(limitsFault(DEFAULT_RELAY_LIMITS), undefined)
     assert.match(limitsFault({ circuits: 1 }) ?? '', /no limit "circuits"/)
     assert.match(limitsFault({ circuitsMax: -1 }) ?? '', /circuitsMax/)
-    assert.match(limitsFault({ circuitBytesMax: 1 }) ?? '', /65536/)
+    assert.match(limitsFault({ circuitBytesMax: 1 }) ?? '', /16777216/)
     assert.match(limitsFault([]) ?? '', /map/)
   })
 })

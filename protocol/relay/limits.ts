@@ -33,8 +33,11 @@ export const DEFAULT_RELAY_LIMITS: RelayLimits = {
   bytesPerHour: 100 * GIB
 }
 
-/** The least that makes sense: a reservation is renewed some minutes before it ends, and a connection begins with some KiB. */
-const LEAST: Readonly<Partial<Record<keyof RelayLimits, number>>> = { reservationMs: 600_000, circuitMsMax: 1_000, circuitBytesMax: 65_536 }
+/**
+ * The least that makes sense: a reservation is renewed some minutes before it ends; and of the blocks of a MiB that a project
+ * fetches at once over one connection some must be whole before it ends, or it would begin with the same ones for ever.
+ */
+const LEAST: Readonly<Partial<Record<keyof RelayLimits, number>>> = { reservationMs: 600_000, circuitMsMax: 1_000, circuitBytesMax: 16 * 1024 ** 2 }
 
 /** What is wrong with limits from a file, for a person; undefined when nothing is. */
 export function limitsFault(value: unknown): string | undefined {

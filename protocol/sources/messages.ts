@@ -1,4 +1,5 @@
 /** Asking the project which nodes have what is about to be fetched: messages and bounds. */
+import { RECORD_BYTES_MAX } from '../record/record.ts'
 import { Ask, Found } from './sources.js'
 
 export * from './sources.js'
@@ -30,6 +31,7 @@ export function decodeFound(bytes: Uint8Array): Found | undefined {
   if (bytes.length > SOURCES_FRAME_BYTES_MAX) return undefined
   try {
     const found = Found.decode(bytes, { limits: { sources: SOURCES_MAX, sources$: { addresses: SOURCE_ADDRESSES_MAX, roots: ASKED_ROOTS_MAX } } })
+    if ((found.record?.length ?? 0) > RECORD_BYTES_MAX) return undefined
     return found.sources.every(({ peer, addresses }) => /^[1-9A-HJ-NP-Za-km-z]{40,64}$/.test(peer) && addresses.every(isAddress)) ? found : undefined
   } catch {
     return undefined

@@ -23,6 +23,7 @@ export declare namespace Ask {
 }
 export interface Found {
     sources: Source[];
+    record?: Uint8Array<ArrayBuffer>;
 }
 export declare namespace Found {
     const codec: () => Codec<Found>;
@@ -41,9 +42,13 @@ export declare namespace Found {
         index: number;
         value: number;
     }
+    interface FoundRecordFieldEvent {
+        field: '$.record';
+        value: Uint8Array<ArrayBuffer>;
+    }
     function encode(obj: Partial<Found>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Found>): Found;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Found>): Generator<FoundSourcesPeerFieldEvent | FoundSourcesAddressesFieldEvent | FoundSourcesRootsFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Found>): Generator<FoundSourcesPeerFieldEvent | FoundSourcesAddressesFieldEvent | FoundSourcesRootsFieldEvent | FoundRecordFieldEvent>;
 }
 export interface Source {
     peer: string;

@@ -125,6 +125,10 @@ export var Found;
                         Source.codec().encode(value, w);
                     }
                 }
+                if (obj.record != null) {
+                    w.uint32(18);
+                    w.bytes(obj.record);
+                }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
                 }
@@ -143,6 +147,10 @@ export var Found;
                             obj.sources.push(Source.codec().decode(reader, reader.uint32(), {
                                 limits: opts.limits?.sources$
                             }));
+                            break;
+                        }
+                        case 2: {
+                            obj.record = reader.bytes();
                             break;
                         }
                         default: {
@@ -173,6 +181,13 @@ export var Found;
                                 };
                             }
                             obj.sources++;
+                            break;
+                        }
+                        case 2: {
+                            yield {
+                                field: `${prefix}.record`,
+                                value: reader.bytes()
+                            };
                             break;
                         }
                         default: {
