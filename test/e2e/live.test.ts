@@ -1,6 +1,6 @@
 /** Looking into running tasks, on real processes: O01 to O06, O10, and their stored output afterwards. */
 import assert from 'node:assert/strict'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, it } from 'node:test'
 import type { Client, Task } from '#client-cli/index'
@@ -74,6 +74,12 @@ it('lists, reads and follows what a running task writes, shows links and follows
   await assert.rejects(reading('none'), { code: 'not_found', message: /there is no "none" now/ })
   await assert.rejects(reading('log', 7), { code: 'not_found', message: /has no execution 7; there are: 1/ })
   assertRefused(await asOwner('cat', `${task.id}/../../secret`), 2, /not \. or \.\./)
+
+  const copied = await asOwner('get', '--now', task.id, join(network.dir, 'copy'))
+  assertDone(copied)
+  assert.match(copied.err, /^2 files, 9 B, of execution 1 on node .*\n(left out .*\n){3}$/)
+  assert.equal(readFileSync(join(network.dir, 'copy', 'dir', 'file'), 'utf8'), 'one\n')
+  assert.deepEqual(readdirSync(join(network.dir, 'copy')), ['dir', 'log'])
 
   const places: LogPlace[] = []
   let text = ''
