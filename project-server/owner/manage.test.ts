@@ -2,9 +2,13 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { DEFAULT_POLICY as POLICY } from '#protocol/bundle/policy'
+import type { Source } from '#protocol/bundle/sources'
 import { changedLabels, labelFault, labelsFault } from '#protocol/owner/labels'
 import type { Manage } from '#protocol/owner/messages'
-import { batchId, bundle, CoordinatorWorld, offer } from '#test/support/coordinator'
+import { batchId, bundle, CoordinatorWorld, offer, outputOf, plainBundle } from '#test/support/coordinator'
+import { storedManifest } from '../coordinator/batches.ts'
+import { decodeBundleRecord } from '../coordinator/bundle-records.ts'
+import { bundleKey } from '../coordinator/keys.ts'
 import { DataNames } from './data.ts'
 import { manage } from './manage.ts'
 import { selectionOf } from './select.ts'
@@ -55,7 +59,7 @@ async function setUp() {
       },
       0
     )
-  return { at, views, ask, select, meant, submit }
+  return { at, views, ask, select, meant, submit, submissions }
 }
 
 describe('a client', () => {
@@ -148,6 +152,60 @@ describe('a client', () => {
     assert.deepEqual([view?.name, view?.labels, view?.retryOf, view?.tasks], ['sweep', ['experiment=7'], A, 1])
     assert.deepEqual(at.coordinator.batch(view?.id ?? '')?.policy, at.coordinator.batch(A)?.policy)
     await assert.rejects(ask({ verb: 'retry', of: T }), { code: 'not_found' })
+  })
+
+  describe('tries a graph again of which a step failed', () => {
+    const source = (from: number, change: Partial<Source> = {}): Source => ({ name: `in${from}`, of: '', from, count: 1, part: 'output', path: '', ...change })
+
+    /** left, right -> sum -> report; right fails, so that the last two never begin. */
+    async function graph(last: readonly Source[]) {
+      const world = await setUp()
+      const sources = new Map([
+        [2, { allowFailed: false, list: [source(0), source(1)] }],
+        [3, { allowFailed: false, list: [...last] }]
+      ])
+      const manifests = ['left', 'right', 'sum', 'report'].map((text) => plainBundle(text).bytes)
+      await world.submissions.add(
+        { batch: A, name: 'graph', by: 'owner', manifests, policy: { ...POLICY, ...ONE, copies: 'never' }, more: false, labels: [], retryOf: null, sources },
+        0
+      )
+      const node = world.at.join('ann', offer(2))
+      world.at.report(node, `${A}.0.1`, { output: 'left' })
+      world.at.report(node, `${A}.1.1`, { exitCode: 1 })
+      assert.deepEqual(
+        [0, 1, 2, 3].map((index) => world.at.record(`${A}.${index}`).state),
+        ['ready', 'failed', 'failed', 'failed']
+      )
+      return { ...world, node }
+    }
+
+    it('with what the others left, and in its order', async () => {
+      const { at, ask, node } = await graph([source(2), source(0, { name: '', count: 3, part: 'after' })])
+      const { targets } = await ask({ verb: 'retry', of: A })
+      const made = targets[0]?.id ?? ''
+      assert.equal(targets[0]?.tasks, 3)
+      for (const [index, output] of ['right', 'sum', 'report'].entries()) {
+        assert.deepEqual([...node.leases.keys()], [`${made}.${index}.1`])
+        at.work(node, { output })
+        assert.equal(at.record(`${made}.${index}`).state, 'ready')
+      }
+      const complete = at.store.peek(bundleKey(made, at.record(`${made}.1`).bundle))
+      assert.deepEqual(
+        storedManifest(decodeBundleRecord(complete ?? new Uint8Array())).dependencies.map(({ name, root }) => [name, String(root)]),
+        [
+          ['in0', String(outputOf('left'))],
+          ['in1', String(outputOf('right'))]
+        ]
+      )
+    })
+
+    it('but not where it gathers what some of them left and others are to leave', async () => {
+      const { ask } = await graph([source(0, { name: 'parts', count: 3, part: 'all' })])
+      await assert.rejects(ask({ verb: 'retry', of: A }), {
+        code: 'missing_content',
+        message: /takes what 3 tasks left, of which only 2 are tried again: talko dag rescue/
+      })
+    })
   })
 
   it('is told which batch would be tried again, and not the id of one that is never made', async () => {
