@@ -76,6 +76,10 @@ export const FEED_BYTES = 1024 * 1024
 export const CATCH_UP_BYTES = 256 * 1024
 /** A node that says nothing for so long, where it has something to say, is given up. */
 export const LIVE_ANSWER_MS_MAX = 30_000
+/** For a listing, a small file written, or a part of one that is caught up with, in all. */
+export const LIVE_WHOLE_MS_MAX = 60_000
+/** What a frame of a node costs of its bytes at least: empty ones are work, too. */
+export const LIVE_FRAME_COST_BYTES = 1024
 
 /** Attempts in a row to follow a running log that bring not a byte, and the pause between them. */
 export const LOG_ATTEMPTS_MAX = 20

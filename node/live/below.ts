@@ -236,6 +236,11 @@ function faultOf(error: unknown, path: readonly string[]): unknown {
     case 'ENOTEMPTY':
     case 'EEXIST':
       return new LiveFault('is_directory', `${shown(path)} is a folder`, { cause: error })
+    case 'EACCES':
+    case 'EPERM':
+    case 'EAGAIN':
+    case 'ENAMETOOLONG':
+      return new LiveFault('special', `the task keeps ${shown(path)} to itself (${errno(error)})`, { cause: error })
     case undefined:
       return error
     default:

@@ -327,22 +327,41 @@ describe('what clients ask of nodes', () => {
 })
 
 describe('a ring', () => {
+  const KIB16 = 'x'.repeat(16 * 1024)
+  const make = (pieces: number): Ring => new Ring(pieces * KIB16.length, { offset: 0, identity: 'a', seen: new Uint8Array() })
+
   it('says that bytes are gone rather than skipping them', () => {
-    const ring = new Ring(10, { offset: 0, identity: 'a', seen: new Uint8Array() })
-    ring.push(Buffer.from('0123456789'))
-    ring.push(Buffer.from('abcde'))
+    const ring = make(1)
+    ring.push(Buffer.from(KIB16))
+    ring.push(Buffer.from('abc'))
+    ring.push(Buffer.from('de'))
+    const end = KIB16.length + 5
     assert.equal(ring.after(0, 0).kind, 'behind')
-    assert.deepEqual(ring.after(0, 12), { kind: 'bytes', bytes: Buffer.from('cde') })
-    assert.deepEqual(ring.after(0, 15), { kind: 'nothing' })
+    assert.deepEqual(ring.after(0, end - 3), { kind: 'bytes', bytes: new Uint8Array(Buffer.from('cde')) })
+    assert.deepEqual(ring.after(0, end), { kind: 'nothing' })
     ring.place({ offset: 0, identity: 'b', missed: false })
-    assert.deepEqual(ring.after(0, 15), { kind: 'place', generation: 1, place: { offset: 0, identity: 'b', missed: false } })
+    assert.deepEqual(ring.after(0, end), { kind: 'place', generation: 1, place: { offset: 0, identity: 'b', missed: false } })
     ring.push(Buffer.from('0123456789'))
-    assert.equal(ring.after(0, 12).kind, 'behind')
-    assert.equal(ring.after(0, 15).kind, 'place')
-    assert.equal(ring.bytes, 10)
+    assert.equal(ring.after(0, end - 3).kind, 'behind')
+    assert.equal(ring.after(0, end).kind, 'place')
+    assert.equal(ring.bytes, KIB16.length)
     // Of what was left in the middle there may be more.
     ring.jump({ offset: 50, identity: 'b', seen: new Uint8Array() })
     assert.equal(ring.after(1, 10).kind, 'behind')
     assert.deepEqual(ring.after(2, 50), { kind: 'nothing' })
+  })
+
+  it('holds no more than it may, however small the pieces are and however often the file is cut', () => {
+    const ring = make(4)
+    for (let index = 0; index < 200_000; index++) ring.push(new Uint8Array(1))
+    assert.ok(ring.bytes <= 4 * KIB16.length, `${ring.bytes}`)
+    assert.equal(ring.after(0, 200_000 - 10_000).kind, 'bytes')
+    for (let index = 0; index < 1_000; index++) {
+      ring.place({ offset: 0, identity: `${index}`, missed: false })
+      if (index % 100 === 0) ring.push(new Uint8Array(1))
+    }
+    assert.ok(ring.bytes <= 4 * KIB16.length, `${ring.bytes}`)
+    assert.equal(ring.generationOf('900'), undefined)
+    assert.notEqual(ring.generationOf('999'), undefined)
   })
 })

@@ -11,12 +11,14 @@ import {
   HELD_BACK_MS_MAX,
   LIVE_ANSWER_MS_MAX,
   LIVE_BYTES,
+  LIVE_FRAME_COST_BYTES,
   LIVE_NODE_BYTES,
   LIVE_NODE_STREAMS_MAX,
   LIVE_OPENS,
   LIVE_READS_MAX,
   LIVE_READS_ON_NODE_MAX,
   LIVE_REFUSED_MS,
+  LIVE_WHOLE_MS_MAX,
   MESSAGE_CHARS_MAX
 } from '../policy.ts'
 import type { Clock } from '../ports.ts'
@@ -99,6 +101,7 @@ export class LiveNodes {
   /** The node's frames to one question, until the end that it says. Throws NodeLost; OwnerError for what it refuses. */
   async *ask(open: Partial<LiveOpen>, asking: Asking): AsyncGenerator<LiveFrame, void, undefined> {
     const { client, node, signal, follow = false } = asking
+    const { verb, until = 0 } = open
     const busy = (): never => {
       throw new NodeLost('its node is asked too much at once; it is asked again in a moment')
     }
@@ -116,10 +119,9 @@ export class LiveNodes {
       if (signal.aborted) return
       if (led.gone.aborted) throw new NodeLost('its node is away')
       await stream.write(LiveOpen.encode(open))
-      for await (const frame of this.#frames(stream, follow)) {
+      for await (const frame of this.#frames(stream, follow, verb === 'list' || verb === 'write' || until > 0)) {
         if (frame.code !== undefined) throw faultOf(frame.code, frame.message ?? '')
-        const { length } = frame.data ?? []
-        if (length > 0) await this.#paceNode(node, length, signal)
+        await this.#paceNode(node, Math.max(frame.data?.length ?? 0, LIVE_FRAME_COST_BYTES), signal)
         yield frame
         if (!frame.end) continue
         ended = true
@@ -139,20 +141,24 @@ export class LiveNodes {
     }
   }
 
-  async *#frames(stream: FrameStream, follow: boolean): AsyncGenerator<LiveFrame, void, undefined> {
+  /** `bounded`: what is asked for is little, and a node that gives it drop by drop is given up, too. */
+  async *#frames(stream: FrameStream, follow: boolean, bounded: boolean): AsyncGenerator<LiveFrame, void, undefined> {
     const { clock } = this.#ports
-    const late = (): void => stream.abort(new Error(`the node said nothing for ${LIVE_ANSWER_MS_MAX / 1000} s`))
-    let cancel = follow ? () => {} : clock.after(LIVE_ANSWER_MS_MAX, late)
+    const within = (ms: number, what: string): (() => void) =>
+      follow ? () => {} : clock.after(ms, () => stream.abort(new Error(`the node ${what} for ${ms / 1000} s`)))
+    const cancelAll = bounded ? within(LIVE_WHOLE_MS_MAX, 'has been at it') : () => {}
+    let cancel = within(LIVE_ANSWER_MS_MAX, 'said nothing')
     try {
       for await (const bytes of stream.frames()) {
         cancel()
         const frame = decodeLiveFrame(bytes)
         if (frame === undefined) throw new NodeLost('the node sent what is no answer')
         yield frame
-        if (!follow) cancel = clock.after(LIVE_ANSWER_MS_MAX, late)
+        cancel = within(LIVE_ANSWER_MS_MAX, 'said nothing')
       }
     } finally {
       cancel()
+      cancelAll()
     }
   }
 

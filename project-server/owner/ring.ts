@@ -7,10 +7,17 @@ export interface RingPlace {
   readonly missed: boolean
 }
 
+/** Small pieces are put together in one of this size: a line, or a letter, costs what it holds. */
+const PIECE_BYTES = 16 * 1024
+/** Generations that are known: a node may say again and again that its file was cut. */
+const GENERATIONS_MAX = 64
+
 interface Piece {
   readonly generation: number
   readonly offset: number
-  readonly bytes: Uint8Array
+  /** What is in it may grow; what is in it does not change. */
+  readonly buffer: Uint8Array
+  length: number
 }
 
 /** What comes after a reader's place: bytes; another place, where the file was replaced or cut; nothing yet; or what is no longer here. */
@@ -22,7 +29,7 @@ export type After =
 
 /**
  * A generation is what was read in one go, without a jump. A reader's place is a generation and an offset in it; the ring
- * keeps the pieces of the newest generations, `bytesMax` in all.
+ * keeps the pieces of the newest generations, `bytesMax` in all with the room that is in them.
  */
 export class Ring {
   readonly #bytesMax: number
@@ -71,19 +78,20 @@ export class Ring {
   }
 
   push(bytes: Uint8Array): void {
-    this.#pieces.push({ generation: this.#generation, offset: this.#end, bytes })
-    this.#bytes += bytes.length
+    const last = this.#pieces.at(-1)
+    if (last?.generation === this.#generation && last.length + bytes.length <= last.buffer.length) {
+      last.buffer.set(bytes, last.length)
+      last.length += bytes.length
+    } else {
+      const buffer = new Uint8Array(Math.max(PIECE_BYTES, bytes.length))
+      buffer.set(bytes)
+      this.#pieces.push({ generation: this.#generation, offset: this.#end, buffer, length: bytes.length })
+      this.#bytes += buffer.length
+    }
     this.#end += bytes.length
     const seen = bytes.length >= LIVE_SEEN_BYTES_MAX ? bytes : Buffer.concat([this.#seen, bytes])
     this.#seen = seen.slice(-LIVE_SEEN_BYTES_MAX)
-    let dropped = 0
-    for (const piece of this.#pieces) {
-      if (this.#bytes <= this.#bytesMax) break
-      this.#bytes -= piece.bytes.length
-      dropped++
-    }
-    if (dropped === 0) return
-    this.#pieces.splice(0, dropped)
+    while (this.#bytes > this.#bytesMax && this.#pieces.length > 1) this.#drop()
     this.#forget()
   }
 
@@ -115,8 +123,9 @@ export class Ring {
   }
 
   after(generation: number, offset: number): After {
-    const piece = this.#pieces.find((one) => one.generation === generation && one.offset + one.bytes.length > offset)
-    if (piece !== undefined) return piece.offset > offset ? { kind: 'behind' } : { kind: 'bytes', bytes: piece.bytes.subarray(offset - piece.offset) }
+    const piece = this.#pieces.find((one) => one.generation === generation && one.offset + one.length > offset)
+    if (piece !== undefined)
+      return piece.offset > offset ? { kind: 'behind' } : { kind: 'bytes', bytes: piece.buffer.subarray(offset - piece.offset, piece.length) }
     if (generation === this.#generation) return offset < this.#end ? { kind: 'behind' } : { kind: 'nothing' }
     const end = this.#places.get(generation)?.end
     const next = this.next(generation)
@@ -134,5 +143,14 @@ export class Ring {
   #forget(): void {
     const first = this.#pieces[0]?.generation ?? this.#generation
     for (const generation of this.#places.keys()) if (generation < first - 1) this.#places.delete(generation)
+    while (this.#places.size > GENERATIONS_MAX) {
+      const [oldest = 0] = this.#places.keys()
+      this.#places.delete(oldest)
+      while (this.#pieces[0] !== undefined && this.#pieces[0].generation <= oldest) this.#drop()
+    }
+  }
+
+  #drop(): void {
+    this.#bytes -= this.#pieces.shift()?.buffer.length ?? 0
   }
 }
