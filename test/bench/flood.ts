@@ -5,16 +5,13 @@
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Home } from '#client-cli/live/home'
 import { alternate, type BenchContext, type BenchLine, benchLine } from './runner.ts'
-import { startSystem } from './system.ts'
+import { cpuSeconds, startSystem } from './system.ts'
 
 const TASKS = 20_000
-/** Of /proc: USER_HZ, the same on every Linux. */
-const TICKS_PER_SECOND = 100
 
 export async function run(context: BenchContext): Promise<BenchLine[]> {
   const home = join(context.workFolder, 'flood')
@@ -23,9 +20,9 @@ export async function run(context: BenchContext): Promise<BenchLine[]> {
   try {
     await system.measure(TASKS)
     const rate = async (): Promise<number> => {
-      const before = await cpuSeconds(system.serverPid)
+      const before = cpuSeconds(system.serverPid)
       await system.measure(TASKS)
-      return TASKS / ((await cpuSeconds(system.serverPid)) - before)
+      return TASKS / (cpuSeconds(system.serverPid) - before)
     }
     const quiet = async (): Promise<number> => {
       const value = await rate()
@@ -59,13 +56,6 @@ export async function run(context: BenchContext): Promise<BenchLine[]> {
   } finally {
     await system.stop()
   }
-}
-
-async function cpuSeconds(pid: number): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
-  // After the name in parentheses: state is the first, user and system time the twelfth and thirteenth.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
 }
 
 async function end(child: ChildProcess): Promise<void> {

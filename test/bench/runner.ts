@@ -45,6 +45,7 @@ const NAMES = [
   'coordinator',
   'matching',
   'memory',
+  'connections',
   'sweep',
   'content',
   'docker',

@@ -1,6 +1,7 @@
 /** A project for benchmarks: the server in one process, nodes that do nothing with their tasks in another, the client here. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Client, connect } from '#client-cli/index'
@@ -12,6 +13,8 @@ import { startProgram } from '../support/process.ts'
 import { until } from '../support/until.ts'
 import type { BenchContext } from './runner.ts'
 
+/** Of /proc: USER_HZ, the same on every Linux. */
+const TICKS_PER_SECOND = 100
 const NODES = 16
 /** Of 64, 256 and 1024, the fastest; all together are what BullMQ calls its concurrency. */
 const SLOTS = 256
@@ -30,27 +33,53 @@ export interface System {
   stop(): Promise<void>
 }
 
+export interface Server {
+  readonly project: string
+  readonly address: string
+  readonly pid: number
+  stop(): Promise<void>
+}
+
+/** A project server in a process of its own, with its folder under `name`. The client in `home` administers it. */
+export async function startServer(
+  { workFolder }: Pick<BenchContext, 'workFolder'>,
+  name: string,
+  { home = join(workFolder, 'home'), others = [], env = {} }: { home?: string; others?: readonly string[]; env?: Readonly<Record<string, string>> } = {}
+): Promise<Server> {
+  const folder = join(workFolder, name)
+  const listen = `/ip4/127.0.0.1/tcp/${await freePort()}`
+  const owner = await Home.at(home).signer()
+  const { id: project } = await initProject(folder, { name: 'bench', owners: [owner.peerId, ...others], listen: [listen] })
+  const server = startProgram(fileURLToPath(new URL('../support/server-program.ts', import.meta.url)), [folder], env)
+  await until('the project server', () => {
+    if (server.child.exitCode !== null) throw new Error(`the project server ended: ${server.errors()}`)
+    return server.lines.length > 0
+  })
+  return { project, address: listen, pid: server.child.pid ?? 0, stop: () => server.kill('SIGTERM') }
+}
+
+/** Of a process since it began, in user and system mode. */
+export function cpuSeconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  // After the name in parentheses: state is the first, user and system time the twelfth and thirteenth.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
+}
+
 /** `others`: peer ids of more clients. `serverEnv`: of the server's process alone. */
 export async function startSystem(
   context: Pick<BenchContext, 'workFolder'>,
   { others = [], serverEnv = {} }: { readonly others?: readonly string[]; readonly serverEnv?: Readonly<Record<string, string>> } = {}
 ): Promise<System> {
   const home = join(context.workFolder, 'home')
-  const folder = join(context.workFolder, 'project')
-  const listen = `/ip4/127.0.0.1/tcp/${await freePort()}`
-  const owner = await Home.at(home).signer()
-  const { id: project } = await initProject(folder, { name: 'bench', owners: [owner.peerId, ...others], listen: [listen] })
-  const server = startProgram(fileURLToPath(new URL('../support/server-program.ts', import.meta.url)), [folder], serverEnv)
+  const server = await startServer(context, 'project', { home, others, env: serverEnv })
+  const { project, address: listen } = server
   let nodes: ChildProcess | undefined
   const stop = async (): Promise<void> => {
     if (nodes !== undefined) await end(nodes)
-    await server.kill('SIGTERM')
+    await server.stop()
   }
   try {
-    await until('the project server', () => {
-      if (server.child.exitCode !== null) throw new Error(`the project server ended: ${server.errors()}`)
-      return server.lines.length > 0
-    })
     const args = [context.workFolder, project, `${listen}/p2p/${project}`, String(NODES), String(SLOTS)]
     nodes = fork(fileURLToPath(new URL('./tasks-nodes.ts', import.meta.url)), args)
     await once(nodes, 'message')
@@ -67,7 +96,7 @@ export async function startSystem(
       project,
       address: listen,
       client,
-      serverPid: server.child.pid ?? 0,
+      serverPid: server.pid,
       manifests,
       async measure(tasks) {
         const all = await manifests(tasks)

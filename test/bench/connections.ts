@@ -1,0 +1,146 @@
+/**
+ * What 2,000 idle nodes cost one project server: how long it takes to accept all of them at once (as after its restart), its
+ * memory and share of a core while they send their heartbeats, and what another node waits for an answer meanwhile. Beside as
+ * many connections of libp2p with nothing on them, and a server without nodes.
+ */
+import { type ChildProcess, fork } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { setTimeout as passing } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { CONTROL_PROTOCOL, CONTROL_VERSION, FRAME_BYTES_MAX, Frame } from '#protocol/control/messages'
+import type { FrameStream, Host } from '#protocol/peer/host'
+import { createHost } from '#protocol/peer/live/host'
+import { generateIdentity } from '#protocol/signing/keys'
+import type { Asked, Told } from './connections-nodes.ts'
+import { type BenchContext, type BenchLine, benchLine, quantile } from './runner.ts'
+import { cpuSeconds, startServer } from './system.ts'
+
+const NODES = 2_000
+const IDLE_MS = 20_000
+/** Until what the storm left is collected. */
+const SETTLE_MS = 5_000
+const PROBES = 400
+const PROBE_MS = 50
+const KIB = 1024
+
+export async function run(context: BenchContext): Promise<BenchLine[]> {
+  const bare = await measure(context, 'bare')
+  const nodes = await measure(context, 'nodes')
+  const what = `${NODES} idle nodes`
+  context.log(
+    `${what}: all at once in ${nodes.seconds.toFixed(1)} s, ${(nodes.bytes / KIB).toFixed(0)} KiB each, ${(nodes.share * 100).toFixed(1)} % of a core`
+  )
+  const peer = 'connections alone'
+  return [
+    benchLine({ name: `${what} at once, until all are welcomed`, value: nodes.seconds, unit: 's', peer, peerValue: bare.seconds, must: 'value <= 60' }),
+    benchLine({ name: `${what}, memory each`, value: nodes.bytes / KIB, unit: 'KiB', peer, peerValue: bare.bytes / KIB, must: 'value <= 1024' }),
+    benchLine({ name: `${what}, share of a core`, value: nodes.share * 100, unit: '%', peer, peerValue: bare.share * 100, must: 'value <= 50' }),
+    benchLine({
+      name: `round trip of control beside ${what}, p99`,
+      value: quantile(nodes.busyMs, 0.99),
+      unit: 'ms',
+      peer: 'without them',
+      peerValue: quantile(nodes.calmMs, 0.99),
+      must: 'value <= 250'
+    })
+  ]
+}
+
+interface Measured {
+  /** Until the last of the storm was in. */
+  readonly seconds: number
+  /** Of the server's memory, for each. */
+  readonly bytes: number
+  /** Of one core, while they are idle. */
+  readonly share: number
+  readonly calmMs: readonly number[]
+  readonly busyMs: readonly number[]
+}
+
+async function measure(context: BenchContext, kind: Exclude<Asked, number>): Promise<Measured> {
+  const server = await startServer(context, `connections-${kind}`)
+  let nodes: ChildProcess | undefined
+  try {
+    const program = fileURLToPath(new URL('./connections-nodes.ts', import.meta.url))
+    nodes = fork(program, [server.project, server.address], { execArgv: ['--max-old-space-size=12288'] })
+    const child = nodes
+    const ended = once(child, 'exit')
+    await once(child, 'message')
+    const ask = async (asked: Asked): Promise<Told> => {
+      const answer = once(child, 'message')
+      child.send(asked)
+      const [told] = await Promise.race([answer, ended])
+      if (typeof told === 'number' || told === null) throw new Error('the nodes ended')
+      return told
+    }
+    await ask(NODES)
+    const probe = await Probe.start(server.project, server.address)
+    const calmMs = await probe.roundTrips()
+    const before = memoryOf(server.pid)
+    const told = await ask(kind)
+    await passing(SETTLE_MS)
+    const bytes = (memoryOf(server.pid) - before) / NODES
+    const cpu = cpuSeconds(server.pid)
+    const from = performance.now()
+    const [busyMs] = await Promise.all([probe.roundTrips(), passing(IDLE_MS)])
+    const share = (cpuSeconds(server.pid) - cpu) / ((performance.now() - from) / 1000)
+    await probe.stop()
+    return { seconds: told === 'made' ? 0 : told.seconds, bytes, share, calmMs, busyMs }
+  } finally {
+    nodes?.kill('SIGKILL')
+    await server.stop()
+  }
+}
+
+/** A node of its own that asks for answers to heartbeats. */
+class Probe {
+  readonly #host: Host
+  readonly #stream: FrameStream
+  readonly #answers: AsyncGenerator<Uint8Array, void, undefined>
+
+  constructor(host: Host, stream: FrameStream) {
+    this.#host = host
+    this.#stream = stream
+    this.#answers = stream.frames()
+  }
+
+  static async start(project: string, address: string): Promise<Probe> {
+    const host = await createHost({ signer: await generateIdentity(), listen: [], role: 'volunteer' })
+    await host.connect(project, [address])
+    const probe = new Probe(host, await host.open(project, CONTROL_PROTOCOL, { frameBytesMax: FRAME_BYTES_MAX }))
+    const capabilities = { platform: 'linux/amd64', engines: ['process'], cpuMillis: 1_000, memoryBytes: 2 ** 30, diskBytes: 2 ** 30, slots: 1 }
+    const rest = { tags: [], gpus: [], exclusive: [], ownerOnly: false }
+    const hello = { versions: [CONTROL_VERSION], link: randomBytes(16), received: 0, project, replicas: [], agent: 'bench', name: 'probe', holdings: [] }
+    await probe.#ask(Frame.encode({ hello: { ...hello, capabilities: { ...capabilities, ...rest }, demand: { slots: 0 } } }))
+    return probe
+  }
+
+  /** Milliseconds of each. */
+  async roundTrips(): Promise<number[]> {
+    const times: number[] = []
+    while (times.length < PROBES) {
+      const from = performance.now()
+      await this.#ask(Frame.encode({ heartbeat: {} }))
+      times.push(performance.now() - from)
+      await passing(PROBE_MS)
+    }
+    return times
+  }
+
+  async stop(): Promise<void> {
+    await this.#host.stop()
+  }
+
+  async #ask(frame: Uint8Array): Promise<void> {
+    await this.#stream.write(frame)
+    if ((await this.#answers.next()).done === true) throw new Error('the server ended the stream')
+  }
+}
+
+/** Resident bytes. */
+function memoryOf(pid: number): number {
+  const [, kib = '0'] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Number(kib) * KIB
+}
