@@ -72,6 +72,8 @@ export class Tasks {
   /** How many replicas those had that are held. */
   readonly #holding = new Map<TaskId, number>()
   readonly #policies = new Map<BatchId, TaskPolicy>()
+  readonly #banned = new Set<PeerIdString>()
+  readonly #everBanned = new Set<PeerIdString>()
 
   constructor(ports: TasksPorts) {
     this.#ports = ports
@@ -87,10 +89,18 @@ export class Tasks {
       else if (key.startsWith('left/')) left.push(key)
       else if (key.startsWith('revised/')) sometimes.see(`a decision of one was ${decodeRevisedRecord(value).verdict}`)
     }
+    for (const { key, value } of changes) {
+      const [, node] = /^ban\/node\/(.*)$/.exec(key) ?? []
+      if (node === undefined) continue
+      this.#everBanned.add(node)
+      if (value === null) this.#banned.delete(node)
+      else this.#banned.add(node)
+    }
     const changed: TaskRecord[] = []
     for (const { key, value } of changes) if (value !== null && key.startsWith('task/')) changed.push(decodeTaskRecord(value))
     for (const task of changed) this.#task(task)
     for (const task of changed) this.#copies(task)
+    for (const task of changed) this.#bans(task)
     for (const task of changed) this.#sources(task)
     for (const key of left) {
       const state = this.last.get(taskOfKey(key))?.state
@@ -220,6 +230,20 @@ export class Tasks {
     }
   }
 
+  /** Who is banned runs nothing, and what it said counts for nothing of which it is not decided yet; for others nothing is left out. */
+  #bans({ id, state, decision, replicas }: TaskRecord): void {
+    const { complaints, sometimes } = this.#ports
+    for (const { node, attempt, state: is, vote, fault } of replicas) {
+      const banned = this.#banned.has(node)
+      const dropped = fault?.class === 'banned'
+      if (dropped) sometimes.see('a vote of a banned node was left out')
+      complaints.expect(!banned || !LIVE.includes(is), () => `${id}.${attempt} is ${is} on ${node}, which is banned`)
+      complaints.expect(!dropped || this.#everBanned.has(node), () => `${id}.${attempt} does not count, and ${node} was never banned`)
+      const counts = vote !== null && !dropped && decision === null && !TERMINAL.includes(state)
+      complaints.expect(!banned || !counts, () => `${id}.${attempt} counts, and ${node} is banned`)
+    }
+  }
+
   /** [4, 8] One node, one replica of a task; not more of them than the policy allows. */
   #bounds(task: TaskRecord, before: TaskRecord | undefined): void {
     const { complaints } = this.#ports
@@ -249,7 +273,7 @@ export class Tasks {
   #alike({ id, replicas }: TaskRecord, before: TaskRecord | undefined): void {
     if (this.#policyOf(id).sameClass !== 'cpu') return
     const { complaints, sometimes } = this.#ports
-    const holds = ({ state }: ReplicaRecord): boolean => LIVE.includes(state) || state === 'reported'
+    const holds = ({ state, fault }: ReplicaRecord): boolean => LIVE.includes(state) || (state === 'reported' && fault?.class !== 'banned')
     for (const later of replicas.slice(before?.replicas.length ?? 0)) {
       // Several may come and end between two commits: what was leased after it fixed nothing for it.
       const first = replicas.slice(0, later.attempt - 1).find((other, index) => holds(other) && holds(before?.replicas[index] ?? other))
@@ -282,7 +306,8 @@ export class Tasks {
   /** [4] A run more is on no network that another has a run on, where that was asked for. */
   #apart({ id, replicas }: TaskRecord, before: TaskRecord | undefined): void {
     const { complaints, sometimes } = this.#ports
-    const holds = (replica: ReplicaRecord | undefined): boolean => replica !== undefined && (LIVE.includes(replica.state) || replica.vote !== null)
+    const holds = (replica: ReplicaRecord | undefined): boolean =>
+      replica !== undefined && (LIVE.includes(replica.state) || (replica.vote !== null && replica.fault?.class !== 'banned'))
     const required = this.#policyOf(id).independence === 'require'
     for (const later of replicas.slice(before?.replicas.length ?? 0)) {
       const network = this.#networkOf(later.node)
@@ -322,7 +347,7 @@ export class Tasks {
     const seen = task.replicas.map(({ node, state, vote, fault, copy, standing }) => ({
       node,
       state,
-      vote,
+      vote: fault?.class === 'banned' ? null : vote,
       fault: fault?.class ?? null,
       copy,
       network: this.#networkOf(node),

@@ -99,7 +99,7 @@ export const SERVER_FAULTS = [
   'block_all'
 ] as const
 
-export const OWNER_ACTS = ['kill_batch', 'kill_task', 'submit_again', 'hold_batch', 'hold_task', 'submit_equal'] as const
+export const OWNER_ACTS = ['kill_batch', 'kill_task', 'submit_again', 'hold_batch', 'hold_task', 'submit_equal', 'ban_node'] as const
 
 export const HOSTILE_ACTS = [
   'garbage',

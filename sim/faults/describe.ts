@@ -53,6 +53,7 @@ const WORDS: Readonly<Record<FaultKind, Words>> = {
     `the owner holds batch ${target} for ${(forMs / 1000).toFixed(1)} s${amount % 2 === 0 ? ', and what runs is taken back' : ''}`,
   hold_task: ({ target, forMs, amount }) =>
     `the owner holds a task of batch ${target} for ${(forMs / 1000).toFixed(1)} s${amount % 2 === 0 ? ', and what runs is taken back' : ''}`,
+  ban_node: ({ target, forMs }) => `the administrator bans a node (${target}) for ${(forMs / 1000).toFixed(1)} s`,
   submit_equal: ({ target }) => `the owner submits what batch ${target} has once more, as another batch`,
   submit_again: ({ target }) => `the owner submits a part of batch ${target} again`,
   garbage: ({ target }) => `hostile ${target} sends garbage`,

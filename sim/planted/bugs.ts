@@ -184,6 +184,12 @@ export const BUGS: readonly Bug[] = [
     instead: 'if (offer.exclusive.length > 99) return'
   },
   {
+    name: 'what a banned node said still counts',
+    file: 'project-server/coordinator/bans.ts',
+    line: '  for (const replica of undecidedOf(state, hit)) dropVote(state, replica)\n',
+    instead: ''
+  },
+  {
     name: 'new nodes of one network are let in one by one',
     file: 'project-server/coordinator/newcomers.ts',
     line: 'const left = Math.max(0, this.#limits.newcomersMax - (place.slots - newcomer.slots) - held)',

@@ -6,7 +6,7 @@ import type { Committer } from '#project-server/commit'
 import type { Submissions } from '#project-server/owner/submit'
 import { encodeManifest, type RunManifest } from '#protocol/bundle/manifest'
 import { encodeSources, type Source, type Sources } from '#protocol/bundle/sources'
-import { type BatchId, batchIdFrom, type TaskId } from '#protocol/ids'
+import { type BatchId, batchIdFrom, type PeerIdString, type TaskId } from '#protocol/ids'
 import type { Submit } from '#protocol/owner/messages'
 import type { Engine } from '../engine/engine.ts'
 import type { Process } from '../engine/process.ts'
@@ -54,6 +54,7 @@ export const INPUT = 'the input of many tasks'
 
 export class Owner {
   readonly #ports: OwnerPorts
+  readonly #banned = new Set<PeerIdString>()
   readonly #sent = new Map<number, Sent>()
   readonly #by = identityOf('owner').peerId
   readonly #cases = new Map<number, BatchCase>()
@@ -109,6 +110,28 @@ export class Owner {
     this.#ask(
       (server) => server.committer?.commit({ kind: 'kill', batch: sent.id, by: this.#by, ...(id === undefined ? {} : { task: id }) }),
       () => this.#ports.witness.killed(killed)
+    )
+  }
+
+  /** As the project's administrator; lifted when that long is over. One at a time: a lift undoes every ban of its node. */
+  ban(node: PeerIdString, forMs: number): void {
+    if (node === '' || this.#banned.has(node)) return
+    this.#banned.add(node)
+    const target = { kind: 'node' as const, value: node }
+    let bans = false
+    this.#ask(
+      (server) => (bans ? undefined : server.committer?.commit({ kind: 'ban', by: this.#by, target, reason: 'to see what becomes of it', lift: false })),
+      () => {
+        bans = true
+        this.#ports.engine.after(forMs, () => {
+          this.#ask(
+            (server) => (this.#banned.has(node) ? server.committer?.commit({ kind: 'ban', by: this.#by, target, reason: '', lift: true }) : undefined),
+            () => {
+              this.#banned.delete(node)
+            }
+          )
+        })
+      }
     )
   }
 

@@ -27,6 +27,7 @@ export const EXPECTED: readonly string[] = [
   'a task failed for one that it takes something from',
   'a task ran on what others left',
   'a task ran without what others failed to leave',
+  'a vote of a banned node was left out',
   'a wrong result was agreed on',
   'an idle node ran a copy',
   'a task was answered at once',
