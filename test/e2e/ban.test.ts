@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, it } from 'node:test'
 import { type TestNetwork, testNetwork } from '../support/network.ts'
@@ -15,7 +16,12 @@ it('a banned node loses what it runs to another, stays out over a restart of the
   const client = await network.client()
   await network.nodeProcess('ann')
   const env = { TALKO_HOME: join(network.dir, 'home'), TALKO_PROJECT: `talko://${network.project}?a=${network.address.split('/p2p/')[0]}` }
-  const task = await client.submitTask({ engine: 'process', command: ['sh', '-c', 'sleep 2; echo done'], policy: { minQuorum: 1, targetResults: 1 } })
+  const gate = join(network.dir, 'gate')
+  const task = await client.submitTask({
+    engine: 'process',
+    command: ['sh', '-c', `while [ ! -e ${gate} ]; do sleep 0.05; done; echo done`],
+    policy: { minQuorum: 1, targetResults: 1 }
+  })
   const ann = await until('ann to run it', async () => (await client.task(task.id)).replicas?.find(({ state }) => state === 'running')?.node)
   const stateOf = async (): Promise<string | undefined> => (await client.nodes()).find(({ id }) => id === ann)?.state
 
@@ -32,6 +38,7 @@ it('a banned node loses what it runs to another, stays out over a restart of the
 
   await network.crashServer()
   await network.nodeProcess('bob')
+  writeFileSync(gate, '')
   await client.wait(task.id)
   const { status, replicas = [] } = await client.task(task.id)
   assert.equal(status, 'ready')
