@@ -24,9 +24,9 @@ export function define(command: Command, run: (verb: Verb) => void): void {
       'after',
       examples(
         'talko dag submit pipeline.yaml -W',
-        'A step: `name: {image, command, input: {in: ./data}, take: {in: STEP/path}, after: [STEP], allow-failed: true, cpus, memory, time, disk, env}`.',
+        'A step: `name: {image, command, input: {in: ./data}, take: {in: STEP/path}, after: [STEP], allow-failed: true, cpus, memory, time, disk, gpus, env}`.',
         '`take: {x: STEP:stdout}` is what a step printed. `final:` is a step that runs when all are over, however they ended.',
-        'For all steps: name, attempts, quorum, priority, and defaults (image, engine, env, cpus, memory, time, disk).',
+        'For all steps: name, attempts, quorum, priority, tags, labels, compare, and defaults (image, engine, env, cpus, memory, time, disk, gpus).',
         'After a failure: talko dag rescue ID > rest.yaml; talko dag submit rest.yaml'
       )
     )
@@ -47,10 +47,10 @@ async function submit(context: Context, [path]: readonly string[], options: Read
   const manifests = await client.prepare(resolved, { signal, dryRun, onProgress: showTransfer(io) })
   io.progressEnd()
   if (dryRun) {
-    describePlan(io, { manifests, count: 1, policy: dag.policy, name })
+    describePlan(io, { manifests, count: 1, policy: dag.policy, name, sources, labels: dag.labels })
     return
   }
-  const batch = await client.submit(manifests, { policy: dag.policy, name, signal, ...(sources.size === 0 ? {} : { sources }) })
+  const batch = await client.submit(manifests, { policy: dag.policy, name, labels: dag.labels, signal, ...(sources.size === 0 ? {} : { sources }) })
   await client.upload(path, { name: fileNameOf(batch.id), signal })
   io.progressEnd()
   if (!flag(options, 'wait')) {

@@ -67,13 +67,13 @@ async function map(context: Context, args: readonly string[], options: Readonly<
   )
   const reducing = reduce === undefined ? [] : [{ ...base, command: ['sh', '-c', reduce], ...(reduceRoot === undefined ? {} : { image: reduceRoot }) }]
   const manifests = await client.prepare([...specs, ...reducing], { signal, dryRun })
-  if (dryRun) {
-    describePlan(io, { manifests, count: 1, policy, name: spec.name ?? '' })
-    return
-  }
   // The reduce is a task of the same batch: the project stages it when the last map is ready, whether we are here or not.
   const gathered: Sources = { allowFailed: false, list: [{ name: 'maps', of: '', from: 0, count, part: 'all', path: '' }] }
   const sources = reduce === undefined ? {} : { sources: new Map([[count, gathered]]) }
+  if (dryRun) {
+    describePlan(io, { manifests, count: 1, policy, name: spec.name ?? '', ...sources })
+    return
+  }
   const batch = await client.submit(manifests, { policy, name: spec.name ?? '', labels: spec.labels ?? {}, signal, ...sources })
   if (reduce === undefined ? !flag(options, 'wait') : flag(options, 'detach')) {
     if (io.json) io.outJson({ batch: batch.id, tasks: batch.tasks })

@@ -66,7 +66,8 @@ async function submitRun(context: Context, args: readonly string[], options: Rea
   io.progressEnd()
   if (manifest === undefined) throw new ClientError('usage', 'nothing to run')
   if (dryRun) {
-    describePlan(io, { manifests: [manifest], ...(testing ? { count: 2, policy: alone(policy) } : { count, policy }), name: spec.name ?? '' })
+    const takes = sources === undefined ? {} : { sources }
+    describePlan(io, { manifests: [manifest], ...(testing ? { count: 2, policy: alone(policy) } : { count, policy }), name: spec.name ?? '', ...takes })
     return
   }
   if (testing) return selfTest(context, client, manifest, policy)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { parseRules } from '#protocol/compare/rules'
 import type { TaskView } from '#protocol/owner/messages'
 import { ClientError } from '../errors.ts'
 import { parseDag } from './file.ts'
@@ -50,6 +51,24 @@ describe('a file of steps', () => {
     assert.equal(sources.has(0), false)
   })
 
+  it('says what nodes its steps need, by which labels it is found, and how outputs are compared', () => {
+    const file = `tags: [fast, big, fast]
+labels: { experiment: 7, stage: draft }
+compare: ["*.csv: rel=1e-6"]
+defaults: { engine: process, gpus: 1 }
+steps:
+  train: { command: train, gpus: '2:model=a100,memory=40G' }
+  look: { command: look }
+`
+    const dag = parseDag(file)
+    assert.deepEqual(dag.policy, { tags: ['big', 'fast'], compare: { kind: 'tolerance', rules: parseRules(['*.csv: rel=1e-6']) } })
+    assert.deepEqual(dag.labels, { experiment: '7', stage: 'draft' })
+    assert.deepEqual(
+      graphOf(dag).specs.map(({ gpus }) => gpus),
+      [{ count: 2, model: 'a100', memoryBytes: 40 * 1024 ** 3 }, { count: 1 }]
+    )
+  })
+
   it('is refused with the line of what is wrong', () => {
     const step = (text: string): string => `defaults: { engine: process }\nsteps:\n  a:\n    command: x\n${text}`
     const wrong: readonly (readonly [string, RegExp])[] = [
@@ -57,6 +76,10 @@ describe('a file of steps', () => {
       ['name: x', /there are no steps|must be names/],
       [step('    take: { x: b }\n'), /^line 4: step a needs "b", and there is no such step/],
       [step('    tkae: { x: b }\n'), /^line 5: step a has no "tkae"; it may have image/],
+      [`tags: ["a b"]\n${step('')}`, /^line 1: "a b" is no tag/],
+      [`compare: ["x: rel=much"]\n${step('')}`, /^line 1: /],
+      [`labels: { "a b": x }\n${step('')}`, /^line 1: /],
+      [step('    gpus: many\n'), /^line 5: .*gpus/],
       [step('    memory: much\n'), /^line 5: .*memory/],
       [step('    allow-failed: maybe\n'), /^line 5: true or false/],
       [step('    after: [b]\n  b:\n    command: x\n    take: { y: a/z }\n'), /^line \d: steps wait for one another in a circle: a needs b needs a/],

@@ -5,6 +5,9 @@
  * ```yaml
  * name: genome
  * attempts: 5                      # of every step; also quorum, priority
+ * tags: [big]                      # nodes need them, for every step
+ * labels: { experiment: 7 }
+ * compare: ["*.csv: rel=1e-6"]     # outputs that are close agree
  * defaults: { image: alpine }      # of every step that says nothing else
  * steps:
  *   cut:
@@ -20,9 +23,11 @@
  * ```
  */
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
-import type { Resources } from '#protocol/bundle/manifest'
-import type { TaskPolicy } from '#protocol/bundle/policy'
-import { parseBytes, parseCpus, parseDuration } from '../client/units.ts'
+import type { GpuNeeds, Resources } from '#protocol/bundle/manifest'
+import { isTag, type TaskPolicy } from '#protocol/bundle/policy'
+import { parseRules } from '#protocol/compare/rules'
+import { labelsOf } from '../client/manage.ts'
+import { parseBytes, parseCpus, parseDuration, parseGpus } from '../client/units.ts'
 import { ClientError } from '../errors.ts'
 
 export interface Take {
@@ -45,6 +50,7 @@ export interface Step {
   readonly after: readonly string[]
   readonly allowFailed: boolean
   readonly resources: Partial<Resources>
+  readonly gpus?: Partial<GpuNeeds>
   /** It is not run: this is what came out of it, as ids. */
   readonly done?: { readonly output?: string; readonly stdout?: string }
 }
@@ -52,6 +58,7 @@ export interface Step {
 export interface Dag {
   readonly name: string
   readonly policy: Partial<TaskPolicy>
+  readonly labels: Readonly<Record<string, string>>
   /** Each after those that it takes something from; the final one last. */
   readonly steps: readonly Step[]
   readonly final: Step | undefined
@@ -60,9 +67,9 @@ export interface Dag {
 export const DAG_CHARS_MAX = 4_000_000
 export const STEPS_MAX = 10_000
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/
-const STEP_KEYS = ['image', 'engine', 'command', 'env', 'input', 'take', 'after', 'allow-failed', 'cpus', 'memory', 'time', 'disk', 'done']
-const FILE_KEYS = ['name', 'quorum', 'attempts', 'priority', 'defaults', 'steps', 'final']
-const DEFAULT_KEYS = ['image', 'engine', 'env', 'cpus', 'memory', 'time', 'disk']
+const STEP_KEYS = ['image', 'engine', 'command', 'env', 'input', 'take', 'after', 'allow-failed', 'cpus', 'memory', 'time', 'disk', 'gpus', 'done']
+const FILE_KEYS = ['name', 'quorum', 'attempts', 'priority', 'tags', 'labels', 'compare', 'defaults', 'steps', 'final']
+const DEFAULT_KEYS = ['image', 'engine', 'env', 'cpus', 'memory', 'time', 'disk', 'gpus']
 
 type Fields = ReadonlyMap<string, Node>
 
@@ -96,7 +103,13 @@ class Reader {
     for (const step of [...steps.values(), ...(last === undefined ? [] : [last])])
       for (const of of [...step.takes.map((take) => take.step), ...step.after])
         if (!steps.has(of)) throw new ClientError('usage', `line ${step.line}: step ${step.name} needs ${JSON.stringify(of)}, and there is no such step`)
-    return { name: this.#text(file.get('name')) ?? '', policy: this.#policy(file), steps: inOrder(steps), final: last }
+    return {
+      name: this.#text(file.get('name')) ?? '',
+      policy: this.#policy(file),
+      labels: this.#labels(file.get('labels')),
+      steps: inOrder(steps),
+      final: last
+    }
   }
 
   #step(name: string, node: Node, defaults: Fields): Step {
@@ -118,6 +131,7 @@ class Reader {
       timeMs: amount('time', parseDuration),
       diskBytes: amount('disk', parseBytes)
     }
+    const gpus = amount('gpus', parseGpus)
     const inputs = this.#texts(own.get('input'), `input of ${name}`)
     const takes = Object.entries(this.#texts(own.get('take'), `take of ${name}`)).map(([input, from]) => takeOf(input, from))
     const twice = takes.find((take) => Object.hasOwn(inputs, take.name))
@@ -134,6 +148,7 @@ class Reader {
       after: this.#list(own.get('after'), `after of ${name}`),
       allowFailed: this.#flag(own.get('allow-failed')),
       resources: Object.fromEntries(Object.entries(resources).filter(([, value]) => value !== undefined)),
+      ...(gpus === undefined ? {} : { gpus }),
       ...(done === undefined ? {} : { done: this.#done(done) })
     }
   }
@@ -154,8 +169,33 @@ class Reader {
         this.#refuse(node, `${key} is a whole number from ${min} to ${max}`)
       return value
     }
-    const policy = { minQuorum: whole('quorum', 1, 64), maxErrorResults: whole('attempts', 1, 64), priority: whole('priority', -1_000_000, 1_000_000) }
+    const policy = {
+      minQuorum: whole('quorum', 1, 64),
+      maxErrorResults: whole('attempts', 1, 64),
+      priority: whole('priority', -1_000_000, 1_000_000),
+      tags: this.#tags(file.get('tags')),
+      compare: this.#compare(file.get('compare'))
+    }
     return Object.fromEntries(Object.entries(policy).filter(([, value]) => value !== undefined))
+  }
+
+  #tags(node: Node | undefined): readonly string[] | undefined {
+    if (node === undefined) return undefined
+    const tags = this.#list(node, 'tags')
+    const wrong = tags.find((tag) => !isTag(tag))
+    if (wrong !== undefined) this.#refuse(node, `${JSON.stringify(wrong)} is no tag: letters, digits and . _ : = / -, 63 at most`)
+    return [...new Set(tags)].sort()
+  }
+
+  #compare(node: Node | undefined): TaskPolicy['compare'] | undefined {
+    if (node === undefined) return undefined
+    return this.#tried(node, () => ({ kind: 'tolerance', rules: parseRules(this.#list(node, 'compare')) }))
+  }
+
+  #labels(node: Node | undefined): Readonly<Record<string, string>> {
+    const labels = this.#texts(node, 'labels')
+    if (node !== undefined) this.#tried(node, () => labelsOf(labels))
+    return labels
   }
 
   /** A text is a shell's line. */
