@@ -71,7 +71,7 @@ const VERBS = [
   'quota'
 ]
 const SUBVERBS = [
-  ...['join', 'start', 'status', 'pause', 'resume', 'stop'].map((verb) => ['node', verb]),
+  ...['join', 'start', 'status', 'doctor', 'pause', 'resume', 'stop'].map((verb) => ['node', verb]),
   ...['init', 'start', 'status', 'stop'].map((verb) => ['relay', verb]),
   ...['import', 'list'].map((verb) => ['image', verb]),
   ...['submit', 'rescue'].map((verb) => ['dag', verb]),

@@ -29,6 +29,7 @@ const VERBS: readonly Entry[] = [
       { name: 'join', summary: "make a node for an invite's project", load: () => import('./commands/node-join.ts') },
       { name: 'start', summary: 'run a node', load: () => import('./commands/node-start.ts') },
       { name: 'status', summary: 'what a running node does', load: () => import('./commands/node-status.ts') },
+      { name: 'doctor', summary: "what the node's network is, what works, and what to do", load: () => import('./commands/node-doctor.ts') },
       { name: 'pause', summary: 'take no more tasks until resumed', load: () => import('./commands/node-pause.ts') },
       { name: 'resume', summary: 'take tasks again', load: () => import('./commands/node-resume.ts') },
       { name: 'stop', summary: 'finish what runs, then stop the node', load: () => import('./commands/node-stop.ts') }

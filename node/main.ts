@@ -29,6 +29,7 @@ import { NodeService } from './service.ts'
 import type { NodeSettings } from './settings.ts'
 
 export { NodeError } from './errors.ts'
+export { examine } from './live/doctor.ts'
 export type { NodeSettings } from './settings.ts'
 
 export const AGENT = 'talko/0.1.0'

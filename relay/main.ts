@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import type { PeerIdString } from '#protocol/ids'
 import { isPrivateAddress } from '#protocol/peer/addresses'
 import { createHost } from '#protocol/peer/live/host'
+import { serveReach } from '#protocol/reach/live/serve'
 import type { RelayCounts } from '#protocol/relay/accounts'
 import { DEFAULT_RELAY_LIMITS, type RelayLimits } from '#protocol/relay/limits'
 import { openDoor } from './live/door.ts'
@@ -65,6 +66,7 @@ export async function startRelay({ dir: given, logger = SILENT }: { readonly dir
     dht: { bootstrap, serve: true, allowPrivate: [...listen, ...bootstrap].some(isPrivateAddress) && announce.length === 0 }
   })
   opened.defer(() => host.stop())
+  opened.defer(await serveReach(host, portOf(host.addresses()[0] ?? '')))
   const status = (): RelayStatus => ({ peerId: signer.peerId, addresses: host.addresses(), limits, ...(host.relayed() as RelayCounts) })
   opened.defer(await openDoor(dir, status))
   let told = 0
@@ -92,4 +94,9 @@ export async function startRelay({ dir: given, logger = SILENT }: { readonly dir
     },
     stopped: done.promise
   }
+}
+
+/** UDP is answered at the port of the first address. */
+function portOf(address: string): number {
+  return Number(/\/tcp\/(\d+)/.exec(address)?.[1] ?? 0)
 }

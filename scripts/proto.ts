@@ -11,7 +11,8 @@ const sources = [
   'protocol/live/live.proto',
   'protocol/owner/owner.proto',
   'protocol/relay/relay.proto',
-  'protocol/sources/sources.proto'
+  'protocol/sources/sources.proto',
+  'protocol/reach/reach.proto'
 ]
 const bin = (name: string): string => join('node_modules', '.bin', name)
 

@@ -13,7 +13,7 @@ import { initNode } from '#node/main'
 import { initProject } from '#project-server/main'
 import { initRelay } from '#relay/main'
 import { startProgram, type TestProcess } from '../support/process.ts'
-import { assertDone, type Said, TalkoShell } from '../support/talko.ts'
+import { assertDone, type Said, TalkoShell, talko } from '../support/talko.ts'
 import { until } from '../support/until.ts'
 import { Internet, type Place, STANDINGS, whyNot } from './internet.ts'
 
@@ -74,7 +74,8 @@ describe('a project behind a router and its volunteers', { timeout: 240_000, ski
     for (const name of RELAYS) {
       const place = internet.place(name, 'public')
       places.set(name, place)
-      const listen = [`/ip4/${place.address}/tcp/443`]
+      // One of them speaks as the web does.
+      const listen = [`/ip4/${place.address}/tcp/443${name === 'relay3' ? '/ws' : ''}`]
       await initRelay(join(dir, name), { listen, bootstrap: [...bootstrap], limits: { circuitBytesMax: CIRCUIT_BYTES_MAX } })
       const relay = await start('relay', name, place)
       relays.set(name, relay)
@@ -87,7 +88,8 @@ describe('a project behind a router and its volunteers', { timeout: 240_000, ski
     ;({ id: project } = await initProject(join(dir, 'project'), { name: 'test', owners: [peerId], listen: ['/ip4/0.0.0.0/tcp/4600'], relays: bootstrap }))
     await start('server', 'project', home)
     assertDone(await asOwner('use', formatInvite({ project, addresses: [], bootstrap })))
-    await Promise.all(STANDINGS.map((standing) => enrol(standing, internet.place(standing, standing))))
+    for (const standing of STANDINGS) places.set(standing, internet.place(standing, standing))
+    await Promise.all(STANDINGS.map((standing) => enrol(standing, places.get(standing) as Place)))
     await until('all nodes to be welcomed', async () => (await online()).length === STANDINGS.length)
   })
   after(async () => {
@@ -153,5 +155,27 @@ describe('a project behind a router and its volunteers', { timeout: 240_000, ski
     }
     console.log(`blocks went directly from ${ways.join(', ')}; relayed between all others`)
     for (const to of STANDINGS) if (to !== 'public' && to !== 'web-only') assert.ok(ways.includes(`public to ${to}`), `public to ${to} went through a relay`)
+  })
+
+  it('N10: each of them is told what its network is, and that nothing has to be done', async () => {
+    const told = await Promise.all(
+      STANDINGS.map(async (standing) => {
+        const said = await talko(['node', 'doctor', join(dir, standing), '-o', 'json'], { within: places.get(standing)?.within ?? [] })
+        assertDone(said)
+        const { nat, udp, inbound, reached } = JSON.parse(said.out)
+        assert.equal(reached, true)
+        return [standing, { nat, udp, inbound }]
+      })
+    )
+    assert.deepEqual(Object.fromEntries(told), {
+      public: { nat: 'public', udp: true, inbound: true },
+      firewall: { nat: 'firewall', udp: true, inbound: false },
+      cone: { nat: 'cone', udp: true, inbound: false },
+      symmetric: { nat: 'symmetric', udp: true, inbound: false },
+      carrier: { nat: 'cone', udp: true, inbound: false },
+      'tcp-only': { nat: 'unknown', udp: false, inbound: false },
+      'web-only': { nat: 'unknown', udp: false, inbound: false },
+      far: { nat: 'cone', udp: true, inbound: false }
+    })
   })
 })
