@@ -21,6 +21,7 @@ import type { AgentEvent, Effect, OfferedLease } from './agent/events.ts'
 import { type CallEvent, type CallState, FIRST_CALL, step } from './calling.ts'
 import { NodeError } from './errors.ts'
 import { checkLeases } from './leases.ts'
+import { LAN_EVERY } from './policy.ts'
 import type { Clock, Logger, Random } from './ports.ts'
 
 export interface ConnectionOptions {
@@ -30,6 +31,8 @@ export interface ConnectionOptions {
   readonly relays?: readonly string[]
   /** The last signed record of the project that came here. */
   readonly known?: () => Uint8Array | undefined
+  /** Asks for the project in this machine's own network. */
+  readonly onLan?: (signal: AbortSignal) => Promise<Uint8Array | undefined>
   /** Look the project up in the DHT when no pinned address answers. */
   readonly lookUp: boolean
   readonly name: string
@@ -264,10 +267,11 @@ export class Connection implements FrameListener {
         await host.connect(project, addresses, signal)
         return
       } catch (error) {
-        if (!lookUp) throw error
         missed = error
       }
     }
+    if (await this.#reachOnLan(signal)) return
+    if (!lookUp) throw missed
     const bytes = await host.findRecord(project, signal)
     if (bytes === undefined)
       throw missed ?? new HostError('unreachable', `nobody in the DHT knows project ${project}; check its id, or give an address with the invite`)
@@ -277,6 +281,24 @@ export class Connection implements FrameListener {
     } catch (error) {
       if (error instanceof RecordError) throw new HostError('unreachable', `the project's record in the DHT cannot be used: ${error.message}`, { cause: error })
       throw error
+    }
+  }
+
+  /** A project whose address has changed is found where all are neighbours. */
+  async #reachOnLan(signal: AbortSignal): Promise<boolean> {
+    const { project, onLan } = this.#options
+    // It takes a second, in which a project that was only restarted is not called.
+    const { failures } = this.#state.at === 'calling' ? this.#state : { failures: 0 }
+    const bytes = failures % LAN_EVERY === LAN_EVERY - 1 ? await onLan?.(signal) : undefined
+    if (bytes === undefined) return false
+    try {
+      const { coordinators } = verifyRecord(bytes, { project, nowMs: this.#ports.clock.nowMs() })
+      const addresses = coordinators.flatMap(({ addresses: all }) => all)
+      await this.#ports.host.connect(project, addresses, signal)
+      return true
+    } catch {
+      signal.throwIfAborted()
+      return false
     }
   }
 

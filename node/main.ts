@@ -5,6 +5,7 @@ import { openContentStore } from '#protocol/content/live/store'
 import { serveContent } from '#protocol/content/serve'
 import type { Ownership } from '#protocol/control/owner'
 import type { PeerIdString } from '#protocol/ids'
+import { findOnLan } from '#protocol/lan/live/lan'
 import { isPrivateAddress } from '#protocol/peer/addresses'
 import { createHost } from '#protocol/peer/live/host'
 import type { RelayState } from '#protocol/peer/live/reservations'
@@ -133,6 +134,7 @@ export async function startNode({ dir: given, executors, logger = SILENT }: Star
       addresses: settings.addresses,
       relays: bootstrap,
       known: () => record.bytes,
+      onLan: (signal) => findOnLan(settings.project, signal),
       lookUp: bootstrap.length > 0,
       name: settings.name,
       agent: AGENT,

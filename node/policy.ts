@@ -25,6 +25,8 @@ export const FETCH_TRIES_MAX = 5
 export const FETCH_RETRY_MS = 500
 /** How often a content store without room is tried again for what an earlier life left. */
 export const FULL_RETRY_MS = 5_000
+/** Of so many calls that fail in a row the last one asks in the local network too. */
+export const LAN_EVERY = 4
 /** Of other nodes that have a tree, so many are asked. */
 export const PEERS_PER_ROOT = 2
 /** For the project to say who they are, and for one of them to be reached, the second of two relays included. */

@@ -37,6 +37,7 @@ export interface ServiceOptions {
   readonly addresses: readonly string[]
   readonly relays?: readonly string[]
   readonly known?: () => Uint8Array | undefined
+  readonly onLan?: (signal: AbortSignal) => Promise<Uint8Array | undefined>
   readonly lookUp: boolean
   readonly name: string
   readonly agent: string

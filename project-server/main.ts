@@ -4,6 +4,7 @@ import { ContentError } from '#protocol/content/content'
 import { openContentStore } from '#protocol/content/live/store'
 import { serveContent } from '#protocol/content/serve'
 import type { PeerIdString } from '#protocol/ids'
+import { serveLan } from '#protocol/lan/live/lan'
 import { isPrivateAddress } from '#protocol/peer/addresses'
 import { HostError } from '#protocol/peer/host'
 import { createHost } from '#protocol/peer/live/host'
@@ -221,6 +222,7 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
   // What the last server left to be done is taken up at once.
   committer.apply({ kind: 'tick' })
   const stopTicks = every(clock, TICK_MS, () => committer.apply({ kind: 'tick' }))
+  const stopLan = serveLan(project, () => signedRecord({ host, signer, clock }, epoch, 'lan'))
   const stopRecord = dht === undefined ? () => undefined : publishRecord({ host, signer, clock, logger }, epoch)
   const resources = opened.move()
   logger.info({ project, epoch, addresses: host.addresses() }, 'the project server serves')
@@ -230,6 +232,7 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
     stopping ??= (async () => {
       stopTicks()
       stopRecord()
+      stopLan()
       owners.stop()
       control.stop()
       await Promise.all([pulls.stop(), comparisons.stop(), completions.stop(), rechecks.stop()])

@@ -14,11 +14,15 @@ export interface RecordPorts {
   readonly logger: Logger
 }
 
-/** Where the project is now. */
-export function signedRecord({ host, signer, clock }: Pick<RecordPorts, 'host' | 'signer' | 'clock'>, epoch: number): Uint8Array {
+/** Where the project is now; with the addresses of its own network for those who ask there. */
+export function signedRecord(
+  { host, signer, clock }: Pick<RecordPorts, 'host' | 'signer' | 'clock'>,
+  epoch: number,
+  where: 'world' | 'lan' = 'world'
+): Uint8Array {
   const nowMs = clock.nowMs()
   // There are at most so many in a record, and those of its own network help nobody elsewhere.
-  const all = host.addresses().filter((address) => !isPrivateAddress(address))
+  const all = host.addresses().filter((address) => isPrivateAddress(address) === (where === 'lan'))
   const addresses = (all.length > 0 ? all : host.addresses()).slice(0, ADDRESSES_MAX)
   const coordinators = [{ peer: signer.peerId, addresses }]
   return signRecord(signer, { v: 1, project: signer.peerId, sequence: nowMs, epoch, coordinators, issuedAtMs: nowMs, expiresAtMs: nowMs + RECORD_VALID_MS })

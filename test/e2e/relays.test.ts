@@ -95,4 +95,8 @@ describe('a project that is found and reached through three relays', { timeout: 
     assert.equal(status, 'ready', JSON.stringify(tasks))
     assertDone(await owner.run('run', '-W', '--engine', 'process', '--cpus', '0.25', '--quorum', '1', '--node', 'after-three', '--', 'true'))
   })
+
+  it('is found in its own network by a node that knows an address which it does not have any more', async () => {
+    await enrol('neighbour', [`/ip4/127.0.0.1/tcp/${await freePort()}`])
+  })
 })
