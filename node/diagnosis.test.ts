@@ -32,6 +32,9 @@ describe('what a node is told of its network', () => {
     assert.equal(nat({ relays: [relay()] }), 'unknown')
     assert.equal(nat({ relays: [] }), 'unknown')
     assert.equal(nat({ own: ['5.5.5.7'] }), 'firewall')
+    const near = relay(undefined, { seen: { address: '192.168.1.2', open: false, nowMs: 1_000 } })
+    assert.equal(nat({ relays: [near] }), 'unknown')
+    assert.deepEqual(faults({ relays: [near] }), [])
     assert.equal(nat({ own: ['5.5.5.7'], relays: [relay(undefined, { seen: { address: '5.5.5.7', open: true, nowMs: 1 } })] }), 'public')
   })
   it('names what is wrong, and what to do about all of it', () => {

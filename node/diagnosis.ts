@@ -1,4 +1,5 @@
 /** From what was found out about a node's network and machine to what it means and what to do. Pure. */
+import { isPrivateAddress } from '#protocol/peer/addresses'
 
 export type Nat = 'public' | 'firewall' | 'cone' | 'symmetric' | 'unknown'
 
@@ -51,14 +52,16 @@ export function diagnose(facts: Facts): Diagnosis {
   const { direct, relays, engines } = facts
   const seen = relays.flatMap((relay) => (relay.seen === undefined ? [] : [relay.seen]))
   const udps = relays.flatMap(({ udp }) => (udp === undefined ? [] : [udp]))
-  const inbound = seen.length === 0 ? undefined : seen.some(({ open }) => open)
+  // A relay of one's own network sees nothing of what stands before it.
+  const outside = seen.filter(({ address }) => !isPrivateAddress(`/${address.includes(':') ? 'ip6' : 'ip4'}/${address}/`))
+  const inbound = outside.length === 0 ? undefined : outside.some(({ open }) => open)
   const udp = seen.length === 0 ? undefined : udps.length > 0
-  const nat = natOf(facts, seen, udps, inbound)
+  const nat = natOf(facts, outside, udps, inbound)
   const viaRelay = relays.filter(({ project }) => project).length
   const works = direct.filter(({ trouble }) => trouble === undefined)
   const reached = works.length > 0 || viaRelay > 0
   const findings: Finding[] = [
-    network(nat, seen[0]?.address),
+    network(nat, outside[0]?.address, seen.length > 0),
     ...(inbound === undefined ? [] : [inboundOf(inbound, nat)]),
     ...(udp === undefined ? [] : [udpOf(udp)]),
     ...projectOf({ works: works.length, direct, viaRelay, relays: relays.length }),
@@ -86,9 +89,10 @@ const NETWORKS: Readonly<Record<Nat, string>> = {
   unknown: 'cannot be told'
 }
 
-function network(nat: Nat, outside: string | undefined): Finding {
+function network(nat: Nat, outside: string | undefined, near: boolean): Finding {
   const says = `${NETWORKS[nat]}${outside === undefined ? '' : `; seen from outside as ${outside}`}`
   if (outside !== undefined) return { what: 'network', state: 'ok', says, todo: '' }
+  if (near) return { what: 'network', state: 'ok', says: 'the relays are in this network too, and see nothing from outside', todo: '' }
   return { what: 'network', state: 'note', says, todo: 'no relay was there to look: ask the owner for an invite that names relays (talko invite)' }
 }
 
