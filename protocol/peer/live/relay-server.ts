@@ -3,7 +3,7 @@
  * libp2p's own server keeps all that a slow receiver does not take in memory, and counts nothing; this one stops reading from
  * the sender instead, and keeps the book of protocol/relay/accounts.ts.
  */
-import type { Connection, Libp2p, Stream, StreamMessageEvent } from '@libp2p/interface'
+import type { Connection, Libp2p, PeerId, Stream, StreamMessageEvent } from '@libp2p/interface'
 import { peerIdFromMultihash } from '@libp2p/peer-id'
 import { type LengthPrefixedStream, lpStream } from '@libp2p/utils'
 import * as Digest from 'multiformats/hashes/digest'
@@ -110,7 +110,7 @@ class Relay {
       await answer(messages, { status: STATUS.malformed }, signal)
       return
     }
-    const circuit = accounts.open(connection.remotePeer.toString(), to, Date.now())
+    const circuit = accounts.open(connection.remotePeer.toString(), to.toString(), Date.now())
     if (typeof circuit === 'string') {
       await answer(messages, { status: REFUSALS[circuit] }, signal)
       return
@@ -130,8 +130,8 @@ class Relay {
   }
 
   /** The stream to the peer that is called; undefined when it cannot be reached or does not take the call. */
-  async #call(to: string, caller: Connection, signal: AbortSignal): Promise<Stream | undefined> {
-    const connection = this.#libp2p.getConnections().find(({ remotePeer, status }) => status === 'open' && remotePeer.toString() === to)
+  async #call(to: PeerId, caller: Connection, signal: AbortSignal): Promise<Stream | undefined> {
+    const connection = this.#libp2p.getConnections(to).find(({ status }) => status === 'open')
     if (connection === undefined) return undefined
     let stream: Stream | undefined
     try {
@@ -231,9 +231,9 @@ async function answer(messages: Messages, hop: Hop, signal: AbortSignal): Promis
   await messages.unwrap().close({ signal })
 }
 
-function peerOf(id: Uint8Array): string | undefined {
+function peerOf(id: Uint8Array): PeerId | undefined {
   try {
-    return peerIdFromMultihash(Digest.decode(id)).toString()
+    return peerIdFromMultihash(Digest.decode(id))
   } catch {
     return undefined
   }
