@@ -15,7 +15,7 @@ import { createHost } from '#protocol/peer/live/host'
 import { generateIdentity } from '#protocol/signing/keys'
 import type { Asked, Told } from './connections-nodes.ts'
 import { type BenchContext, type BenchLine, benchLine, quantile } from './runner.ts'
-import { cpuSeconds, startServer } from './system.ts'
+import { cpuSeconds, type Server, startServer } from './system.ts'
 
 const NODES = 2_000
 const IDLE_MS = 20_000
@@ -76,21 +76,29 @@ async function measure(context: BenchContext, kind: Exclude<Asked, number>): Pro
       return told
     }
     await ask(NODES)
-    const probe = await Probe.start(server.project, server.address)
-    const calmMs = await probe.roundTrips()
+    const calmMs = await roundTrips(server)
     const before = memoryOf(server.pid)
     const told = await ask(kind)
     await passing(SETTLE_MS)
     const bytes = (memoryOf(server.pid) - before) / NODES
     const cpu = cpuSeconds(server.pid)
     const from = performance.now()
-    const [busyMs] = await Promise.all([probe.roundTrips(), passing(IDLE_MS)])
+    const [busyMs] = await Promise.all([roundTrips(server), passing(IDLE_MS)])
     const share = (cpuSeconds(server.pid) - cpu) / ((performance.now() - from) / 1000)
-    await probe.stop()
     return { seconds: told === 'made' ? 0 : told.seconds, bytes, share, calmMs, busyMs }
   } finally {
     nodes?.kill('SIGKILL')
     await server.stop()
+  }
+}
+
+/** Milliseconds of each, of one that calls now and leaves afterwards. */
+async function roundTrips({ project, address }: Server): Promise<number[]> {
+  const probe = await Probe.start(project, address)
+  try {
+    return await probe.roundTrips()
+  } finally {
+    await probe.stop()
   }
 }
 
