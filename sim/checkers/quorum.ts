@@ -2,6 +2,7 @@
  * The rules of a quorum once more, from the policy's description and not from the validator: what must have become of a task
  * whose replicas are as its record says. Simple before fast; it sees records only.
  */
+import type { ReplicaRecord, TaskRecord } from '#project-server/coordinator/task-records'
 import type { TaskPolicy } from '#protocol/bundle/policy'
 
 export interface ReplicaSeen {
@@ -19,6 +20,32 @@ export interface ReplicaSeen {
 }
 
 export type Prediction = { readonly kind: 'open' } | { readonly kind: 'decided'; readonly vote: string } | { readonly kind: 'failed'; readonly code: string }
+
+/** What a record says and what the rules make of its replicas, where they differ; undefined where not. For policies that compare by bytes, and tasks that are not decided yet or just now. */
+export function disagreement(
+  { id, state, decision, failure, replicas }: TaskRecord,
+  policy: TaskPolicy,
+  networkOf: (node: string) => string
+): string | undefined {
+  if (state === 'created' || state === 'killed') return undefined
+  const wanted = predict(seenOf(replicas, networkOf), policy)
+  const is = decision !== null ? `decided ${decision.vote}` : state === 'failed' ? `failed ${failure?.code}` : 'open'
+  const should = wanted.kind === 'decided' ? `decided ${wanted.vote}` : wanted.kind === 'failed' ? `failed ${wanted.code}` : 'open'
+  return is === should ? undefined : `${id} is ${is} and should be ${should}: ${JSON.stringify(replicas)}`
+}
+
+export function seenOf(replicas: readonly ReplicaRecord[], networkOf: (node: string) => string): ReplicaSeen[] {
+  return replicas.map(({ node, state, vote, fault, copy, standing }) => ({
+    node,
+    state,
+    vote: fault?.class === 'banned' ? null : vote,
+    fault: fault?.class ?? null,
+    copy,
+    network: networkOf(node),
+    row: standing.row,
+    alone: standing.alone
+  }))
+}
 
 /** Two nodes that find the input at fault are believed. */
 const INPUT_FAULTS = 2

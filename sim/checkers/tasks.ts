@@ -18,7 +18,7 @@ import { areNear, idOf, readCommand, truths } from '../protocol/truth.ts'
 import type { Sometimes } from '../sometimes.ts'
 import type { MemoryStore } from '../store.ts'
 import type { Complaints } from './complaints.ts'
-import { allows, type Prediction, predict, type ReplicaSeen } from './quorum.ts'
+import { allows, disagreement, type Prediction, type ReplicaSeen, seenOf } from './quorum.ts'
 import { type Runs, voteFor } from './runs.ts'
 
 const TERMINAL: readonly string[] = ['ready', 'failed', 'killed']
@@ -344,26 +344,13 @@ export class Tasks {
   /** [3, 8] The second model says the same. */
   #quorum(task: TaskRecord): void {
     if (task.state === 'created' || task.state === 'killed') return
-    const seen = task.replicas.map(({ node, state, vote, fault, copy, standing }) => ({
-      node,
-      state,
-      vote: fault?.class === 'banned' ? null : vote,
-      fault: fault?.class ?? null,
-      copy,
-      network: this.#networkOf(node),
-      row: standing.row,
-      alone: standing.alone
-    }))
-    const { decision, failure, state } = task
     const policy = this.#policyOf(task.id)
-    if (policy.compare !== null) {
-      this.#compared(task, seen, policy)
-      return
+    const networkOf = (node: PeerIdString): string => this.#networkOf(node)
+    if (policy.compare !== null) this.#compared(task, seenOf(task.replicas, networkOf), policy)
+    else {
+      const wrong = disagreement(task, policy, networkOf)
+      this.#ports.complaints.expect(wrong === undefined, () => wrong ?? '')
     }
-    const wanted = predict(seen, policy)
-    const is = decision !== null ? `decided ${decision.vote}` : state === 'failed' ? `failed ${failure?.code}` : 'open'
-    const should = wanted.kind === 'decided' ? `decided ${wanted.vote}` : wanted.kind === 'failed' ? `failed ${wanted.code}` : 'open'
-    this.#ports.complaints.expect(is === should, () => `${task.id} is ${is} and should be ${should}: ${JSON.stringify(task.replicas)}`)
   }
 
   /** [3, 8] The same where outputs are compared. */

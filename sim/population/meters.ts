@@ -13,6 +13,8 @@ export interface Totals {
   submitted: number
   /** Tasks that the coordinator would not take, counted each time. */
   refused: number
+  /** Tasks of which the second model said at every commit what became of them. */
+  checked: number
   /** Tasks decided and held; those whose canonical answer is wrong; tasks that failed. */
   ready: number
   wrong: number
@@ -55,6 +57,7 @@ export function noTotals(): Totals {
     changedBytes: 0,
     submitted: 0,
     refused: 0,
+    checked: 0,
     ready: 0,
     wrong: 0,
     failed: 0,

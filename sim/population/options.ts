@@ -26,6 +26,8 @@ export interface WorldOptions {
   readonly keeps: boolean
   /** When the coordinator is not there, in order and apart. What it knew is durable; hosts go on with what they hold. */
   readonly outages: readonly Outage[]
+  /** Every task is held against a second model of the rules, at every commit: takes half as long again. */
+  readonly check?: boolean
 }
 
 export interface Outage {

@@ -150,6 +150,7 @@ const fields = record({
   seed: optional(whole(0, Number.MAX_SAFE_INTEGER), 1),
   trace: optional<string | null>(text, null),
   outages: optional(list(outage, EVENTS_MAX), []),
+  check: optional(flag, false),
   variants: optional(list(variant, VARIANTS_MAX), []),
   answer: optional(text, ''),
   population: optional(population, readYaml(EMPTY, population)),
@@ -251,7 +252,8 @@ export function scenarioOf(written: Written, trace: Trace | null): Scenario {
     sampleMs: clock.sample,
     closes: population.closes,
     keeps: population.keeps,
-    outages: written.outages.map(({ at, for: forMs }) => ({ fromMs: at, forMs }))
+    outages: written.outages.map(({ at, for: forMs }) => ({ fromMs: at, forMs })),
+    check: written.check
   }
   return { name, question, answer, options }
 }

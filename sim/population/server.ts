@@ -11,6 +11,7 @@ import { batchIdOf, batchNumberOf } from './batch-ids.ts'
 import { Times, type Totals } from './meters.ts'
 import type { WorldOptions } from './options.ts'
 import { needsRegistry, registryOf } from './registry.ts'
+import { SecondModel } from './second-model.ts'
 import { Owner } from './workload.ts'
 
 /** Signatures are the shell's business; here all are alike. */
@@ -27,13 +28,15 @@ export class Server {
   #second = 0x9e3779b9
   readonly #coordinator: Coordinator
   readonly #totals: Totals
+  readonly #model: SecondModel | null
   /** Latest record of each batch that is not over. */
   readonly #records = new Map<number, Uint8Array>()
   /** By task, the wrong answers that were accepted. */
   readonly #wrong = new Map<string, string>()
 
-  constructor({ policy, workload }: Pick<WorldOptions, 'policy' | 'workload'>, random: Random, totals: Totals) {
+  constructor({ policy, workload, check }: Pick<WorldOptions, 'policy' | 'workload' | 'check'>, random: Random, totals: Totals) {
     this.#totals = totals
+    this.#model = check === true ? new SecondModel() : null
     this.owner = new Owner(workload, random)
     this.#coordinator = new Coordinator({ project: 'the-project', epoch: 1, policy: { ...policy, restartGraceMs: 0 }, signer: { sign: () => SIGNATURE } })
   }
@@ -89,6 +92,10 @@ export class Server {
     const { changes, effects, unsigned } = this.#coordinator.take()
     this.#totals.commits++
     this.#totals.changes += changes.length
+    if (this.#model !== null) {
+      this.#model.committed(changes)
+      this.#totals.checked = this.#model.ended
+    }
     const over: number[] = []
     for (const { key, value } of changes) {
       this.#totals.changedBytes += key.length + (value?.length ?? 0)

@@ -43,6 +43,7 @@ function linesOfRun(report: Report, { commit, node }: Study): readonly string[] 
     `replicas    ${totals.leased} leased, ${(totals.leased / Math.max(1, totals.ready)).toFixed(2)} for each task; ${totals.reported} reported, ${totals.errors} failed, ${totals.cancelled} taken back`,
     `wasted      ${wasted.map(({ name, share }) => `${(100 * share).toFixed(1)} % ${name}`).join(', ') || 'nothing'}`,
     `wrong       ${per(totals.reportedWrong, totals.reported)} of the results, ${totals.wrong} accepted (${per(totals.wrong, totals.ready)})`,
+    ...(totals.checked > 0 ? [`checked     ${totals.checked} tasks to their end by a second model of the rules, at every commit; it agreed`] : []),
     `coordinator ${totals.applied} events, ${totals.commits} commits of ${(totals.changedBytes / 1e6).toFixed(0)} MB`,
     `moved       ${(totals.movedBytes / 1e12).toFixed(2)} TB`,
     `repeat      seed ${seed}, hash ${hash}, commit ${commit}, Node ${node}`
