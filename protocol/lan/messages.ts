@@ -3,6 +3,7 @@
  * with its signed record. The question is padded to what an answer takes at most, so nobody is made to send more than it got.
  */
 import type { PeerIdString } from '../ids.ts'
+import { isPrivateAddress } from '../peer/addresses.ts'
 
 /** Organisation-local scope (RFC 2365), and a port of our own. */
 export const LAN_GROUP = '239.192.84.75'
@@ -18,6 +19,11 @@ export function lanAsk(project: PeerIdString, id: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(LAN_BYTES_MAX)
   bytes.set(Buffer.concat([MARK, id.subarray(0, ID_BYTES), Buffer.from(`${project} `)]))
   return bytes
+}
+
+/** Whether who asks from there is answered: a neighbour, at a port that can be sent to, which port 0 is not. */
+export function isLanAsker(address: string, port: number): boolean {
+  return port > 0 && isPrivateAddress(`/ip4/${address}/`)
 }
 
 /** What is answered to a question for `project`; undefined for what is none, for another project's, and when the record is too long. */

@@ -13,6 +13,7 @@ it('says over UDP where a question came from, to who asked, in no more bytes', (
   assert.equal(udpSeen(answer, other), undefined)
   assert.equal(udpAnswer(udpAsk(id).subarray(1), '5.5.5.5', 1), undefined)
   assert.equal(udpAnswer(new Uint8Array(UDP_BYTES), '5.5.5.5', 1), undefined)
+  assert.equal(udpAnswer(udpAsk(id), '5.5.5.5', 0), undefined)
 })
 
 it('reads questions and answers within their bounds, and throws at no bytes', () => {

@@ -36,9 +36,9 @@ export function udpAsk(id: Uint8Array): Uint8Array {
   return bytes
 }
 
-/** What is answered to a question from `address`:`port`; undefined for what is none. */
+/** What is answered to a question from `address`:`port`; undefined for what is none, or cannot be answered: UDP may come from port 0, and nothing can be sent there. */
 export function udpAnswer(ask: Uint8Array, address: string, port: number): Uint8Array | undefined {
-  if (ask.length !== UDP_BYTES || UDP_MARK.compare(ask.subarray(0, UDP_MARK.length)) !== 0) return undefined
+  if (port === 0 || ask.length !== UDP_BYTES || UDP_MARK.compare(ask.subarray(0, UDP_MARK.length)) !== 0) return undefined
   const seen = Buffer.from(`${address} ${port}`)
   const answer = Buffer.concat([ask.subarray(0, UDP_MARK.length + ID_BYTES), seen])
   return answer.length > UDP_BYTES ? undefined : answer

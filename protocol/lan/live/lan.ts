@@ -3,8 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { networkInterfaces } from 'node:os'
 import type { PeerIdString } from '../../ids.ts'
-import { isPrivateAddress } from '../../peer/addresses.ts'
-import { LAN_GROUP, LAN_PORT, lanAnswer, lanAsk, lanRecord } from '../messages.ts'
+import { isLanAsker, LAN_GROUP, LAN_PORT, lanAnswer, lanAsk, lanRecord } from '../messages.ts'
 
 /** A packet may be lost: asked so often, so far apart. */
 const ASKS = 3
@@ -22,7 +21,7 @@ export function serveLan(project: PeerIdString, record: () => Uint8Array): () =>
     const now = Math.floor(Date.now() / 1000)
     if (now !== second) answered = 0
     second = now
-    if (answered >= ANSWERS_PER_SECOND || !isPrivateAddress(`/ip4/${address}/`)) return
+    if (answered >= ANSWERS_PER_SECOND || !isLanAsker(address, port)) return
     // Its record is signed for who asks for it alone.
     if (lanAnswer(ask, project, new Uint8Array(0)) === undefined) return
     answered += 1
