@@ -44,6 +44,18 @@ describe("a relay's book", () => {
     assert.equal(relay.open('ann', 'bob', 1_000), 'no_reservation')
   })
 
+  it('leaves places at a peer that many call, however often one of them does', () => {
+    const relay = book()
+    relay.reserve('project', 'home', 0)
+    const calls = Array.from({ length: DEFAULT_RELAY_LIMITS.circuitsPerPeerMax }, () => relay.open('mallory', 'project', 0))
+    assert.equal(calls.filter((call) => typeof call === 'object').length, DEFAULT_RELAY_LIMITS.callsPerPeerMax)
+    assert.equal(calls.at(-1), 'peer_circuits_full')
+    for (let i = 0; i < 900; i += 1) opened(relay.open(`node ${i}`, 'project', 0))
+    relay.close(opened(calls[0] ?? ''), 0)
+    opened(relay.open('mallory', 'project', 0))
+    assert.equal(relay.open('mallory', 'project', 0), 'peer_circuits_full')
+  })
+
   it('ends a connection at its bytes, its time, its peers hour and its own hour', () => {
     const relay = book({ circuitBytesMax: 100, circuitMsMax: 1_000, peerBytesPerHour: 150, bytesPerHour: 400 })
     for (const peer of ['bob', 'dan', 'fay']) relay.reserve(peer, peer, 0)

@@ -12,7 +12,7 @@ export type RelayRefusal =
   | 'network_full'
   /** The peer that is called has no reservation. */
   | 'no_reservation'
-  /** So many connections are carried already, in all or for one of the two. */
+  /** So many connections are carried already, in all, for one of the two, or called for by who calls. */
   | 'circuits_full'
   | 'peer_circuits_full'
   /** So many bytes were carried in this hour, for one of the two or in all. */
@@ -58,6 +58,8 @@ interface Allowance {
 
 interface PeerAccount extends Allowance {
   circuits: number
+  /** Of them, those that it called for. */
+  calls: number
   bytes: number
 }
 
@@ -106,17 +108,20 @@ export class RelayAccounts {
 
   /** A connection to carry from one peer to another. */
   open(from: PeerIdString, to: PeerIdString, nowMs: number): Circuit | RelayRefusal {
-    const { circuitsMax, circuitsPerPeerMax, circuitMsMax, bytesPerHour, peerBytesPerHour } = this.#limits
+    const { circuitsMax, circuitsPerPeerMax, callsPerPeerMax, circuitMsMax, bytesPerHour, peerBytesPerHour } = this.#limits
     const reservation = this.#reservations.get(to)
     if (reservation === undefined || reservation.expiresAtMs <= nowMs) return this.#refuse('no_reservation')
     if (this.#circuits.size >= circuitsMax) return this.#refuse('circuits_full')
     if (leftOf(this.#all, bytesPerHour, nowMs) <= 0) return this.#refuse('bytes')
-    const ends = [this.#account(from, nowMs), this.#account(to, nowMs)]
+    const caller = this.#account(from, nowMs)
+    const ends = [caller, this.#account(to, nowMs)]
+    if (caller.calls >= callsPerPeerMax) return this.#refuse('peer_circuits_full')
     if (ends.some(({ circuits }) => circuits >= circuitsPerPeerMax)) return this.#refuse('peer_circuits_full')
     if (ends.some((account) => leftOf(account, peerBytesPerHour, nowMs) <= 0)) return this.#refuse('peer_bytes')
     const circuit = { from, to, untilMs: nowMs + circuitMsMax, bytes: 0 }
     this.#circuits.add(circuit)
     for (const account of ends) account.circuits += 1
+    caller.calls += 1
     this.#opened += 1
     return circuit
   }
@@ -146,6 +151,7 @@ export class RelayAccounts {
   close(circuit: Circuit, nowMs: number): void {
     if (!this.#circuits.delete(circuit)) return
     for (const peer of [circuit.from, circuit.to]) this.#account(peer, nowMs).circuits -= 1
+    this.#account(circuit.from, nowMs).calls -= 1
   }
 
   counts(nowMs: number): RelayCounts {
@@ -168,7 +174,7 @@ export class RelayAccounts {
     const known = this.#peers.get(peer)
     if (known !== undefined) return known
     if (this.#peers.size >= REMEMBERED_MAX + 2 * this.#circuits.size) this.#forget(nowMs)
-    const account = { circuits: 0, bytes: 0, left: this.#limits.peerBytesPerHour, atMs: nowMs }
+    const account = { circuits: 0, calls: 0, bytes: 0, left: this.#limits.peerBytesPerHour, atMs: nowMs }
     this.#peers.set(peer, account)
     return account
   }

@@ -10,6 +10,8 @@ export interface RelayLimits {
   /** Connections carried at once, in all and for each peer at either end. */
   readonly circuitsMax: number
   readonly circuitsPerPeerMax: number
+  /** Of them, those that one peer calls for: a project is called by a thousand nodes, and none of them takes the others' places. Each may cost two windows of memory. */
+  readonly callsPerPeerMax: number
   /** Of one connection: bytes both ways together, and time. Whoever needs more connects again. */
   readonly circuitBytesMax: number
   readonly circuitMsMax: number
@@ -27,6 +29,7 @@ export const DEFAULT_RELAY_LIMITS: RelayLimits = {
   reservationMs: 3_600_000,
   circuitsMax: 4_096,
   circuitsPerPeerMax: 1_024,
+  callsPerPeerMax: 64,
   circuitBytesMax: 4 * GIB,
   circuitMsMax: 4 * 3_600_000,
   peerBytesPerHour: 32 * GIB,

@@ -52,7 +52,7 @@ export async function startRelay(
 ): Promise<RelayServer> {
   const accounts = new RelayAccounts(limits, Date.now())
   const relay = new Relay(libp2p, { limits, accounts, logger, stopped })
-  const streams = limits.circuitsPerPeerMax + REQUESTS_AT_ONCE
+  const streams = limits.callsPerPeerMax + REQUESTS_AT_ONCE
   await libp2p.handle(HOP_PROTOCOL, (stream, connection) => relay.serve(stream, connection), { maxInboundStreams: streams, maxOutboundStreams: streams })
   libp2p.addEventListener('peer:disconnect', ({ detail }) => accounts.release(detail.toString()))
   return { counts: () => accounts.counts(Date.now()) }
