@@ -4,7 +4,7 @@ import type { FrameStream, Host } from '#protocol/peer/host'
 import { HostError } from '#protocol/peer/host'
 import { decodeAsk, Found, SOURCES_PROTOCOL, type Source } from '#protocol/sources/messages'
 import { Exchange } from './exchange.ts'
-import { GUESTS_MAX, PEER_IDLE_MS, TELL_AGAIN_MS, TELL_LOOK_MS } from './policy.ts'
+import { GUEST_IDLE_MS, GUEST_STREAMS_MAX, GUESTS_MAX, PEER_IDLE_MS, TELL_AGAIN_MS, TELL_LOOK_MS } from './policy.ts'
 
 const PROJECT = '12D3KooWD8APRYqjqvLY4qrgB4NxZi75BnWMJeCL87EUdFdfxNyd'
 const ANN = '12D3KooWEu9mzKK1LNTThU4Zeu2LUcdTFgnXFS7gLqxJhp7boEb5'
@@ -18,6 +18,7 @@ function world({ sources = [], gone = [], uploadPerSecond = 1_000 }: { sources?:
   const timers = new Set<{ atMs: number; call: () => void }>()
   const told: (readonly string[])[] = []
   const connected = new Set<string>()
+  const ended: string[] = []
   let now = 0
   const clock = {
     nowMs: () => now,
@@ -35,7 +36,7 @@ function world({ sources = [], gone = [], uploadPerSecond = 1_000 }: { sources?:
     },
     write: async (frame) => wrote(frame),
     close: async () => {},
-    abort() {},
+    abort: () => void ended.push(peer),
     gone: NEVER
   })
   const host: Host & { own: string[] } = {
@@ -65,7 +66,7 @@ function world({ sources = [], gone = [], uploadPerSecond = 1_000 }: { sources?:
     for (const timer of [...timers]) if (timer.atMs <= now && timers.delete(timer)) timer.call()
     await new Promise((resolve) => setImmediate(resolve))
   }
-  return { exchange, host, told, connected, pass, guest: (peer: string) => exchange.enter(streamTo(peer, '/ip4/5.5.5.5/tcp/1', [], () => {})) }
+  return { exchange, host, told, connected, ended, pass, guest: (peer: string) => exchange.enter(streamTo(peer, '/ip4/5.5.5.5/tcp/1', [], () => {})) }
 }
 
 describe('what nodes fetch from each other', () => {
@@ -89,7 +90,7 @@ describe('what nodes fetch from each other', () => {
   })
   it('is given to a few others at once, at the rate that its owner allows, and to the project at any', async () => {
     const { exchange, guest } = world({ uploadPerSecond: 1_000 })
-    const guests = Array.from({ length: GUESTS_MAX }, () => guest(ANN))
+    const guests = Array.from({ length: GUESTS_MAX }, (_, index) => guest(`node ${index}`))
     assert.ok(guests.every((one) => one !== undefined))
     assert.equal(guest(BOB), undefined)
     assert.ok(guest(PROJECT) !== undefined)
@@ -100,6 +101,36 @@ describe('what nodes fetch from each other', () => {
     assert.equal(guest(PROJECT)?.sent(1_000_000), undefined)
     assert.deepEqual(exchange.view().sent, { project: 1_000_000, direct: 1_500, relayed: 0 })
     assert.equal(world({ uploadPerSecond: 0 }).guest(ANN), undefined)
+  })
+  it('leaves room for others than the one who takes all it can, and none to those who fetch nothing', async () => {
+    const { guest, ended, pass } = world({})
+    const greedy = Array.from({ length: GUESTS_MAX }, () => guest(ANN))
+    assert.equal(greedy.filter((one) => one !== undefined).length, GUEST_STREAMS_MAX)
+    const bob = guest(BOB)
+    assert.ok(bob !== undefined)
+    await pass(GUEST_IDLE_MS - 1)
+    bob.sent(500)
+    assert.equal(ended.length, 0)
+    await pass(1)
+    assert.equal(ended.join(), new Array(GUEST_STREAMS_MAX).fill(ANN).join())
+    for (const one of greedy) one?.leave()
+    assert.ok(guest(ANN) !== undefined)
+    await pass(GUEST_IDLE_MS - 2)
+    assert.ok(!ended.includes(BOB))
+    bob.leave()
+    await pass(2)
+    assert.ok(!ended.includes(BOB))
+  })
+  it('leaves a connection over which the other node still fetches', async () => {
+    const { exchange, connected, guest, pass } = world({ sources: [at(ANN)] })
+    const found = await exchange.find(['bafy'], NEVER)
+    const ann = guest(ANN)
+    found.release()
+    await pass(PEER_IDLE_MS)
+    assert.ok(connected.has(ANN))
+    ann?.leave()
+    await pass(PEER_IDLE_MS)
+    assert.ok(!connected.has(ANN))
   })
   it('needs the project to know where a node is: it is told at once, when that changes, when it forgot, and now and then', async () => {
     const { exchange, host, told, pass } = world({})

@@ -13,6 +13,8 @@ import {
   ASK_MS_MAX,
   DIRECT_LOOK_MS,
   DIRECT_MS_MAX,
+  GUEST_IDLE_MS,
+  GUEST_STREAMS_MAX,
   GUESTS_MAX,
   PEER_CONNECT_MS_MAX,
   PEER_IDLE_MS,
@@ -73,7 +75,8 @@ export class Exchange implements Gate {
   readonly #peers = new Map<PeerIdString, { direct: boolean; bytes: number }>()
   /** Peers connected for fetches, with how many need them. */
   readonly #used = new Map<PeerIdString, number>()
-  #guests = 0
+  /** Streams over which others are served, by peer. */
+  readonly #guests = new Map<PeerIdString, number>()
   /** What may be sent before the next wait, and when that was so. */
   #allowance: { left: number; atMs: number }
   #told = ''
@@ -150,19 +153,37 @@ export class Exchange implements Gate {
       }
       return { sent, leave: NOTHING }
     }
-    if (uploadPerSecond === 0 || this.#guests >= GUESTS_MAX) return undefined
-    this.#guests += 1
+    if (uploadPerSecond === 0 || !this.#admit(stream.remotePeer)) return undefined
+    // Who asks for nothing, or reads nothing of what it asked for, keeps others from it.
+    const { clock } = this.#ports
+    const idle = (): void => stream.abort(new Error('nothing was fetched for too long'))
+    let cancel = clock.after(GUEST_IDLE_MS, idle)
     const sent = (bytes: number): Promise<void> | undefined => {
       this.#sent[way] += bytes
       const waitMs = this.#spend(bytes)
-      return waitMs === 0 ? undefined : pause(this.#ports.clock, waitMs, stream.gone)
+      cancel()
+      cancel = clock.after(waitMs + GUEST_IDLE_MS, idle)
+      return waitMs === 0 ? undefined : pause(clock, waitMs, stream.gone)
     }
     return {
       sent,
       leave: () => {
-        this.#guests -= 1
+        cancel()
+        const left = (this.#guests.get(stream.remotePeer) ?? 1) - 1
+        if (left > 0) this.#guests.set(stream.remotePeer, left)
+        else this.#guests.delete(stream.remotePeer)
       }
     }
+  }
+
+  /** Whether there is room for one more stream, of this peer and in all. */
+  #admit(peer: PeerIdString): boolean {
+    const own = this.#guests.get(peer) ?? 0
+    let all = 0
+    for (const streams of this.#guests.values()) all += streams
+    if (own >= GUEST_STREAMS_MAX || all >= GUESTS_MAX) return false
+    this.#guests.set(peer, own + 1)
+    return true
   }
 
   /** How long to wait until what was sent is within the rate; a second's worth may go at once. */
@@ -249,6 +270,8 @@ export class Exchange implements Gate {
     clock.after(PEER_IDLE_MS, () => {
       const users = (this.#used.get(peer) ?? 1) - 1
       if (users > 0) this.#used.set(peer, users)
+      // It fetches from here over the same connection.
+      else if (this.#guests.has(peer)) this.#leave(peer)
       else {
         this.#used.delete(peer)
         if (!this.#stopped) host.disconnect(peer).catch(NOTHING)

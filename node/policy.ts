@@ -39,6 +39,9 @@ export const DIRECT_LOOK_MS = 50
 export const PEER_IDLE_MS = 30_000
 /** Streams over which other nodes are served at once. */
 export const GUESTS_MAX = 16
+/** Of them, those of one other node, and how long one may pass without a byte: a frame of a MiB on a slow line. */
+export const GUEST_STREAMS_MAX = 8
+export const GUEST_IDLE_MS = 120_000
 /** Bytes a second for other nodes when the node's settings say nothing: a volunteer's line has 50 Mbit/s up and something else to do. */
 export const UPLOAD_PER_SECOND = 2 * 1024 ** 2
 /** Other nodes shown in the status. */
