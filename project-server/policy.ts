@@ -104,13 +104,15 @@ export const COMPARED_BYTES_KEPT_MAX = 64 * 1024 ** 3
 /** A transfer that brings nothing for so long is given up. */
 export const PULL_SILENCE_MS_MAX = 60_000
 
-/** Questions of one node about who has what: each task that fetches something asks once. */
-export const ASKS: Rate = { perSecond: 50, burst: 500 }
+/** Trees about which one node asks: each task that fetches something asks once, for all it lacks. */
+export const ASKS: Rate = { perSecond: 200, burst: 2_000 }
 export const SOURCE_STREAMS_MAX = 32
 /** Nodes whose addresses are remembered. */
 export const SOURCE_PLACES_MAX = 100_000
 /** Nodes named for one tree: two are used, others are for those that cannot be reached. */
 export const SOURCES_PER_ROOT = 4
+/** Holders of one tree that are looked at for them: ten thousand that said no address would hold up everybody. */
+export const SOURCES_LOOKED_MAX = 64
 
 /** A node whose connection was cut in the middle of a transfer, by a relay for one, has so long to be back; it calls again after at most five seconds. */
 export const BACK_MS_MAX = 15_000

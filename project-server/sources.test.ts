@@ -19,7 +19,7 @@ async function world(holders: Readonly<Record<string, readonly string[]>>) {
         serve = handler
       }
     },
-    coordinator: { isOnline: (node) => node !== CID, holdersOf: (root) => holders[root] ?? [] },
+    coordinator: { isOnline: (node) => node !== CID, holdersOf: (root, _draw, max) => (holders[root] ?? []).slice(0, max) },
     clock: { nowMs: () => 0 },
     random: { bytes: (count) => new Uint8Array(count) },
     record: () => Uint8Array.of(7)
@@ -70,8 +70,21 @@ describe('telling nodes where others are', () => {
     assert.equal(await ask(CID, OPEN, { roots: ['data'] }), undefined)
     assert.equal(await ask(BOB, OPEN, Uint8Array.of(255)), undefined)
     const answers = []
-    for (let i = 0; i < 2_000; i += 1) answers.push(await ask(BOB, OPEN, { roots: ['data'] }))
+    for (let i = 0; i < 2_001; i += 1) answers.push(await ask(BOB, OPEN, { roots: ['data'] }))
     assert.ok(answers.includes(undefined))
     assert.notEqual(await ask(ANN, OPEN, {}), undefined)
+  })
+  it('looks for no more trees for one node in a second however it asks, and at few of their holders', async () => {
+    let looked = 0
+    const holders = Array.from({ length: 10_000 }, (_, index) => `silent ${index}`)
+    const data = {
+      data: new Proxy(holders, { get: (list, key) => (typeof key === 'string' && /^\d+$/.test(key) ? ++looked && list[Number(key)] : Reflect.get(list, key)) })
+    }
+    const ask = await world(data)
+    const roots = new Array(256).fill('data')
+    let answered = 0
+    for (let i = 0; i < 100; i += 1) answered += (await ask(BOB, OPEN, { roots })) === undefined ? 0 : 1
+    assert.equal(answered, 7)
+    assert.ok(looked > 0 && looked <= 7 * 256 * 64, `${looked} were looked at`)
   })
 })

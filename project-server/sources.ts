@@ -6,7 +6,7 @@ import type { PeerIdString } from '#protocol/ids'
 import { isPrivateAddress, isRelayed, networkOf } from '#protocol/peer/addresses'
 import type { FrameStream, Host } from '#protocol/peer/host'
 import { type Ask, decodeAsk, Found, SOURCES_FRAME_BYTES_MAX, SOURCES_MAX, SOURCES_PROTOCOL, type Source } from '#protocol/sources/messages'
-import { ASKS, SOURCE_PLACES_MAX, SOURCE_STREAMS_MAX, SOURCES_PER_ROOT } from './policy.ts'
+import { ASKS, SOURCE_PLACES_MAX, SOURCE_STREAMS_MAX, SOURCES_LOOKED_MAX, SOURCES_PER_ROOT } from './policy.ts'
 import type { Clock, Random } from './ports.ts'
 import { Rates } from './rates.ts'
 
@@ -15,8 +15,8 @@ export interface SourcesPorts {
   readonly coordinator: {
     /** Whether it is a node that is there. */
     isOnline(node: PeerIdString): boolean
-    /** Nodes that are there and have the tree. */
-    holdersOf(root: string): readonly PeerIdString[]
+    /** Those that are there and have the tree, of at most `max` nodes, beginning with the one drawn. */
+    holdersOf(root: string, draw: number, max: number): readonly PeerIdString[]
   }
   readonly clock: Pick<Clock, 'nowMs'>
   readonly random: Random
@@ -49,7 +49,7 @@ export class Sources {
     const node = stream.remotePeer
     for await (const frame of stream.frames()) {
       const ask = decodeAsk(frame)
-      if (ask === undefined || !coordinator.isOnline(node) || !this.#asks.take(node, 1, clock.nowMs())) break
+      if (ask === undefined || !coordinator.isOnline(node) || !this.#asks.take(node, Math.max(1, ask.roots.length), clock.nowMs())) break
       const place = this.#remember(node, stream.remoteAddress, ask)
       const record = ask.roots.length === 0 ? { record: this.#ports.record() as Uint8Array<ArrayBuffer> } : {}
       await stream.write(Found.encode({ sources: this.#find(node, place, ask.roots), ...record }))
@@ -72,12 +72,12 @@ export class Sources {
   #find(asker: PeerIdString, here: Place, roots: readonly string[]): Source[] {
     const sources = new Map<PeerIdString, Source>()
     for (const [index, root] of roots.entries()) {
-      const holders = this.#ports.coordinator.holdersOf(root)
       // Not the same ones for everybody.
       const draw = Buffer.from(this.#ports.random.bytes(4)).readUInt32BE()
+      const holders = this.#ports.coordinator.holdersOf(root, draw, SOURCES_LOOKED_MAX)
       let found = 0
-      for (let step = 0; step < holders.length && found < SOURCES_PER_ROOT; step += 1) {
-        const peer = holders[(draw + step) % holders.length] as PeerIdString
+      for (const peer of holders) {
+        if (found >= SOURCES_PER_ROOT) break
         const known = sources.get(peer)
         const place = this.#places.get(peer)
         if (peer === asker || place === undefined || (known === undefined && sources.size >= SOURCES_MAX)) continue

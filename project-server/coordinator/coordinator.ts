@@ -197,12 +197,15 @@ export class Coordinator {
     return this.#state.nodes.get(id)?.state === 'online'
   }
 
-  /** Nodes that are there and have the tree. */
-  holdersOf(root: string): readonly PeerIdString[] {
-    return this.#state.holders
-      .of(root)
-      .filter(({ state, holds }) => state === 'online' && holds?.get(root)?.here === true)
-      .map(({ id }) => id)
+  /** Those that are there and have the tree, of at most `max` nodes that ever said so, beginning with the one drawn. */
+  holdersOf(root: string, draw: number, max: number): readonly PeerIdString[] {
+    const nodes = this.#state.holders.of(root)
+    const found: PeerIdString[] = []
+    for (let step = 0; step < Math.min(nodes.length, max); step += 1) {
+      const node = nodes[(draw + step) % nodes.length]
+      if (node?.state === 'online' && node.holds?.get(root)?.here === true) found.push(node.id)
+    }
+    return found
   }
 
   /** Every node of the project, the present ones first. */
