@@ -12,10 +12,23 @@ it('reads off an address whether it is private, relayed, whose, and of which net
     '/ip6/::1/tcp/1',
     '/ip6/fe80::1/tcp/1',
     '/ip6/fd00::1/tcp/1',
-    '/dns4/localhost/tcp/1'
+    '/dns4/localhost/tcp/1',
+    '/dns4/192.168.1.1/tcp/80/ws',
+    '/dns/127.0.0.1/tcp/1',
+    '/ip6/::ffff:10.0.0.1/tcp/1',
+    '/ip6/::ffff:7f00:1/tcp/1',
+    '/ip6/0:0:0:0:0:ffff:c0a8:101/tcp/1'
   ])
     assert.equal(isPrivateAddress(address), true, address)
-  for (const address of ['/ip4/5.5.5.10/tcp/1', '/ip4/172.32.0.1/tcp/1', '/ip4/100.128.0.1/tcp/1', '/ip6/2001:db8::1/tcp/1', '/dns4/relay.example/tcp/443/ws'])
+  for (const address of [
+    '/ip4/5.5.5.10/tcp/1',
+    '/ip4/172.32.0.1/tcp/1',
+    '/ip4/100.128.0.1/tcp/1',
+    '/ip6/2001:db8::1/tcp/1',
+    '/ip6/::ffff:5.5.5.10/tcp/1',
+    '/dns4/5.5.5.10/tcp/1',
+    '/dns4/relay.example/tcp/443/ws'
+  ])
     assert.equal(isPrivateAddress(address), false, address)
   const relay = '/ip4/5.5.5.10/tcp/1/p2p/Rel'
   assert.equal(throughRelay(relay, 'Me'), '/ip4/5.5.5.10/tcp/1/p2p/Rel/p2p-circuit/p2p/Me')
@@ -23,5 +36,6 @@ it('reads off an address whether it is private, relayed, whose, and of which net
   assert.deepEqual([peerIn(relay), peerIn(throughRelay(relay, 'Me')), peerIn('/ip4/5.5.5.10/tcp/1')], ['Rel', 'Me', undefined])
   assert.equal(networkOf('/ip4/5.5.5.10/tcp/1'), '5.5.5.10')
   assert.equal(networkOf('/ip6/2001:db8:1::7/tcp/1'), networkOf('/ip6/2001:DB8:1:0:9::8/tcp/2'))
+  assert.equal(networkOf('/ip6/::ffff:5.5.5.10/tcp/1'), '5.5.5.10')
   assert.notEqual(networkOf('/ip6/2001:db8:1::7/tcp/1'), networkOf('/ip6/2001:db8:2::7/tcp/1'))
 })
