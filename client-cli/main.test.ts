@@ -170,6 +170,7 @@ describe('the command line', () => {
     [['up', '--engine', 'x'], /--engine is docker, process or both/],
     [['use', 'nonsense'], /not an invite/],
     [['invite', '--project', 'talko://x'], /not an invite/],
+    [['tail', '-n', '0', 'k3vq'], /--lines takes a number of lines from 1 to/],
     [['serve', '--clean'], /add --yes/],
     [['ps'], /which project\?/]
   ]

@@ -22,6 +22,11 @@ export function readBanTarget(whom: string, options: Options): BanTarget {
   const kind = owner ? 'owner' : isPeerId(whom) ? 'node' : 'network'
   const target = { kind, value: whom } as const
   const fault = banTargetFault(target, isPeerId)
+  if (kind === 'network' && !whom.includes('/'))
+    throw new ClientError(
+      'usage',
+      `${JSON.stringify(whom)} is no peer id, by which a node or owner is named (talko nodes shows them), and no network such as 203.0.113.0/24`
+    )
   if (fault !== undefined) throw new ClientError('usage', `${fault}, not ${JSON.stringify(whom)}`)
   return target
 }

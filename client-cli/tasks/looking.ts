@@ -54,13 +54,13 @@ export function readReplica(options: Options): number {
   return Number(given)
 }
 
-/** A number of lines; undefined when it is not given. */
+/** A number of lines; undefined when it is not given. None is refused: to the server it means all. */
 export function readLines(options: Options, name: string): number | undefined {
   const given = text(options, name)
   if (given === undefined) return undefined
   const lines = Number(given)
-  if (!/^\d{1,9}$/.test(given) || lines > LIVE_LINES_MAX)
-    throw new ClientError('usage', `--${name} takes a number of lines up to ${LIVE_LINES_MAX}, not ${given}`)
+  if (!/^\d{1,9}$/.test(given) || lines < 1 || lines > LIVE_LINES_MAX)
+    throw new ClientError('usage', `--${name} takes a number of lines from 1 to ${LIVE_LINES_MAX}, not ${given}`)
   return lines
 }
 
