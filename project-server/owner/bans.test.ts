@@ -46,4 +46,15 @@ describe('a ban that is asked for', () => {
     await assert.rejects(ask({ kind: 'network', value: '203.0.113.7' }), { code: 'malformed' })
     await assert.rejects(ask({ lift: true }), { code: 'not_found' })
   })
+
+  it('of a network is one ban, whichever of its addresses names it', async () => {
+    const { at, ask } = await setUp()
+    for (const value of ['203.0.113.7/24', '203.0.113.0/24', '2001:DB8:0:1::/32', '2001:db8::/32', '172.31.9.9/12']) await ask({ kind: 'network', value })
+    assert.deepEqual(
+      at.coordinator.bans().map(({ value }) => value),
+      ['203.0.113.0/24', '2001:db8::/32', '172.16.0.0/12']
+    )
+    await ask({ kind: 'network', value: '203.0.113.200/24', lift: true })
+    assert.equal(at.coordinator.bans().length, 2)
+  })
 })

@@ -1,5 +1,5 @@
 /** Whom the project lets in no more: the administrator alone changes it, and says why. */
-import { type BanAnswer, type BanTarget, type BanView, banTargetFault } from '#protocol/owner/bans'
+import { type BanAnswer, type BanTarget, type BanView, banTargetFault, networkPrefix } from '#protocol/owner/bans'
 import type { Ban } from '#protocol/owner/messages'
 import type { Committer } from '../commit.ts'
 import { clip } from '../control/inbound.ts'
@@ -20,7 +20,8 @@ export async function ban(request: Ban, { client: by }: Pick<OpenRequest, 'clien
   if (!members.isAdministrator(by)) throw new OwnerError('not_owner', 'only the administrator of the project, the first of its owners, bans nodes')
   const fault = banTargetFault(request, isPeer)
   if (fault !== undefined) throw new OwnerError('malformed', fault)
-  const target = { kind: request.kind, value: request.value } as BanTarget
+  // One network is one ban, whichever of its addresses names it.
+  const target = { kind: request.kind, value: (request.kind === 'network' ? networkPrefix(request.value) : undefined) ?? request.value } as BanTarget
   const { lift, dryRun } = request
   const isBanned = findBan(coordinator.bans(), target) !== undefined
   if (lift && !isBanned) throw new OwnerError('not_found', `${target.kind} ${target.value} is not banned; talko ban list shows who is`)

@@ -48,6 +48,37 @@ export function parseNetwork(text: string): NetworkPrefix | undefined {
   return { address, bits, family }
 }
 
+/** The one way to write a network: by its first address, `203.0.113.0/24` for `203.0.113.7/24`. Undefined for what is none. */
+export function networkPrefix(text: string): string | undefined {
+  const prefix = parseNetwork(text)
+  if (prefix === undefined) return undefined
+  const { address, bits, family } = prefix
+  if (family === 'ipv4') return `${masked(address.split('.').map(Number), bits, 8).join('.')}/${bits}`
+  const groups = masked(groupsOf(address), bits, 16).map((group) => group.toString(16))
+  return `${addressOf(groups.join(':'))}/${bits}`
+}
+
+/** The eight numbers of an IPv6 address. */
+function groupsOf(address: string): number[] {
+  const [head = '', tail] = addressOf(address).split('::')
+  const numbers = (part = ''): number[] => (part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16)))
+  const [before, after] = [numbers(head), numbers(tail)]
+  return [...before, ...new Array<number>(8 - before.length - after.length).fill(0), ...after]
+}
+
+/** An IPv6 address as a URL's host is spelt: shortest, in small letters. */
+function addressOf(address: string): string {
+  return new URL(`http://[${address}]`).hostname.slice(1, -1)
+}
+
+/** Parts of so many bits each, all but the first `bits` of them zero. */
+function masked(parts: readonly number[], bits: number, each: number): number[] {
+  return parts.map((part, index) => {
+    const kept = Math.min(each, Math.max(0, bits - index * each))
+    return part & ~(2 ** (each - kept) - 1)
+  })
+}
+
 /** Why this cannot be banned; undefined when it can. */
 export function banTargetFault({ kind, value }: { readonly kind: string; readonly value: string }, isPeer: (text: string) => boolean): string | undefined {
   if (!BAN_KINDS.some((one) => one === kind)) return `a node, an owner or a network is banned, not ${JSON.stringify(kind.slice(0, 32))}`
