@@ -53,6 +53,32 @@ describe('a ban', () => {
     assert.ok(moves(world).includes('a banned admin it lies') && moves(world).includes('a let in again admin it lies'))
   })
 
+  it('ends its link, over a restart too: what it was told then is not said again with some of it missing', async () => {
+    for (const lift of ['before', 'after'] as const) {
+      const world = await new CoordinatorWorld().start()
+      world.join('a', offer(64))
+      // More than the link's own record holds.
+      world.submit(
+        A,
+        Array.from({ length: 64 }, (_, index) => plainBundle(`${index}`)),
+        { minQuorum: 1, targetResults: 1 }
+      )
+      world.apply({ kind: 'kill', batch: A, by: 'owner' })
+      assert.ok(world.store.keys('out/').length > 0)
+      ban(world, { kind: 'node', value: 'a' })
+      if (lift === 'before') ban(world, { kind: 'node', value: 'a' }, true)
+      await world.start()
+      if (lift === 'after') ban(world, { kind: 'node', value: 'a' }, true)
+      assert.deepEqual([world.store.keys('out/'), world.store.keys('link/')], [[], []])
+      const again = world.join('a', offer(64))
+      assert.deepEqual(
+        again.disconnects.filter((code) => code !== 'banned'),
+        []
+      )
+      assert.equal(stateOf(world, 'a'), 'online')
+    }
+  })
+
   it('of a stranger keeps it out from the first hello, and nobody hears of it', async () => {
     const world = await new CoordinatorWorld().start()
     ban(world, { kind: 'node', value: 'a' })

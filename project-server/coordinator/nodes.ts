@@ -190,6 +190,7 @@ export function closeLink(state: State, node: Node): void {
   node.connected = false
   forgetRemains(state, node)
   dropLink(state, node)
+  state.out.link(node)
   refile(state, node)
 }
 

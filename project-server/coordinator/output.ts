@@ -165,7 +165,7 @@ export class Output {
     this.#clients.clear()
     for (const node of this.#nodes.items) changes.push({ key: nodeKey(node.id), value: encodeNodeRecord(nodeRecord(node)) })
     this.#nodes.clear()
-    for (const { id, link } of this.#links.items) if (link !== null) changes.push({ key: linkKey(id), value: encodeLinkRecord(link) })
+    for (const { id, link } of this.#links.items) changes.push({ key: linkKey(id), value: link === null ? null : encodeLinkRecord(link) })
     this.#links.clear()
     for (const { task, attempt, report } of this.#reported) {
       if (report === null || isTerminal(task.state)) continue

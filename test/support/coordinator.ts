@@ -291,6 +291,11 @@ export class CoordinatorWorld {
     if (node === undefined) return
     if (effect.kind === 'welcome') {
       node.welcomes.push(effect)
+      // Of a link that is new both sides number from 1.
+      if (!effect.resumed) {
+        node.received = 0
+        node.sent = 0
+      }
       for (const replica of effect.unknown) node.leases.delete(replica)
     } else if (effect.kind === 'disconnect') node.disconnects.push(effect.code)
     else if (effect.kind === 'send') {
