@@ -30,6 +30,21 @@ function stateOf(world: CoordinatorWorld, id: string): string | undefined {
 }
 
 describe('a ban', () => {
+  it('is listed after those before it, after a restart too, and one that is made again is the latest', async () => {
+    const world = await new CoordinatorWorld().start()
+    for (const value of ['203.0.113.0/24', '198.51.100.0/24', '10.0.0.0/8', '203.0.113.0/24']) {
+      ban(world, { kind: 'network', value })
+      world.nowMs += 1000
+    }
+    const before = world.coordinator.bans()
+    assert.deepEqual(
+      before.map(({ value }) => value),
+      ['198.51.100.0/24', '10.0.0.0/8', '203.0.113.0/24']
+    )
+    await world.start()
+    assert.deepEqual(world.coordinator.bans(), before)
+  })
+
   it('ends the leases of its node unharmed, sends it away, and gives it nothing until it is lifted', async () => {
     const world = await new CoordinatorWorld().start()
     const a = world.join('a', offer(4))

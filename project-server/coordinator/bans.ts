@@ -42,13 +42,19 @@ export class Bans {
   }
 
   add(ban: BanView): void {
+    const isNew = !this.#all.delete(banKey(ban))
     this.#all.set(banKey(ban), ban)
-    this.#index()
+    if (isNew && ban.kind === 'network') addTo(this.#networks, ban.value)
+  }
+
+  /** After a restart, in the order in which they were made. */
+  load(bans: readonly BanView[]): void {
+    for (const ban of bans.toSorted((a, b) => a.atMs - b.atMs)) this.add(ban)
   }
 
   remove(target: BanTarget): void {
     this.#all.delete(banKey(target))
-    this.#index()
+    if (target.kind === 'network') this.#index()
   }
 
   /** The ban that hits it. */

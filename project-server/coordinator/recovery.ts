@@ -1,6 +1,7 @@
 /** From the records to the live state, after a restart. Only what is not terminal is read, and the nodes. */
 import { Link, type Numbered } from '#protocol/control/link'
 import { type BatchId, isBatchId, parseTaskId, type ReplicaId, type TaskId } from '#protocol/ids'
+import type { BanView } from '#protocol/owner/bans'
 import { decodeResult, voteOf } from '#protocol/result/result'
 import type { Store } from '../ports.ts'
 import { BAN_PREFIX, decodeBanRecord } from './ban-records.ts'
@@ -50,7 +51,9 @@ export async function load(state: State, store: Records, nowMs: number): Promise
     Object.assign(client, record, { share: record.settings.share })
   }
   const assigned = await loadNodes(state, store)
-  for await (const [, value] of under(store, BAN_PREFIX)) state.bans.add(decodeBanRecord(value))
+  const bans: BanView[] = []
+  for await (const [, value] of under(store, BAN_PREFIX)) bans.push(decodeBanRecord(value))
+  state.bans.load(bans)
   for (const node of state.nodes.values()) node.ban = state.bans.of(node) ?? null
   if (state.nodes.size > 0) state.graceUntilMs = nowMs + state.policy.restartGraceMs
   for await (const [key, value] of under(store, 'late/')) state.late.set(key.slice('late/'.length), decodeLateRecord(value))

@@ -36,7 +36,6 @@ export function isTerminal(state: TaskState): boolean {
   return TASK_MOVES[state].length === 0
 }
 
-/** Held by its node: it takes a slot there. */
 /** Class of the fault of a result that does not count, its node having been banned. */
 export const BANNED = 'banned'
 
@@ -45,6 +44,7 @@ export function hasVoice({ state, fault }: { readonly state: ReplicaState; reado
   return isLive(state) || (state === 'reported' && fault?.class !== BANNED)
 }
 
+/** Held by its node: it takes a slot there. */
 export function isLive(state: ReplicaState): boolean {
   return state === 'leased' || state === 'preparing' || state === 'running' || state === 'uploading'
 }
