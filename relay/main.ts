@@ -1,7 +1,7 @@
 /** The relay's front door: makes a relay's folder, and starts a relay in it. A relay carries what others say to each other and serves the DHT; it computes nothing and keeps nothing on disk but its key. */
+import { networkInterfaces } from 'node:os'
 import { resolve } from 'node:path'
 import type { PeerIdString } from '#protocol/ids'
-import { isPrivateAddress } from '#protocol/peer/addresses'
 import { createHost } from '#protocol/peer/live/host'
 import { serveReach } from '#protocol/reach/live/serve'
 import type { RelayCounts } from '#protocol/relay/accounts'
@@ -9,7 +9,7 @@ import { DEFAULT_RELAY_LIMITS, type RelayLimits } from '#protocol/relay/limits'
 import { openDoor } from './live/door.ts'
 import { every } from './live/every.ts'
 import { makeRelayFolder, readRelayFolder } from './live/folder.ts'
-import type { RelaySettings } from './settings.ts'
+import { isLocal, type RelaySettings } from './settings.ts'
 
 export type { RelaySettings } from './settings.ts'
 export { DEFAULT_RELAY_LISTEN } from './settings.ts'
@@ -62,8 +62,7 @@ export async function startRelay({ dir: given, logger = SILENT }: { readonly dir
     role: 'relay',
     relay: limits,
     logger,
-    // On a local network there are no other addresses than private ones.
-    dht: { bootstrap, serve: true, allowPrivate: [...listen, ...bootstrap].some(isPrivateAddress) && announce.length === 0 }
+    dht: { bootstrap, serve: true, allowPrivate: isLocal(settings, ownAddresses()) }
   })
   opened.defer(() => host.stop())
   opened.defer(await serveReach(host, portOf(host.addresses()[0] ?? '')))
@@ -94,6 +93,13 @@ export async function startRelay({ dir: given, logger = SILENT }: { readonly dir
     },
     stopped: done.promise
   }
+}
+
+/** Multiaddrs of this machine, without ports. */
+function ownAddresses(): string[] {
+  return Object.values(networkInterfaces()).flatMap((entries) =>
+    (entries ?? []).map(({ family, address }) => `/${family === 'IPv6' ? 'ip6' : 'ip4'}/${address}/`)
+  )
 }
 
 /** UDP is answered at the port of the first address. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { initRelay, startRelay } from './main.ts'
+import { DEFAULT_RELAY_LISTEN, isLocal } from './settings.ts'
 
 const SETTINGS = { listen: ['/ip4/127.0.0.1/tcp/0'], limits: { bytesPerHour: 1_000_000 } }
 
@@ -49,5 +50,19 @@ describe('a relay of a folder', { timeout: 60_000 }, () => {
     await writeFile(path, text)
     await rm(join(folder, 'relay.key'))
     await assert.rejects(startRelay({ dir: folder }), { code: 'bad_key' })
+  })
+
+  it('keeps private addresses for others in a local network only', () => {
+    const [vps, home] = [
+      ['/ip4/127.0.0.1/', '/ip4/203.0.113.7/', '/ip4/172.17.0.1/'],
+      ['/ip4/127.0.0.1/', '/ip4/192.168.1.7/', '/ip6/fe80::1/']
+    ]
+    const listen = [DEFAULT_RELAY_LISTEN]
+    assert.equal(isLocal({ listen }, vps), false)
+    assert.equal(isLocal({ listen }, home), true)
+    assert.equal(isLocal({ listen, announce: ['/dns4/relay.example/tcp/4610'] }, home), false)
+    assert.equal(isLocal({ listen: ['/ip4/203.0.113.7/tcp/1'] }, vps), false)
+    assert.equal(isLocal({ listen: ['/ip4/127.0.0.1/tcp/1'] }, vps), true)
+    assert.equal(isLocal({ listen, bootstrap: ['/ip4/192.168.1.8/tcp/1/p2p/Rel'] }, vps), true)
   })
 })

@@ -1,4 +1,5 @@
 /** What `relay.json` says. Pure. */
+import { isPrivateAddress } from '#protocol/peer/addresses'
 import { limitsFault, type RelayLimits } from '#protocol/relay/limits'
 
 export interface RelaySettings {
@@ -29,4 +30,14 @@ export function settingsFault(value: unknown, isAddress: (text: string) => boole
   const nameless = Array.isArray(bootstrap) ? bootstrap.find((address) => !String(address).includes('/p2p/')) : undefined
   if (nameless !== undefined) return `\`bootstrap\`: ${nameless} must end with /p2p/ and the peer's id`
   return limitsFault(limits)
+}
+
+/**
+ * Whether it is a relay of a local network, where there are no other addresses than private ones: elsewhere those that peers
+ * say are theirs would be dialled, and handed on to others. Who listens everywhere listens at the machine's `own` addresses.
+ */
+export function isLocal({ listen, announce = [], bootstrap = [] }: RelaySettings, own: readonly string[]): boolean {
+  if (announce.length > 0) return false
+  const at = listen.flatMap((address) => (/^\/(ip4\/0\.0\.0\.0|ip6\/::)\//.test(address) ? own : [address]))
+  return at.every(isPrivateAddress) || bootstrap.some(isPrivateAddress)
 }
