@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { networkInterfaces } from 'node:os'
 import type { PeerIdString } from '../../ids.ts'
+import { verifyRecord } from '../../record/record.ts'
 import { isLanAsker, LAN_GROUP, LAN_PORT, lanAnswer, lanAsk, lanRecord } from '../messages.ts'
 
 /** A packet may be lost: asked so often, so far apart. */
@@ -35,7 +36,7 @@ export function serveLan(project: PeerIdString, record: () => Uint8Array): () =>
   return () => quietly(() => socket.close())
 }
 
-/** The record of a project that is in this network, not verified; undefined when nobody answers. */
+/** The record of a project that is in this network; undefined when nobody answers. Everybody there hears the question: what the project has not signed is no answer. */
 export async function findOnLan(project: PeerIdString, signal: AbortSignal): Promise<Uint8Array | undefined> {
   const id = new Uint8Array(randomBytes(16))
   const ask = lanAsk(project, id)
@@ -47,7 +48,7 @@ export async function findOnLan(project: PeerIdString, signal: AbortSignal): Pro
     socket.on('error', () => undefined)
     socket.on('message', (answer) => {
       const record = lanRecord(answer, id)
-      if (record !== undefined) found.resolve(record)
+      if (record !== undefined && isSigned(record, project)) found.resolve(record)
     })
     socket.bind(0, () => quietly(() => socket.setMulticastInterface(address)))
     return socket
@@ -70,6 +71,15 @@ export async function findOnLan(project: PeerIdString, signal: AbortSignal): Pro
     clearTimeout(timer)
     signal.removeEventListener('abort', stop)
     for (const socket of sockets) quietly(() => socket.close())
+  }
+}
+
+function isSigned(record: Uint8Array, project: PeerIdString): boolean {
+  try {
+    verifyRecord(record, { project, nowMs: Date.now() })
+    return true
+  } catch {
+    return false
   }
 }
 
