@@ -147,6 +147,17 @@ describe('a ban', () => {
     assert.deepEqual(world.join('e', offer(1, { network: '203.0.115.0/24' })).disconnects, ['banned'])
   })
 
+  it('of a network is not escaped through a relay by a node that is known to be of it', async () => {
+    const world = await new CoordinatorWorld().start()
+    world.join('a', offer(1, { network: '203.0.113.0/24' }))
+    ban(world, { kind: 'network', value: '203.0.113.0/24' })
+    await world.start()
+    assert.deepEqual(world.join('a', offer(1)).disconnects.at(-1), 'banned')
+    assert.equal(stateOf(world, 'a'), 'banned')
+    world.join('a', offer(1, { network: '198.51.100.0/24' }))
+    assert.equal(stateOf(world, 'a'), 'online')
+  })
+
   it('has what its node alone decided looked at again', async () => {
     const world = await new CoordinatorWorld().start()
     const [a, b] = [world.join('a', offer(1)), world.join('b', offer(1))]

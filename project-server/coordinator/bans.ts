@@ -101,10 +101,12 @@ export function banned(state: State, target: BanTarget): BanAnswer['nodes'] {
   return [...hit].map((node) => ({ id: node.id, name: node.offer.name, runs: node.held.length, results: results.get(node) ?? 0 }))
 }
 
-/** Its ban, under whatever owner it calls now: that one was dropped does not let it in. */
+/** Its ban, under whatever owner it calls now: that one was dropped does not let it in, nor that it calls through a relay, which hides its network. */
 export function banOf(state: State, caller: Caller): BanView | undefined {
-  const owner = state.nodes.get(caller.id)?.offer.owner ?? null
-  return state.bans.of(caller) ?? (owner === null ? undefined : state.bans.of({ id: caller.id, offer: { owner, network: '' } }))
+  const ban = state.bans.of(caller)
+  const known = state.nodes.get(caller.id)?.offer
+  if (ban !== undefined || known === undefined) return ban
+  return state.bans.of({ id: caller.id, offer: { owner: known.owner, network: caller.offer.network === '' ? known.network : '' } })
 }
 
 /** What it is told, and shown on its machine. */

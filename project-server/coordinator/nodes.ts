@@ -39,6 +39,8 @@ export function hello(state: State, event: Hello, nowMs: number): void {
   if (nowMs - node.lastSeenMs > RETURNING_MS) node.row = 0
   const was = node.offer.owner
   node.offer = event.offer
+  // It was of a banned network, and is of another now.
+  node.ban = null
   state.free.file(node, was)
   node.slots = event.offer.slots
   node.state = 'online'
