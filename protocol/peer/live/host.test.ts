@@ -68,6 +68,12 @@ describe('a host', { timeout: 60_000 }, () => {
     silent.close()
   })
 
+  it('says of a WebSocket that nobody answers there', async () => {
+    const near = await start([])
+    const { peerId } = await generateIdentity()
+    await assert.rejects(near.connect(peerId, ['/ip4/127.0.0.1/tcp/1/ws']), { code: 'unreachable', message: /\/tcp\/1\/ws \(no WebSocket answers there\)$/ })
+  })
+
   it('names an address that is taken, and addresses that are none', async () => {
     const first = await start()
     const taken = withoutPeer(first)

@@ -401,6 +401,8 @@ function isWrongPeer(error: unknown): boolean {
 /** One line: the first of what went wrong. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])
+  // A WebSocket fails with an event, that tells nothing more: nobody is there, or somebody who speaks no WebSocket.
+  if (error instanceof Event) return 'no WebSocket answers there'
   if (!(error instanceof Error)) return String(error)
   if (error.name === 'TimeoutError' || error.name === 'AbortError') return 'no answer'
   if (error.name === 'NoValidAddressesError' || error.name === 'TransportUnavailableError') return 'no transport for such an address'
