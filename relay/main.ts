@@ -6,7 +6,7 @@ import { createHost } from '#protocol/peer/live/host'
 import { serveReach } from '#protocol/reach/live/serve'
 import type { RelayCounts } from '#protocol/relay/accounts'
 import { DEFAULT_RELAY_LIMITS, type RelayLimits } from '#protocol/relay/limits'
-import { openDoor } from './live/door.ts'
+import { checkDoor, openDoor } from './live/door.ts'
 import { every } from './live/every.ts'
 import { makeRelayFolder, readRelayFolder } from './live/folder.ts'
 import { isLocal, type RelaySettings } from './settings.ts'
@@ -52,6 +52,8 @@ export async function initRelay(dir: string, settings: RelaySettings): Promise<{
 export async function startRelay({ dir: given, logger = SILENT }: { readonly dir: string; readonly logger?: Logger }): Promise<StartedRelay> {
   const dir = resolve(given)
   const { settings, signer } = await readRelayFolder(dir)
+  // Before its port: that a relay runs already says more than that something listens there.
+  await checkDoor(dir)
   const { listen, announce = [], bootstrap = [] } = settings
   const limits = { ...DEFAULT_RELAY_LIMITS, ...settings.limits }
   await using opened = new AsyncDisposableStack()

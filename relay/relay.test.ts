@@ -27,6 +27,13 @@ describe('a relay of a folder', { timeout: 60_000 }, () => {
       const { limits, reservations, bytesLeft, bytes } = relay.status()
       assert.deepEqual([limits.bytesPerHour, reservations, bytes, bytesLeft], [1_000_000, 0, 0, 1_000_000])
       await assert.rejects(startRelay({ dir: folder }), { code: 'in_use' })
+      // Also when it would listen where that one does.
+      const taken = (relay.addresses()[0] ?? '').replace(/\/p2p\/.*/, '')
+      const path = join(folder, 'relay.json')
+      const text = await readFile(path, 'utf8')
+      await writeFile(path, text.replace('/ip4/127.0.0.1/tcp/0', taken))
+      await assert.rejects(startRelay({ dir: folder }), { code: 'in_use' })
+      await writeFile(path, text)
       await Promise.all([relay.stop(), relay.stop(), relay.stopped])
     }
   })

@@ -11,12 +11,18 @@ const SOCKET = 'relay.sock'
 const PATH_BYTES_MAX = 107
 const CONNECTIONS_MAX = 64
 
-/** Opens the door; the answer closes it. Throws RelayError `in_use` when a relay answers there already, `storage` when there can be no socket. */
-export async function openDoor(dir: string, status: () => object): Promise<() => Promise<void>> {
+/** Throws RelayError `in_use` when a relay answers there already, `storage` when there can be no socket. */
+export async function checkDoor(dir: string): Promise<void> {
   const path = join(dir, SOCKET)
   if (Buffer.byteLength(path) > PATH_BYTES_MAX)
     throw new RelayError('storage', `the folder's path is too long for a socket (${path}: at most ${PATH_BYTES_MAX} bytes); use a folder with a shorter path`)
   if (await answers(path)) throw new RelayError('in_use', `another relay runs on ${dir}; stop it first (talko relay stop), or use another folder`)
+}
+
+/** Opens the door; the answer closes it. Throws as `checkDoor` does. */
+export async function openDoor(dir: string, status: () => object): Promise<() => Promise<void>> {
+  await checkDoor(dir)
+  const path = join(dir, SOCKET)
   await rm(path, { force: true })
   const server = createServer((request, response) => {
     const known = request.method === 'GET' && request.url === '/status'
