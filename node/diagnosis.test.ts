@@ -51,6 +51,13 @@ describe('what a node is told of its network', () => {
     assert.deepEqual(faults({ relays: [relay(undefined, { seen: { address: '5.5.5.7', open: false, nowMs: 200_000 } })] }), ['inbound note', 'clock bad'])
     assert.deepEqual(faults({ engines: [{ engine: 'docker', trouble: 'no answer' }] }), ['inbound note', 'docker bad'])
     assert.deepEqual([diagnose(facts({ direct: dead })).reached, diagnose(facts({ direct: dead, relays: [lost] })).reached], [true, false])
+    const todos = (relays: RelayFacts[]): string =>
+      diagnose(facts({ relays }))
+        .findings.map(({ todo }) => todo)
+        .join()
+    assert.match(todos([lost]), /none of the relays was there.*relays of the invite do not answer/)
+    assert.match(todos([{ ...lost, connected: true }]), /do not know the project/)
+    assert.match(todos([]), /an invite that names relays/)
     for (const { state, todo } of diagnose(facts({ direct: dead, relays: [lost], engines: [{ engine: 'docker', trouble: 'x' }] })).findings)
       assert.ok(state === 'ok' || todo !== '')
   })

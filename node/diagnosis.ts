@@ -61,10 +61,10 @@ export function diagnose(facts: Facts): Diagnosis {
   const works = direct.filter(({ trouble }) => trouble === undefined)
   const reached = works.length > 0 || viaRelay > 0
   const findings: Finding[] = [
-    network(nat, outside[0]?.address, seen.length > 0),
+    network(nat, outside[0]?.address, { near: seen.length > 0, named: relays.length > 0 }),
     ...(inbound === undefined ? [] : [inboundOf(inbound, nat)]),
     ...(udp === undefined ? [] : [udpOf(udp)]),
-    ...projectOf({ works: works.length, direct, viaRelay, relays: relays.length }),
+    ...projectOf({ works: works.length, direct, viaRelay, relays: relays.length, answer: relays.some(({ connected }) => connected) }),
     ...(relays.length === 0 ? [] : [relaysOf(relays)]),
     ...clockOf(relays),
     ...engines.map(engineOf)
@@ -89,11 +89,15 @@ const NETWORKS: Readonly<Record<Nat, string>> = {
   unknown: 'cannot be told'
 }
 
-function network(nat: Nat, outside: string | undefined, near: boolean): Finding {
+/** `near`: a relay in this network looked; `named`: the invite names relays. */
+function network(nat: Nat, outside: string | undefined, { near, named }: { readonly near: boolean; readonly named: boolean }): Finding {
   const says = `${NETWORKS[nat]}${outside === undefined ? '' : `; seen from outside as ${outside}`}`
   if (outside !== undefined) return { what: 'network', state: 'ok', says, todo: '' }
   if (near) return { what: 'network', state: 'ok', says: 'the relays are in this network too, and see nothing from outside', todo: '' }
-  return { what: 'network', state: 'note', says, todo: 'no relay was there to look: ask the owner for an invite that names relays (talko invite)' }
+  const todo = named
+    ? 'none of the relays was there to look: ask the owner whether they run'
+    : 'no relay was there to look: ask the owner for an invite that names relays (talko invite)'
+  return { what: 'network', state: 'note', says, todo }
 }
 
 function inboundOf(inbound: boolean, nat: Nat): Finding {
@@ -117,9 +121,11 @@ interface Ways {
   readonly direct: Facts['direct']
   readonly viaRelay: number
   readonly relays: number
+  /** One of them at least answers. */
+  readonly answer: boolean
 }
 
-function projectOf({ works, direct, viaRelay, relays }: Ways): Finding[] {
+function projectOf({ works, direct, viaRelay, relays, answer }: Ways): Finding[] {
   const findings: Finding[] = []
   if (direct.length > 0) {
     const why = direct.map(({ address, trouble }) => `${address}${trouble === undefined ? '' : ` (${trouble})`}`).join(', ')
@@ -139,7 +145,7 @@ function projectOf({ works, direct, viaRelay, relays }: Ways): Finding[] {
       viaRelay > 0
         ? ''
         : works > 0
-          ? 'nothing has to be done; tell the owner that the relays of the invite do not know the project'
+          ? `nothing has to be done; tell the owner that the relays of the invite ${answer ? 'do not know the project' : 'do not answer'}`
           : 'ask the owner whether the project runs, and for a new invite'
     findings.push({ what: 'project', state, says, todo })
   }
