@@ -1,12 +1,13 @@
 /** The relay's front door: makes a relay's folder, and starts a relay in it. A relay carries what others say to each other and serves the DHT; it computes nothing and keeps nothing on disk but its key. */
 import { networkInterfaces } from 'node:os'
 import { resolve } from 'node:path'
+import { answer, checkDoor, type Door, openDoor } from '#protocol/daemon/live/door'
 import type { PeerIdString } from '#protocol/ids'
 import { createHost } from '#protocol/peer/live/host'
 import { serveReach } from '#protocol/reach/live/serve'
 import type { RelayCounts } from '#protocol/relay/accounts'
 import { DEFAULT_RELAY_LIMITS, type RelayLimits } from '#protocol/relay/limits'
-import { checkDoor, openDoor } from './live/door.ts'
+import { RelayError } from './errors.ts'
 import { every } from './live/every.ts'
 import { makeRelayFolder, readRelayFolder } from './live/folder.ts'
 import { isLocal, type RelaySettings } from './settings.ts'
@@ -53,7 +54,8 @@ export async function startRelay({ dir: given, logger = SILENT }: { readonly dir
   const dir = resolve(given)
   const { settings, signer } = await readRelayFolder(dir)
   // Before its port: that a relay runs already says more than that something listens there.
-  await checkDoor(dir)
+  const door: Door = { what: 'relay', dir, socket: 'relay.sock', Failure: RelayError }
+  await checkDoor(door)
   const { listen, announce = [], bootstrap = [] } = settings
   const limits = { ...DEFAULT_RELAY_LIMITS, ...settings.limits }
   await using opened = new AsyncDisposableStack()
@@ -69,7 +71,11 @@ export async function startRelay({ dir: given, logger = SILENT }: { readonly dir
   opened.defer(() => host.stop())
   opened.defer(await serveReach(host, portOf(host.addresses()[0] ?? '')))
   const status = (): RelayStatus => ({ peerId: signer.peerId, addresses: host.addresses(), limits, ...(host.relayed() as RelayCounts) })
-  opened.defer(await openDoor(dir, status))
+  opened.defer(
+    await openDoor(door, ({ method, url }, response) =>
+      method === 'GET' && url === '/status' ? answer(response, 200, status()) : answer(response, 404, { error: 'GET /status' })
+    )
+  )
   let told = 0
   opened.defer(
     every(REPORT_MS, () => {

@@ -2,17 +2,10 @@
  * The node's own door: HTTP on a socket in its folder, which only its owner's account can open (N03).
  * GET /status; POST /pause, /resume, /stop?mode=finish|now, with &grace=<ms> for `finish`. All answer JSON.
  */
-import { once } from 'node:events'
-import { chmod, rm } from 'node:fs/promises'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { connect } from 'node:net'
-import { join } from 'node:path'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { answer, openDoor } from '#protocol/daemon/live/door'
 import { NodeError } from '../errors.ts'
 
-const SOCKET = 'node.sock'
-/** The kernel's bound on a socket's path. */
-const PATH_BYTES_MAX = 107
-const CONNECTIONS_MAX = 64
 /** What a timer can hold is a little more. */
 const GRACE_MS_MAX = 20 * 86_400_000
 
@@ -25,32 +18,12 @@ export interface Control {
 }
 
 /** Opens the door; the answer closes it. Throws NodeError `in_use` when a node answers there already, `storage` when there can be no socket. */
-export async function openLocalControl(dir: string, control: Control): Promise<() => Promise<void>> {
-  const path = join(dir, SOCKET)
-  if (Buffer.byteLength(path) > PATH_BYTES_MAX)
-    throw new NodeError('storage', `the folder's path is too long for a socket (${path}: at most ${PATH_BYTES_MAX} bytes); use a folder with a shorter path`)
-  if (await answers(path)) throw new NodeError('in_use', `another node runs on ${dir}; stop it first (talko node stop), or use another folder`)
-  await rm(path, { force: true })
-  const server = createServer((request, response) => answer(request, response, control))
-  server.maxConnections = CONNECTIONS_MAX
-  server.listen(path)
-  try {
-    await once(server, 'listening')
-  } catch (cause) {
-    throw new NodeError('storage', `cannot listen on ${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
-  }
-  await chmod(path, 0o600)
-  return async () => {
-    server.closeAllConnections()
-    await new Promise<void>((resolve) => server.close(() => resolve()))
-    await rm(path, { force: true })
-  }
+export function openLocalControl(dir: string, control: Control): Promise<() => Promise<void>> {
+  return openDoor({ what: 'node', dir, socket: 'node.sock', Failure: NodeError }, (request, response) => serve(request, response, control))
 }
 
-function answer(request: IncomingMessage, response: ServerResponse, control: Control): void {
-  const send = (status: number, body: object): void => {
-    response.writeHead(status, { 'content-type': 'application/json', connection: 'close' }).end(`${JSON.stringify(body)}\n`)
-  }
+function serve(request: IncomingMessage, response: ServerResponse, control: Control): void {
+  const send = (status: number, body: object): void => answer(response, status, body)
   const url = new URL(request.url ?? '/', 'http://node')
   switch (`${request.method ?? ''} ${url.pathname}`) {
     case 'GET /status':
@@ -82,18 +55,5 @@ function answer(request: IncomingMessage, response: ServerResponse, control: Con
     }
     default:
       send(404, { error: 'GET /status, POST /pause, POST /resume, POST /stop?mode=finish|now[&grace=<ms>]' })
-  }
-}
-
-/** True when somebody listens there: what is left of a killed node does not. */
-async function answers(path: string): Promise<boolean> {
-  const socket = connect(path)
-  try {
-    await once(socket, 'connect')
-    return true
-  } catch {
-    return false
-  } finally {
-    socket.destroy()
   }
 }
