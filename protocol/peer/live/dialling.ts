@@ -2,6 +2,7 @@
 import type { Connection } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { isRelayed } from '../addresses.ts'
+import { within } from './within.ts'
 
 /** Until the next address is tried beside one that has not answered yet. */
 const APART_MS = 300
@@ -54,25 +55,14 @@ export async function dialFirst(targets: readonly Target[], dial: Dial, signals:
   const relayed = targets.filter(({ text }) => isRelayed(text))
   for (const target of [...direct, ...relayed]) {
     if (answered || given.aborted) break
-    if (target === relayed[0]) await orAfter(RELAYED_AFTER_MS, Promise.all(running))
+    if (target === relayed[0]) await within(RELAYED_AFTER_MS, Promise.all(running))
     if (answered || given.aborted) break
     const run = one(target)
     running.push(run)
-    await orAfter(APART_MS, run)
+    await within(APART_MS, run)
   }
   await Promise.all(running)
   if (answered) return undefined
   given.throwIfAborted()
   return targets.flatMap((target) => failures.get(target) ?? [])
-}
-
-/** When the work has ended, or after so long. */
-async function orAfter(ms: number, work: Promise<unknown>): Promise<void> {
-  const timeout = Promise.withResolvers<void>()
-  const timer = setTimeout(timeout.resolve, ms)
-  try {
-    await Promise.race([work, timeout.promise])
-  } finally {
-    clearTimeout(timer)
-  }
 }

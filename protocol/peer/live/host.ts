@@ -27,6 +27,7 @@ import { DhtStore } from './dht-store.ts'
 import { type Dial, dialFirst, type Target } from './dialling.ts'
 import { startRelay } from './relay-server.ts'
 import { keepReservations, type RelayState, type Transports } from './reservations.ts'
+import { within } from './within.ts'
 
 /**
  * `windowBytes`: what a peer may send on a stream before it is read, growing from 256 KiB; it bounds the rate on long paths
@@ -301,16 +302,6 @@ async function closeConnection(connection: Connection): Promise<void> {
     await connection.close({ signal: AbortSignal.timeout(CLOSE_MS_MAX) })
   } catch (error) {
     connection.abort(error as Error)
-  }
-}
-
-async function within(ms: number, work: void | Promise<void>): Promise<void> {
-  const timeout = Promise.withResolvers<void>()
-  const timer = setTimeout(timeout.resolve, ms)
-  try {
-    await Promise.race([work, timeout.promise])
-  } finally {
-    clearTimeout(timer)
   }
 }
 
