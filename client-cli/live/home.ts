@@ -2,7 +2,7 @@
 import { appendFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { generateIdentity, identityFrom, type Signer } from '#protocol/signing/keys'
+import { generateIdentity, identityOfText, keyText, type Signer } from '#protocol/signing/keys'
 import { type Invite, isPeerId, parseInvite } from '../client/invite.ts'
 import { decodeBook, encodeEntry, type NameEntry } from '../client/names.ts'
 import { ClientError } from '../errors.ts'
@@ -30,7 +30,7 @@ export class Home {
     const text = await readIfThere(path)
     if (text !== undefined) {
       try {
-        return identityFrom(Buffer.from(text.trim(), 'base64'))
+        return identityOfText(text)
       } catch (cause) {
         throw new ClientError('refused', `${path} is not a key; restore it from a backup, or move it away and a new one is made (projects will not know it)`, {
           cause
@@ -40,7 +40,7 @@ export class Home {
     const signer = await generateIdentity()
     await mkdir(this.dir, { recursive: true, mode: 0o700 })
     try {
-      await writeFile(path, `${Buffer.from(signer.privateKey.raw).toString('base64')}\n`, { mode: 0o600, flag: 'wx' })
+      await writeFile(path, keyText(signer), { mode: 0o600, flag: 'wx' })
     } catch (error) {
       // Two commands at once: the first key counts.
       if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return this.signer()

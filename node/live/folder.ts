@@ -2,10 +2,10 @@
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { peerIdFromString } from '@libp2p/peer-id'
-import { multiaddr } from '@multiformats/multiaddr'
 import type { Ownership } from '#protocol/control/owner'
 import type { PeerIdString } from '#protocol/ids'
-import { generateIdentity, identityFrom, type Signer } from '#protocol/signing/keys'
+import { isMultiaddr } from '#protocol/peer/addresses'
+import { generateIdentity, identityOfText, keyText, type Signer } from '#protocol/signing/keys'
 import { NodeError } from '../errors.ts'
 import type { NodeSettings } from '../settings.ts'
 import { settingsFault } from '../settings.ts'
@@ -64,13 +64,13 @@ export function watchFolder(dir: string, onGone: () => void): () => void {
 }
 
 function check(value: unknown, where: string): asserts value is NodeSettings {
-  const fault = settingsFault(value, { isPeer, isAddress })
+  const fault = settingsFault(value, { isPeer, isAddress: isMultiaddr })
   if (fault !== undefined) throw new NodeError('bad_settings', `${where}: ${fault}`)
 }
 
 async function makeKey(dir: string): Promise<Signer> {
   const signer = await generateIdentity()
-  await writeFile(join(dir, KEY), `${Buffer.from(signer.privateKey.raw).toString('base64')}\n`, { mode: 0o600, flag: 'wx' })
+  await writeFile(join(dir, KEY), keyText(signer), { mode: 0o600, flag: 'wx' })
   return signer
 }
 
@@ -79,7 +79,7 @@ async function readKey(dir: string): Promise<Signer> {
   try {
     const text = await readFile(path, 'utf8')
     await chmod(path, 0o600)
-    return identityFrom(Buffer.from(text.trim(), 'base64'))
+    return identityOfText(text)
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
     const what = code === 'ENOENT' ? 'is missing' : code === 'EACCES' || code === 'EPERM' ? 'may not be read by this user' : "is not a node's key"
@@ -100,15 +100,6 @@ async function exists(path: string): Promise<boolean> {
 function isPeer(text: string): boolean {
   try {
     return peerIdFromString(text).type === 'Ed25519'
-  } catch {
-    return false
-  }
-}
-
-function isAddress(text: string): boolean {
-  try {
-    multiaddr(text)
-    return true
   } catch {
     return false
   }

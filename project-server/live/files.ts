@@ -1,7 +1,7 @@
 /** The project's folder on disk. */
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { generateIdentity, identityFrom, type Signer } from '#protocol/signing/keys'
+import { generateIdentity, identityOfText, keyText, type Signer } from '#protocol/signing/keys'
 import { ServerError } from '../errors.ts'
 import { type ProjectFile, parseProjectFile } from '../project.ts'
 
@@ -26,7 +26,7 @@ export async function createProjectFolder(dir: string, file: ProjectFile): Promi
   await mkdir(dir, { recursive: true })
   const keyPath = join(dir, 'project.key')
   const signer = (await exists(keyPath)) ? await readKey(keyPath) : await generateIdentity()
-  if (!(await exists(keyPath))) await writeDurably(keyPath, `${Buffer.from(signer.privateKey.raw).toString('base64')}\n`, 0o600)
+  if (!(await exists(keyPath))) await writeDurably(keyPath, keyText(signer), 0o600)
   await writeDurably(path, `${JSON.stringify(file, null, 2)}\n`, 0o644)
   return signer
 }
@@ -48,7 +48,7 @@ export async function wipeProject(dir: string): Promise<void> {
 async function readKey(path: string): Promise<Signer> {
   const text = await readText(path, 'bad_key', `the project's key ${path} is missing: restore it from your backup; without it the project cannot be continued`)
   try {
-    return identityFrom(Buffer.from(text.trim(), 'base64'))
+    return identityOfText(text)
   } catch (cause) {
     throw new ServerError('bad_key', `${path} does not hold a project's key: restore it from your backup`, { cause })
   }

@@ -1,6 +1,17 @@
 /** What can be read off a multiaddr's text. Pure. */
+import { multiaddr } from '@multiformats/multiaddr'
 
 const CIRCUIT = '/p2p-circuit'
+
+/** Whether the text is one at all. */
+export function isMultiaddr(text: string): boolean {
+  try {
+    multiaddr(text)
+    return true
+  } catch {
+    return false
+  }
+}
 
 /** Whether what is dialled there goes through a relay. */
 export function isRelayed(address: string): boolean {

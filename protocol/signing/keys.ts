@@ -35,6 +35,16 @@ export function identityFrom(raw: Uint8Array): Signer {
   }
 }
 
+/** As the key lies in a file. */
+export function keyText({ privateKey }: Signer): string {
+  return `${Buffer.from(privateKey.raw).toString('base64')}\n`
+}
+
+/** Throws when the text of a file is not a key. */
+export function identityOfText(text: string): Signer {
+  return identityFrom(Buffer.from(text.trim(), 'base64'))
+}
+
 const PUBLIC_KEYS_MAX = 4096
 const publicKeys = new Map<PeerIdString, KeyObject>()
 

@@ -1,8 +1,8 @@
 /** The relay's folder: its settings and its key. */
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { multiaddr } from '@multiformats/multiaddr'
-import { generateIdentity, identityFrom, type Signer } from '#protocol/signing/keys'
+import { isMultiaddr } from '#protocol/peer/addresses'
+import { generateIdentity, identityOfText, keyText, type Signer } from '#protocol/signing/keys'
 import { RelayError } from '../errors.ts'
 import { type RelaySettings, settingsFault } from '../settings.ts'
 
@@ -38,20 +38,20 @@ export async function readRelayFolder(dir: string): Promise<{ readonly settings:
 }
 
 function check(value: unknown, where: string): asserts value is RelaySettings {
-  const fault = settingsFault(value, isAddress)
+  const fault = settingsFault(value, isMultiaddr)
   if (fault !== undefined) throw new RelayError('bad_settings', `${where}: ${fault}`)
 }
 
 async function makeKey(dir: string): Promise<Signer> {
   const signer = await generateIdentity()
-  await writeFile(join(dir, KEY), `${Buffer.from(signer.privateKey.raw).toString('base64')}\n`, { mode: 0o600, flag: 'wx' })
+  await writeFile(join(dir, KEY), keyText(signer), { mode: 0o600, flag: 'wx' })
   return signer
 }
 
 async function readKey(dir: string): Promise<Signer> {
   const path = join(dir, KEY)
   try {
-    return identityFrom(Buffer.from((await readFile(path, 'utf8')).trim(), 'base64'))
+    return identityOfText(await readFile(path, 'utf8'))
   } catch (cause) {
     throw new RelayError('bad_key', `${path} cannot be read as a relay's key; restore it, or remove the folder and make the relay anew: talko relay init`, {
       cause
@@ -64,13 +64,4 @@ async function exists(path: string): Promise<boolean> {
     () => true,
     () => false
   )
-}
-
-function isAddress(text: string): boolean {
-  try {
-    multiaddr(text)
-    return true
-  } catch {
-    return false
-  }
 }
