@@ -108,11 +108,12 @@ export class Connection implements FrameListener {
   }
 
   /** The first frame of a stream. */
-  hello({ link, received, replicas, slots, holdings }: Hello): void {
+  hello({ link, spare, received, replicas, slots, holdings }: Hello): void {
     const { project, agent, name, capabilities } = this.#options
     const hello = {
       versions: [CONTROL_VERSION],
       link: new Uint8Array(link),
+      spare: new Uint8Array(spare),
       received,
       project,
       capabilities,
@@ -216,7 +217,7 @@ export class Connection implements FrameListener {
       return
     }
     this.#stream = stream
-    this.#owner.apply({ kind: 'connected' })
+    this.#owner.apply({ kind: 'connected', spare: this.#ports.random.bytes(16) })
     listen(stream, this)
   }
 
@@ -341,7 +342,7 @@ export class Connection implements FrameListener {
     for (const wake of this.#wakeUp ?? []) wake()
     this.#wakeUp = undefined
     const { resumed, received, unknown } = welcome
-    this.#owner.apply({ kind: 'welcome', resumed, received, unknown, spare: this.#ports.random.bytes(16) })
+    this.#owner.apply({ kind: 'welcome', resumed, received, unknown })
     this.#ports.logger.info({ project: this.#options.project, epoch: welcome.epoch, resumed }, 'connected to the project')
   }
 

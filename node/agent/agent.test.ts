@@ -15,7 +15,8 @@ const A = replicaOf(0)
 const B = replicaOf(1)
 const C = replicaOf(2)
 const SPARE = new Uint8Array(16).fill(9)
-const WELCOME: AgentEvent = { kind: 'welcome', resumed: true, received: 0, unknown: [], spare: SPARE }
+const CONNECTED: AgentEvent = { kind: 'connected', spare: SPARE }
+const WELCOME: AgentEvent = { kind: 'welcome', resumed: true, received: 0, unknown: [] }
 
 function assign(seq: number, ...replicas: string[]): AgentEvent {
   return { kind: 'assign', seq, leases: replicas.map((replica) => ({ ok: true, granted: false, lease: leaseOf(replica) })) }
@@ -37,7 +38,7 @@ function agentWith(slots = 1): Agent {
 /** A connected agent with an engine that works; what that said is taken away. */
 function ready(slots = 1): Agent {
   const agent = agentWith(slots)
-  play(agent, { kind: 'engine', up: true }, { kind: 'connected' }, WELCOME)
+  play(agent, { kind: 'engine', up: true }, CONNECTED, WELCOME)
   return agent
 }
 
@@ -155,7 +156,7 @@ describe('the agent', () => {
     for (const [key, value] of disk) again.restore(key, value, 0)
     again.restored()
     for (const survivor of [agent, again]) {
-      if (survivor === again) play(again, { kind: 'recovered', found: new Set([A]) }, { kind: 'connected' }, { ...WELCOME, received: 1 })
+      if (survivor === again) play(again, { kind: 'recovered', found: new Set([A]) }, CONNECTED, { ...WELCOME, received: 1 })
       const ended = play(survivor, { kind: 'ended', replica: A, ended: { ...ENDED, reason: 'killed', exitCode: 143 } })
       assert.deepEqual(
         ended.prompts.map(({ kind }) => kind),
@@ -189,7 +190,7 @@ describe('the agent', () => {
   it('signs results that end together as one batch in one frame', async () => {
     const signer = await generateIdentity()
     const agent = new Agent({ project: PROJECT, slots: 3, stockBytesMax: 2 ** 40, signer, link: new Uint8Array(16) })
-    play(agent, { kind: 'engine', up: true }, { kind: 'connected' }, WELCOME, assign(1, A, B, C))
+    play(agent, { kind: 'engine', up: true }, CONNECTED, WELCOME, assign(1, A, B, C))
     for (const replica of [A, B, C]) agent.apply({ kind: 'prepared', replica }, 0)
     play(agent, grant(2, [A, B, C]))
     for (const replica of [A, B, C]) {
@@ -259,7 +260,7 @@ describe('the agent', () => {
 
   it('drops everything when the coordinator does not know its link, and numbers anew', () => {
     const agent = ready()
-    play(agent, assign(1, A, B), { kind: 'prepared', replica: A }, grant(2, [A]), { kind: 'disconnected' }, { kind: 'connected' })
+    play(agent, assign(1, A, B), { kind: 'prepared', replica: A }, grant(2, [A]), { kind: 'disconnected' }, CONNECTED)
     const step = play(agent, { ...WELCOME, resumed: false })
     assert.deepEqual(
       step.prompts.filter(({ kind }) => kind === 'kill'),
@@ -275,19 +276,19 @@ describe('the agent', () => {
 
   it('starts a new link when the coordinator knows more of it than the node', () => {
     const agent = agentWith()
-    play(agent, { kind: 'connected' })
+    play(agent, CONNECTED)
     const step = play(agent, { ...WELCOME, received: 7 })
     assert.deepEqual(
       step.prompts.map(({ kind }) => kind),
       ['disconnect']
     )
-    const [hello] = play(agent, { kind: 'disconnected' }, { kind: 'connected' }).effects
+    const [hello] = play(agent, { kind: 'disconnected' }, CONNECTED).effects
     assert.deepEqual(hello?.kind === 'hello' && hello.link, SPARE)
   })
 
   it('kills and drops what the coordinator no longer wants', () => {
     const agent = ready(2)
-    play(agent, assign(1, A, B), { kind: 'prepared', replica: A }, grant(2, [A]), { kind: 'disconnected' }, { kind: 'connected' })
+    play(agent, assign(1, A, B), { kind: 'prepared', replica: A }, grant(2, [A]), { kind: 'disconnected' }, CONNECTED)
     const step = play(agent, { ...WELCOME, received: 1, unknown: [A, B] })
     assert.deepEqual(
       step.prompts.map(({ kind }) => kind),
@@ -299,9 +300,9 @@ describe('the agent', () => {
   it('replays what was not acknowledged after a reconnect', () => {
     const agent = ready()
     const first = sent(play(agent, assign(1, A), { kind: 'prepared', replica: A }))
-    play(agent, { kind: 'disconnected' }, { kind: 'connected' })
+    play(agent, { kind: 'disconnected' }, CONNECTED)
     assert.deepEqual(sent(play(agent, WELCOME)), first)
-    play(agent, { kind: 'disconnected' }, { kind: 'connected' })
+    play(agent, { kind: 'disconnected' }, CONNECTED)
     assert.deepEqual(sent(play(agent, { ...WELCOME, received: 1 })), [])
   })
 
@@ -355,7 +356,7 @@ describe('the agent', () => {
     const after = agentWith()
     for (const { key, value } of changes) if (value !== null) after.restore(key, value, 0)
     after.restored()
-    play(after, { kind: 'connected' })
+    play(after, CONNECTED)
     const frames = sent(play(after, WELCOME))
     assert.deepEqual(
       frames.map(({ seq, bye }) => ({ seq, bye })),

@@ -44,6 +44,8 @@ export class Agent {
   readonly #pause = new Pause()
   #engineUp = false
   #connected = false
+  /** What the last hello named: a new link's id. */
+  #spare: Uint8Array
   #welcomed = false
   /** As last told on this stream. */
   #demandTold = 0
@@ -58,6 +60,7 @@ export class Agent {
     this.#slots = slots
     this.#signer = signer
     this.#outbox = new Outbox(link)
+    this.#spare = link
     this.#stock = new Stock(stockBytesMax)
   }
 
@@ -128,10 +131,12 @@ export class Agent {
       case 'connected':
         this.#connected = true
         this.#welcomed = false
+        this.#spare = event.spare
         this.#demandTold = this.#demand()
         this.#effect({
           kind: 'hello',
           link: this.#outbox.link,
+          spare: event.spare,
           received: this.#outbox.received,
           replicas: this.#held.ids().filter((id) => !isUnwanted(this.#held.get(id))),
           slots: this.#demandTold,
@@ -264,7 +269,7 @@ export class Agent {
     if (!event.resumed || !this.#outbox.resumable(event.received)) {
       for (const id of this.#held.ids()) this.#end(id, null, KILL_GRACE_MS, nowMs)
       this.#outgoing = undefined
-      this.#outbox.reset(event.resumed ? event.spare : this.#outbox.link)
+      this.#outbox.reset(this.#spare)
       if (event.resumed) {
         this.#prompt({ kind: 'disconnect', message: 'the node and the coordinator do not remember the same messages; starting a new link' })
         return

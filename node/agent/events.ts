@@ -48,16 +48,14 @@ export interface Published {
 }
 
 export type AgentEvent =
-  /** A stream to the coordinator is open: hello follows. */
-  | { readonly kind: 'connected' }
+  /** A stream to the coordinator is open: hello follows. `spare` is a fresh link id, for when the coordinator or the node starts a new link. */
+  | { readonly kind: 'connected'; readonly spare: Uint8Array }
   | { readonly kind: 'disconnected' }
-  /** `spare` is a fresh link id, used when the coordinator knows more of this link than we do. */
   | {
       readonly kind: 'welcome'
       readonly resumed: boolean
       readonly received: number
       readonly unknown: readonly ReplicaId[]
-      readonly spare: Uint8Array
     }
   /** The coordinator made everything of ours up to `seq` durable. */
   | { readonly kind: 'acked'; readonly seq: number }
@@ -107,6 +105,7 @@ export type Effect =
   | {
       readonly kind: 'hello'
       readonly link: Uint8Array
+      readonly spare: Uint8Array
       readonly received: number
       readonly replicas: readonly ReplicaId[]
       readonly slots: number

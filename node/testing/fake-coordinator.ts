@@ -156,7 +156,7 @@ export class FakeCoordinator {
     }
     const id = Buffer.from(hello.link).toString('hex')
     const resumed = id === this.#link.id && this.#link.resumable(hello.received)
-    if (!resumed) this.#link = new Link<Uint8Array>({ id, sent: 0, received: 0 })
+    if (!resumed) this.#link = new Link<Uint8Array>({ id: Buffer.from(hello.spare).toString('hex'), sent: 0, received: 0 })
     this.#link.acknowledge(hello.received)
     await stream.write(Frame.encode({ welcome: { version: 1, epoch: 1, resumed, received: this.#link.received, heartbeatMs: 100, unknown: this.unknown } }))
     for (const { payload } of this.#link.pending()) await stream.write(payload)

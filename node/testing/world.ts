@@ -48,6 +48,7 @@ export class World {
   #killed = new Set<ReplicaId>()
   #connected = false
   #link: string | undefined
+  #hellos = 0
   #sent: Numbered[] = []
   /** Node's frames durable at the coordinator. */
   #received = 0
@@ -72,7 +73,7 @@ export class World {
     if (this.#connected) return
     this.#connected = true
     this.#uplink = []
-    this.#settle([{ kind: 'connected' }])
+    this.#settle([{ kind: 'connected', spare: this.#newLink() }])
   }
 
   disconnect(): void {
@@ -196,13 +197,19 @@ export class World {
     return this.#running.size
   }
 
+  #newLink(): Uint8Array {
+    const id = new Uint8Array(16)
+    new DataView(id.buffer).setUint32(0, ++this.#hellos)
+    return id
+  }
+
   #born(): Agent {
     const agent = new Agent({
       project: PROJECT,
       slots: SLOTS,
       stockBytesMax: 2 ** 40,
       signer: { peerId: PROJECT, sign: () => new Uint8Array(64) },
-      link: new Uint8Array(16).fill(this.crashes + 1)
+      link: new Uint8Array(16)
     })
     for (const [key, value] of [...this.#records].sort(([a], [b]) => (a < b ? -1 : 1))) agent.restore(key, value, this.nowMs)
     agent.restored()
@@ -256,7 +263,7 @@ export class World {
   #carryOut(effect: Effect): void {
     switch (effect.kind) {
       case 'hello':
-        this.#greet(Buffer.from(effect.link).toString('hex'), effect.received)
+        this.#greet(effect)
         break
       case 'send': {
         const frame = decodeFrame(effect.frame)
@@ -280,17 +287,17 @@ export class World {
     }
   }
 
-  #greet(link: string, received: number): void {
-    const resumed = link === this.#link
+  #greet({ link, spare, received }: Extract<Effect, { kind: 'hello' }>): void {
+    const resumed = Buffer.from(link).toString('hex') === this.#link
     if (!resumed) {
-      this.#link = link
+      this.#link = Buffer.from(spare).toString('hex')
       this.#sent = []
       this.#received = 0
       for (const id of this.leased) if (!this.answers.has(id)) this.answers.set(id, ['returned'])
     }
     this.#next = received + 1
     if (!resumed) this.#next = 1
-    this.#settle([{ kind: 'welcome', resumed, received: this.#received, unknown: [], spare: new Uint8Array(16).fill(99) }])
+    this.#settle([{ kind: 'welcome', resumed, received: this.#received, unknown: [] }])
   }
 
   #take(frame: Frame, refuse: boolean): void {

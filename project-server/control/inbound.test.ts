@@ -36,7 +36,8 @@ const HELLO: Hello = {
   agent: 'a',
   name: 'n\u0007ame',
   demand: { slots: 3 },
-  holdings: []
+  holdings: [],
+  spare: new Uint8Array(16)
 }
 
 function hello(change: Partial<Hello>): Inbound {
@@ -145,6 +146,7 @@ describe('what a node says', () => {
 
   it('refuses a hello that is out of bounds, and a first frame that is none', () => {
     assert.equal(codeOf(hello({ link: new Uint8Array(3) })), 'malformed')
+    assert.equal(codeOf(hello({ spare: new Uint8Array(0) })), 'malformed')
     assert.equal(codeOf(hello({ replicas: ['x'] })), 'malformed')
     assert.equal(codeOf(helloOf({ seq: 0, ack: 0, heartbeat: {} }, node.peerId, project)), 'malformed')
     assert.equal(codeOf(helloOf(undefined, node.peerId, project)), 'malformed')

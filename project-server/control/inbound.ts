@@ -51,12 +51,12 @@ export function helloOf(
   const owner = hello.capabilities?.owner
   if (owner !== undefined && !verifyOwnership(owner, node, project))
     return fault('bad_signature', 'the node says whose it is, and that client did not sign it for this node and project: join again with --mine')
-  if (offer === undefined || hello.link.length !== 16 || !hello.replicas.every(isReplica) || !hello.holdings.every(isHolding))
+  if (offer === undefined || hello.link.length !== 16 || hello.spare.length !== 16 || !hello.replicas.every(isReplica) || !hello.holdings.every(isHolding))
     return fault('malformed', 'a field of the hello is missing or out of bounds')
-  const link = Buffer.from(hello.link).toString('hex')
+  const [link, spare] = [hello.link, hello.spare].map((id) => Buffer.from(id).toString('hex')) as [string, string]
   const { received, replicas, holdings } = hello
   const whose = owner === undefined ? { owner: null } : { owner: owner.client, ...(owner.client === administrator ? { vouched: true as const } : {}) }
-  return { event: { kind: 'hello', node, link, received, offer: { ...offer, ...whose }, replicas, holdings } }
+  return { event: { kind: 'hello', node, link, spare, received, offer: { ...offer, ...whose }, replicas, holdings } }
 }
 
 /** The event of any later frame; a bare ack or heartbeat is a `heartbeat`. */

@@ -110,11 +110,12 @@ export type Event =
   /** No new replica for a batch, or for one task of it, until a release; `stop`: what runs is taken back. */
   | ({ readonly kind: 'hold'; readonly by: PeerIdString; readonly reason: string; readonly stop: boolean } & Aim)
   | ({ readonly kind: 'release'; readonly by: PeerIdString } & Aim)
-  /** A node's stream began. `link` is hex. Answered by a `welcome` effect, then replays, then new work. */
+  /** A node's stream began. Links are hex; a new one is named `spare`. Answered by a `welcome` effect, then replays, then new work. */
   | {
       readonly kind: 'hello'
       readonly node: PeerIdString
       readonly link: string
+      readonly spare: string
       readonly received: number
       readonly offer: NodeOffer
       readonly replicas: readonly ReplicaId[]

@@ -36,7 +36,7 @@ describe('results of two platforms are never in one quorum (X17)', () => {
     at.pass(20_000, [amd])
     assert.equal(at.states(TASK), 'amd lost, arm 1 leased, arm 2 leased')
     // It is back with the result alone, which it has ready.
-    at.apply({ kind: 'hello', node: 'amd', link: amd.link, received: amd.received, offer: AMD, replicas: [] })
+    at.apply({ kind: 'hello', node: 'amd', link: amd.link, spare: amd.link, received: amd.received, offer: AMD, replicas: [] })
     at.report(amd, `${TASK}.1`, { output: 'same' })
     assert.equal(at.states(TASK), 'amd lost, arm 1 leased, arm 2 leased')
     assert.deepEqual(amd.released, [`${TASK}.1`])

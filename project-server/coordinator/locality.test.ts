@@ -80,7 +80,7 @@ describe('placing by data', () => {
     const at = await world()
     at.submit(A, [dataBundle('x', { a: 10 })], SINGLE)
     await at.start()
-    at.apply({ kind: 'hello', node: 'ann', link: 'l', received: 0, offer: offer(0), replicas: [] })
+    at.apply({ kind: 'hello', node: 'ann', link: 'l', spare: 'l', received: 0, offer: offer(0), replicas: [] })
     at.join('bob', offer(0), ['a'])
     at.apply({ kind: 'demand', node: 'ann', slots: 8 })
     assert.equal(at.states(`${A}.0`), 'ann leased')

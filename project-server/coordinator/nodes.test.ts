@@ -80,6 +80,30 @@ describe('a node', () => {
     assert.equal(at.states(T), 'ann lost, bob leased')
   })
 
+  it('that never heard that its link began anew does not come back to the new one with the numbers of the old', async () => {
+    const at = await world()
+    const hello = (link: string, spare: string, received: number) => ({
+      kind: 'hello' as const,
+      node: 'ann',
+      link,
+      spare,
+      received,
+      offer: offer(1),
+      replicas: []
+    })
+    const welcomes = () => at.nodes.get('ann')?.welcomes.map(({ resumed }) => resumed)
+    at.join('ann')
+    at.submit(A, [bundle('x'), bundle('y'), bundle('z')], SINGLE)
+    // Something was lost at the coordinator's end.
+    at.apply(hello('another', 'new', 0))
+    assert.equal(at.states(`${A}.1`), 'ann leased')
+    // It has one message of the link before, which has the number of one of the new link.
+    at.apply(hello('another', 'newer', 1))
+    assert.deepEqual(welcomes(), [false, false, false])
+    at.apply(hello('newer', 'newest', 1))
+    assert.deepEqual(welcomes(), [false, false, false, true])
+  })
+
   it('that forgot a lease which it had acknowledged loses it after two seconds', async () => {
     const at = await world()
     const ann = at.join('ann')

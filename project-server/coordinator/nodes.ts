@@ -51,7 +51,7 @@ export function hello(state: State, event: Hello, nowMs: number): void {
   const { link } = node
   // A node that has less than it once acknowledged, or more than was ever sent, is not at the other end of this link.
   const resumed = link !== null && link.id === event.link && link.resumable(event.received) && acknowledge(state, node, event.received)
-  if (!resumed) startLink(state, node, event.link, nowMs)
+  if (!resumed) startLink(state, node, event.spare, nowMs)
   const unknown = resumed ? reconcile(state, node, event, nowMs) : [...event.replicas]
   state.out.replay(node)
   state.out.effect({ kind: 'welcome', node: node.id, resumed, received: node.link?.received ?? 0, unknown })

@@ -8,7 +8,7 @@ const SINGLE = { minQuorum: 1, targetResults: 1 }
 /** A node that is welcomed and then takes nothing in: its frames stay with the test. */
 async function deaf(slots: number): Promise<CoordinatorWorld> {
   const at = await new CoordinatorWorld().start()
-  at.apply({ kind: 'hello', node: 'ann', link: 'link of ann', received: 0, offer: offer(slots), replicas: [] })
+  at.apply({ kind: 'hello', node: 'ann', link: 'link of ann', spare: 'link of ann', received: 0, offer: offer(slots), replicas: [] })
   return at
 }
 

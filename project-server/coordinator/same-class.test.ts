@@ -41,7 +41,7 @@ describe('hosts of one class', () => {
     const world = await worldOf('cpu', { intel: INTEL })
     world.nodes.clear()
     for (let index = 0; index < REFUSED_LOOKED_MAX; index++)
-      world.apply({ kind: 'hello', node: `amd ${index}`, link: 'one', received: 0, offer: offer(2, AMD), replicas: [] })
+      world.apply({ kind: 'hello', node: `amd ${index}`, link: 'one', spare: 'one', received: 0, offer: offer(2, AMD), replicas: [] })
     // Whoever comes looks for tasks; this one comes while the task is held, and is found by the task if at all.
     world.apply({ kind: 'hold', batch: BATCH, by: 'owner', reason: '', stop: false })
     world.join('like the first', offer(1, INTEL))

@@ -148,6 +148,7 @@ export class FakeNode {
     return {
       versions: [CONTROL_VERSION],
       link: this.#link as Uint8Array<ArrayBuffer>,
+      spare: this.#link as Uint8Array<ArrayBuffer>,
       received: this.#received,
       project: this.#options.project,
       capabilities: {

@@ -383,6 +383,10 @@ export var Hello;
                         Holding.codec().encode(value, w);
                     }
                 }
+                if ((obj.spare != null && obj.spare.byteLength > 0)) {
+                    w.uint32(122);
+                    w.bytes(obj.spare);
+                }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
                 }
@@ -395,7 +399,8 @@ export var Hello;
                     replicas: [],
                     agent: '',
                     name: '',
-                    holdings: []
+                    holdings: [],
+                    spare: uint8ArrayAlloc(0)
                 };
                 const end = length == null ? reader.len : reader.pos + length;
                 while (reader.pos < end) {
@@ -454,6 +459,10 @@ export var Hello;
                             obj.holdings.push(Holding.codec().decode(reader, reader.uint32(), {
                                 limits: opts.limits?.holdings$
                             }));
+                            break;
+                        }
+                        case 15: {
+                            obj.spare = reader.bytes();
                             break;
                         }
                         default: {
@@ -557,6 +566,13 @@ export var Hello;
                                 };
                             }
                             obj.holdings++;
+                            break;
+                        }
+                        case 15: {
+                            yield {
+                                field: `${prefix}.spare`,
+                                value: reader.bytes()
+                            };
                             break;
                         }
                         default: {

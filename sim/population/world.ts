@@ -175,7 +175,15 @@ export class World {
     hosts.mark(host, CONNECTED, true)
     this.totals.hellos++
     this.#hear(host)
-    this.#apply({ kind: 'hello', node, link: node, received: hosts.received[host] as number, offer: hosts.offer(host), replicas: this.#leases.held(host) })
+    this.#apply({
+      kind: 'hello',
+      node,
+      link: node,
+      spare: node,
+      received: hosts.received[host] as number,
+      offer: hosts.offer(host),
+      replicas: this.#leases.held(host)
+    })
   }
 
   /** It is away: what it ran stands still. */

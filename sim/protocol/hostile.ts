@@ -201,7 +201,8 @@ export class Hostile {
       agent: 'x',
       name: 'x',
       demand: { slots: SLOTS },
-      holdings: []
+      holdings: [],
+      spare: this.#link
     }
     this.#raw(Frame.encode({ seq: 0, ack: 0, hello }))
     try {

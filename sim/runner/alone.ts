@@ -120,6 +120,7 @@ function hello(peer: PeerIdString): Uint8Array {
     hello: {
       versions: [CONTROL_VERSION],
       link,
+      spare: link,
       received: 0,
       project: identityOf('project').peerId,
       capabilities: capabilitiesOf(1),

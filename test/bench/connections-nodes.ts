@@ -43,7 +43,8 @@ async function join(host: Host): Promise<void> {
   const options = { project, addresses: [address], lookUp: false, name: 'idle', agent: 'bench', capabilities }
   const connection: Connection = new Connection({ host, clock: systemClock, random: systemRandom, logger: SILENT }, options, {
     apply(event) {
-      if (event.kind === 'connected') connection.hello({ kind: 'hello', link: randomBytes(16), received: 0, replicas: [], slots: 4, holdings: [] })
+      if (event.kind === 'connected')
+        connection.hello({ kind: 'hello', link: randomBytes(16), spare: randomBytes(16), received: 0, replicas: [], slots: 4, holdings: [] })
     },
     room: () => undefined,
     refused(error) {

@@ -71,7 +71,7 @@ function throughCore(): { ms: number; commits: (readonly Change[])[] } {
     commits.push(changes)
     for (const effect of effects) if (effect.kind === 'send') take(nodes.get(effect.node), effect.frame, effect.seq)
   }
-  pass([...nodes.keys()].map((node) => ({ kind: 'hello', node, link: 'link', received: 0, offer: offer(SLOTS), replicas: [] })))
+  pass([...nodes.keys()].map((node) => ({ kind: 'hello', node, link: 'link', spare: 'link', received: 0, offer: offer(SLOTS), replicas: [] })))
   for (let from = 0; from < TASKS; from += PART) {
     const bundles = BUNDLES.slice(0, Math.min(PART, TASKS - from))
     pass([{ kind: 'submit', batch: batchId(1 + from), name: '', by: 'owner', bundles, policy: POLICY, more: false, seed: from }])

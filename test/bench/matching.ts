@@ -67,7 +67,7 @@ function costOf({ nodes, tags, groups, tasks }: Size): Cost {
   }
   const ids = Array.from({ length: nodes }, (_, index) => `node ${index}`)
   for (const [index, node] of ids.entries()) {
-    core.apply({ kind: 'hello', node, link: node, received: 0, offer: offer(1, { tags: [`t${index % tags}`] }), replicas: [] }, nowMs)
+    core.apply({ kind: 'hello', node, link: node, spare: node, received: 0, offer: offer(1, { tags: [`t${index % tags}`] }), replicas: [] }, nowMs)
     if (index % 1000 === 0) take()
   }
   take()

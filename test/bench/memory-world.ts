@@ -16,7 +16,7 @@ const core = new Coordinator({ project: PROJECT, epoch: 1, signer: SIGNER })
 const [nodes = 1, tasks = 1] = process.argv.slice(2).map(Number)
 /** As long as peer ids, and no two strings share their letters. */
 const ids = Array.from({ length: nodes }, (_, index) => Buffer.from(`12D3KooW${String(index).padStart(44, 'x')}`).toString('latin1'))
-const node = held(nodes, (index) => ({ kind: 'hello', node: ids[index] ?? '', link: 'link', received: 0, offer: offer(1), replicas: [] }))
+const node = held(nodes, (index) => ({ kind: 'hello', node: ids[index] ?? '', link: 'link', spare: 'link', received: 0, offer: offer(1), replicas: [] }))
 const task = held(tasks, (index) => {
   if (index % PART !== 0) return undefined
   const bundles = Array.from({ length: Math.min(PART, tasks - index) }, (_, at) => plainBundle(`${index + at}`))

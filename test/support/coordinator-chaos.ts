@@ -64,6 +64,8 @@ class ChaosNode {
   readonly lies: boolean
   links = 0
   link = ''
+  /** What its last hello named. */
+  spare = ''
   received = 0
   sent = 0
   /** Everything not acknowledged. */
@@ -87,8 +89,12 @@ class ChaosNode {
     this.renew()
   }
 
+  newLink(): string {
+    return `${this.id}/${++this.links}`
+  }
+
   renew(): void {
-    this.link = `${this.id}/${++this.links}`
+    this.link = this.newLink()
     this.received = 0
     this.sent = 0
     this.outbox = []
@@ -400,6 +406,7 @@ export class Chaos {
     if (node.inbox !== undefined) this.#cut(node, true)
     node.inbox = []
     node.leaving = false
+    node.spare = node.newLink()
     // As a node's outbox does: the good-bye of its life before is not said again, though its number is.
     const back = (said: Said): Said => (said.kind === 'bye' ? { kind: 'progress', node: node.id, seq: said.seq, replicas: [] } : said)
     node.outbox = node.outbox.map(back)
@@ -411,6 +418,7 @@ export class Chaos {
       kind: 'hello',
       node: node.id,
       link: node.link,
+      spare: node.spare,
       received: node.received,
       offer: offer(SLOTS, {
         memoryBytes: 4 * 1024 ** 3,
@@ -446,6 +454,7 @@ export class Chaos {
       this.safety.heardWelcome(node.id, received, node.sent - node.outbox.length)
       this.#forget(node, received)
     } else {
+      node.link = node.spare
       node.leases.clear()
       node.kept.clear()
       node.received = 0

@@ -339,7 +339,16 @@ export class CoordinatorWorld {
     const node = this.nodes.get(id) ?? new ScriptedNode(id)
     this.nodes.set(id, node)
     const holdings = roots.map((root) => ({ root, bytes: MIB }))
-    this.apply({ kind: 'hello', node: id, link: node.link, received: node.received, offer: offered, replicas: [...node.leases.keys()], holdings })
+    this.apply({
+      kind: 'hello',
+      node: id,
+      link: node.link,
+      spare: node.link,
+      received: node.received,
+      offer: offered,
+      replicas: [...node.leases.keys()],
+      holdings
+    })
     return node
   }
 
