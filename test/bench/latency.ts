@@ -14,7 +14,7 @@ import { Home } from '#client-cli/live/home'
 import { initNode } from '#node/main'
 import { initProject } from '#project-server/main'
 import { freePort } from '../support/ports.ts'
-import { startProgram, type TestProcess } from '../support/process.ts'
+import { begun, startProgram, type TestProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
 import { type BenchContext, type BenchLine, benchLine, median, quantile, seconds } from './runner.ts'
 
@@ -92,10 +92,7 @@ async function startTalko(context: BenchContext): Promise<{ readonly client: Cli
   const start = async (name: string, dir: string): Promise<void> => {
     const program = startProgram(fileURLToPath(new URL(`../support/${name}.ts`, import.meta.url)), [dir])
     processes.push(program)
-    await until(name, () => {
-      if (program.child.exitCode !== null) throw new Error(`${name} ended: ${program.errors()}`)
-      return program.lines.length > 0
-    })
+    await begun(program, name)
   }
   const stopAll = async (): Promise<void> => {
     for (const program of processes.reverse()) await program.kill('SIGTERM')

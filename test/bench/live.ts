@@ -15,7 +15,7 @@ import { initNode } from '#node/main'
 import { initProject } from '#project-server/main'
 import { makeBusyboxRoot } from '../support/busybox-image.ts'
 import { freePort } from '../support/ports.ts'
-import { startProgram, type TestProcess } from '../support/process.ts'
+import { begun, startProgram, type TestProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
 import { alternate, type BenchContext, type BenchLine, benchLine, median, quantile } from './runner.ts'
 
@@ -147,11 +147,7 @@ async function startNetwork(context: BenchContext): Promise<{
   const start = async (name: string, dir: string): Promise<TestProcess> => {
     const program = startProgram(fileURLToPath(new URL(`../support/${name}.ts`, import.meta.url)), [dir])
     processes.push(program)
-    await until(name, () => {
-      if (program.child.exitCode !== null) throw new Error(`${name} ended: ${program.errors()}`)
-      return program.lines.length > 0
-    })
-    return program
+    return begun(program, name)
   }
   try {
     await start('server-program', folder)

@@ -9,8 +9,7 @@ import { Home } from '#client-cli/live/home'
 import { initProject } from '#project-server/main'
 import type { BatchView } from '#protocol/owner/messages'
 import { freePort } from '../support/ports.ts'
-import { startProgram } from '../support/process.ts'
-import { until } from '../support/until.ts'
+import { begun, startProgram } from '../support/process.ts'
 import type { BenchContext } from './runner.ts'
 
 /** Of /proc: USER_HZ, the same on every Linux. */
@@ -51,10 +50,7 @@ export async function startServer(
   const owner = await Home.at(home).signer()
   const { id: project } = await initProject(folder, { name: 'bench', owners: [owner.peerId, ...others], listen: [listen] })
   const server = startProgram(fileURLToPath(new URL('../support/server-program.ts', import.meta.url)), [folder], env)
-  await until('the project server', () => {
-    if (server.child.exitCode !== null) throw new Error(`the project server ended: ${server.errors()}`)
-    return server.lines.length > 0
-  })
+  await begun(server, 'the project server')
   return { project, address: listen, pid: server.child.pid ?? 0, stop: () => server.kill('SIGTERM') }
 }
 

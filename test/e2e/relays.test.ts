@@ -13,7 +13,7 @@ import { initNode } from '#node/main'
 import { initProject } from '#project-server/main'
 import { initRelay } from '#relay/main'
 import { freePort } from '../support/ports.ts'
-import { startProgram, type TestProcess } from '../support/process.ts'
+import { begun, startProgram, type TestProcess } from '../support/process.ts'
 import { assertDone, startTalko, TalkoShell } from '../support/talko.ts'
 import { until } from '../support/until.ts'
 
@@ -31,11 +31,7 @@ describe('a project that is found and reached through three relays', { timeout: 
   async function start(kind: 'relay' | 'node' | 'server', name: string): Promise<TestProcess> {
     const started = startProgram(program(kind), [join(dir, name)])
     processes.push(started)
-    await until(`${name} to start`, () => {
-      if (started.child.exitCode !== null) throw new Error(started.errors())
-      return started.lines.length > 0
-    })
-    return started
+    return begun(started, name)
   }
 
   /** A new node, welcomed; it knows the relays, or the pinned address. */

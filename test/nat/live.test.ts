@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { Home } from '#client-cli/live/home'
 import { initNode } from '#node/main'
 import { initProject } from '#project-server/main'
-import { startProgram, type TestProcess } from '../support/process.ts'
+import { begun, startProgram, type TestProcess } from '../support/process.ts'
 import { assertDone, type Said, startTalko, talko } from '../support/talko.ts'
 import { until } from '../support/until.ts'
 import { Internet, type Place, whyNot } from './internet.ts'
@@ -29,10 +29,7 @@ describe('a task far away', { timeout: 180_000, skip: missing ?? false }, () => 
   async function start(file: string, args: readonly string[], place: Place): Promise<void> {
     const started = startProgram(file, args, {}, place.within)
     processes.push(started)
-    await until(`${place.name} to start`, () => {
-      if (started.child.exitCode !== null) throw new Error(started.errors())
-      return started.lines.length > 0
-    })
+    await begun(started, place.name)
   }
 
   before(async () => {

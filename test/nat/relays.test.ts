@@ -12,7 +12,7 @@ import { askNode, relayStatus } from '#client-cli/live/node-control'
 import { initNode } from '#node/main'
 import { initProject } from '#project-server/main'
 import { initRelay } from '#relay/main'
-import { startProgram, type TestProcess } from '../support/process.ts'
+import { begun, startProgram, type TestProcess } from '../support/process.ts'
 import { assertDone, type Said, TalkoShell, talko } from '../support/talko.ts'
 import { until } from '../support/until.ts'
 import { Internet, type Place, STANDINGS, whyNot } from './internet.ts'
@@ -42,11 +42,7 @@ describe('a project behind a router and its volunteers', { timeout: 240_000, ski
   async function start(kind: 'relay' | 'node' | 'server', folder: string, place: Place): Promise<TestProcess> {
     const started = startProgram(program(kind), [join(dir, folder)], {}, place.within)
     processes.push(started)
-    await until(`${folder} to start`, () => {
-      if (started.child.exitCode !== null) throw new Error(started.errors())
-      return started.lines.length > 0
-    })
-    return started
+    return begun(started, folder)
   }
 
   const online = async (): Promise<string[]> =>

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { Home } from '#client-cli/live/home'
 import { initNode } from '#node/main'
 import { initProject } from '#project-server/main'
-import { startProgram, type TestProcess } from '../support/process.ts'
+import { begun, startProgram, type TestProcess } from '../support/process.ts'
 import { assertDone, type Said, startTalko, talko } from '../support/talko.ts'
 import { until } from '../support/until.ts'
 import { Internet, type Place, STANDINGS, type Standing, whyNot } from './internet.ts'
@@ -35,11 +35,7 @@ describe('a project and its volunteers', { timeout: 240_000, skip: missing ?? fa
   async function start(file: string, args: readonly string[], place: Place): Promise<TestProcess> {
     const started = startProgram(file, args, {}, place.within)
     processes.push(started)
-    await until(`${place.name} to start`, () => {
-      if (started.child.exitCode !== null) throw new Error(started.errors())
-      return started.lines.length > 0
-    })
-    return started
+    return begun(started, place.name)
   }
 
   async function startServer(): Promise<void> {

@@ -9,8 +9,7 @@ import { initNode, type NodeSettings, type StartedNode, startNode } from '#node/
 import type { Executor } from '#node/ports'
 import { initProject } from '#project-server/main'
 import { freePort } from './ports.ts'
-import { startProgram, type TestProcess } from './process.ts'
-import { until } from './until.ts'
+import { begun, startProgram, type TestProcess } from './process.ts'
 
 export interface TestNetwork {
   readonly dir: string
@@ -43,14 +42,9 @@ export async function testNetwork(): Promise<TestNetwork> {
   const processes: TestProcess[] = []
   let server: TestProcess | undefined
 
-  const ready = (process: TestProcess, what: string): Promise<true> =>
-    until(what, () => {
-      if (process.child.exitCode !== null) throw new Error(`${what} ended: ${process.errors()}`)
-      return process.lines.length > 0
-    }) as Promise<true>
   const startServer = async (): Promise<void> => {
     server = startProgram(program('server-program.ts'), [folder])
-    await ready(server, 'the project server')
+    await begun(server, 'the project server')
   }
   const settingsOf = (name: string, settings: Partial<NodeSettings>): NodeSettings => ({
     project,
@@ -89,7 +83,7 @@ export async function testNetwork(): Promise<TestNetwork> {
       })
       const process = startProgram(program('node-program.ts'), [nodeDir])
       processes.push(process)
-      await ready(process, `node ${name}`)
+      await begun(process, `node ${name}`)
       return process
     },
     async client() {

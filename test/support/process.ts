@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import { until } from './until.ts'
 
 /** A child process of a test: its lines of stdout as they came, and ways to end it. */
 export interface TestProcess {
@@ -47,4 +48,12 @@ export function startProgram(
       }
     }
   }
+}
+
+/** Until it printed its first line. Rejects with what it said when it ends before. */
+export async function begun(program: TestProcess, what: string): Promise<TestProcess> {
+  const { child, lines } = program
+  await until(`${what} to start`, () => lines.length > 0 || child.exitCode !== null || child.signalCode !== null)
+  if (lines.length === 0) throw new Error(`${what} ended: ${program.errors()}`)
+  return program
 }
