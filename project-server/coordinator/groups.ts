@@ -32,8 +32,10 @@ function groupOf(state: State, batch: Batch, bundle: Bundle, needs: Needs): Grou
   const key = `${sameClass === 'no' ? '' : sameClass} ${needs.key} ${priority} ${client.id} ${estimateMs} ${tags.join(',')} ${nodes.length === 0 ? '' : [...nodes].sort().join(',')}${due === null ? '' : ` ${batch.order} ${due.timeMs}`}`
   let group = state.groups.get(key)
   if (group === undefined) {
+    const place = state.heads.begin(priority)
     group = {
       key,
+      place,
       client,
       needs,
       tags,
@@ -45,8 +47,8 @@ function groupOf(state: State, batch: Batch, bundle: Bundle, needs: Needs): Grou
       due,
       kinds: { own: [], others: [] },
       stuck: false,
-      fresh: new OrderedQueue(),
-      partial: new OrderedQueue(),
+      fresh: new OrderedQueue(state.heads, 2 * place),
+      partial: new OrderedQueue(state.heads, 2 * place + 1),
       cursors: new Cursors(),
       byData: false,
       users: 0
@@ -61,6 +63,7 @@ export function leaveGroup(state: State, group: Group): void {
   if (--group.users > 0) return
   state.groups.delete(group.key)
   state.free.remove(group)
+  state.heads.end(group.place)
 }
 
 /** To the group that it belongs to now. It is in no queue. */

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { DEFAULT_POLICY } from '#protocol/bundle/policy'
 import { batchId, bundle, CoordinatorWorld, offer, PROJECT, SIGNER } from '#test/support/coordinator'
+import { Heads } from './heads.ts'
 import { hold } from './holds.ts'
 import type { Task } from './model.ts'
 import { DEFAULT_COORDINATOR_POLICY } from './policy.ts'
@@ -184,8 +185,9 @@ it('many tasks that come back into a queue stand where they would have one by on
   const orders = fc.uniqueArray(fc.nat({ max: 2_000 }), { maxLength: 300 })
   fc.assert(
     fc.property(orders, fc.nat({ max: 300 }), (all, cut) => {
-      const one = new OrderedQueue()
-      const many = new OrderedQueue()
+      const heads = new Heads()
+      const one = new OrderedQueue(heads, 2 * heads.begin(0))
+      const many = new OrderedQueue(heads, 2 * heads.begin(0))
       for (const order of all.slice(0, cut)) {
         one.add(task(order))
         many.add(task(order))
@@ -196,6 +198,7 @@ it('many tasks that come back into a queue stand where they would have one by on
       const seen = (queue: OrderedQueue): number[] => [...queue.from(0, 1_000)].map(({ order }) => order)
       assert.deepEqual(seen(many), seen(one))
       assert.deepEqual([many.size, many.first?.order], [one.size, one.first?.order])
+      assert.deepEqual([heads.order(0), heads.order(1)], [one.first?.order ?? Number.POSITIVE_INFINITY, one.first?.order ?? Number.POSITIVE_INFINITY])
     })
   )
 })

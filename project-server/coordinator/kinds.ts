@@ -7,6 +7,7 @@ import type { PeerIdString } from '#protocol/ids'
 import type { Client } from './clients.ts'
 import type { NodeOffer } from './events.ts'
 import { FreeNodes, inOrderOf } from './free-nodes.ts'
+import { GroupList } from './heads.ts'
 import type { Group, Node } from './model.ts'
 import { kindLack } from './needs.ts'
 import { NODE_KINDS_MAX } from './policy.ts'
@@ -17,7 +18,7 @@ export interface NodeKind {
   readonly offer: NodeOffer | null
   readonly free: FreeNodes
   /** Groups that it can take, by their clients; those for named nodes are elsewhere. */
-  readonly groups: Map<Client, Set<Group>>
+  readonly groups: Map<Client, GroupList>
   nodes: number
 }
 
@@ -94,13 +95,18 @@ export class Kinds {
     client.groups.delete(group)
     if (client.groups.size === 0) this.#askers.delete(client.id)
     for (const id of group.nodes ?? []) takeOut(this.#named, id, group)
-    for (const kind of [...group.kinds.own, ...group.kinds.others]) takeOut(kind.groups, client, group)
+    for (const kind of [...group.kinds.own, ...group.kinds.others]) leave(kind, group)
   }
 
-  /** The client's groups that the node may be able to take. */
-  *groupsOf({ id, kind }: Node, client: Client): Generator<Group, void, undefined> {
-    for (const group of kind?.groups.get(client) ?? NO_GROUPS) yield group
-    for (const group of this.#named.get(id) ?? NO_GROUPS) if (group.client === client) yield group
+  /** The client's groups that are for all nodes of its kind. */
+  groupsOf({ kind }: Node, client: Client): GroupList {
+    return kind?.groups.get(client) ?? NO_GROUPS
+  }
+
+  /** The client's groups that name the node. */
+  *namedFor({ id }: Node, client: Client): Generator<Group, void, undefined> {
+    if (this.#named.size === 0) return
+    for (const group of this.#named.get(id) ?? []) if (group.client === client) yield group
   }
 
   /** Every node with a free slot, most free first, equal ones from a place that `draw` (a whole number) decides. */
@@ -169,7 +175,7 @@ export class Kinds {
   #end(kind: NodeKind): void {
     this.#kinds.delete(kind.key)
     for (const platform of this.#platforms.keys()) takeOut(this.#platforms, platform, kind)
-    for (const groups of kind.groups.values()) for (const { kinds } of groups) for (const list of [kinds.own, kinds.others]) drop(list, kind)
+    for (const groups of kind.groups.values()) for (const { kinds } of groups.groups) for (const list of [kinds.own, kinds.others]) drop(list, kind)
   }
 
   #keyOf({ engines, platform, tags, exclusive, gpus, ownerOnly, owner, cpu }: NodeOffer): string {
@@ -180,15 +186,23 @@ export class Kinds {
   }
 }
 
-const NO_GROUPS: readonly Group[] = []
+const NO_GROUPS = new GroupList()
 
 /** The group and the kind know each other, if it can take it. */
 function join(kind: NodeKind, group: Group): void {
   const { offer } = kind
   if (offer !== null && kindLack(offer, group) !== undefined) return
-  putIn(kind.groups, group.client, group)
+  const list = kind.groups.get(group.client)
+  if (list === undefined) kind.groups.set(group.client, new GroupList(group))
+  else list.add(group)
   if (offer !== null && offer.owner === group.client.id) group.kinds.own.push(kind)
   else group.kinds.others.push(kind)
+}
+
+function leave({ groups }: NodeKind, group: Group): void {
+  const list = groups.get(group.client)
+  list?.delete(group)
+  if (list?.size === 0) groups.delete(group.client)
 }
 
 function drop<T>(list: T[], item: T): void {

@@ -125,6 +125,8 @@ export interface Waits {
 /** Tasks of one client that any one node can run or cannot run alike: equal needs, tags, priority and named nodes. */
 export interface Group {
   readonly key: string
+  /** Where `heads` has who is first in it. */
+  readonly place: number
   readonly client: Client
   readonly needs: Needs
   readonly tags: readonly string[]

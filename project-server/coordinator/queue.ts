@@ -1,4 +1,5 @@
 /** A queue of tasks in their order: cheap at both ends, tasks that come back find their old place. */
+import type { Heads } from './heads.ts'
 import type { Task } from './model.ts'
 
 /** Holes are closed when there are this many, and more of them than tasks. */
@@ -11,6 +12,14 @@ export class OrderedQueue {
   #orders: number[] = []
   #head = 0
   #size = 0
+  readonly #heads: Heads
+  readonly #place: number
+
+  /** It tells `heads` who is first, under this number. */
+  constructor(heads: Heads, place: number) {
+    this.#heads = heads
+    this.#place = place
+  }
 
   get size(): number {
     return this.#size
@@ -25,6 +34,7 @@ export class OrderedQueue {
     if (last < this.#head || task.order > (this.#orders[last] as number)) {
       this.#tasks.push(task)
       this.#orders.push(task.order)
+      if (this.#size === 1) this.#tell()
       return
     }
     const at = this.#find(task.order)
@@ -37,6 +47,7 @@ export class OrderedQueue {
       this.#tasks.splice(at, 0, task)
       this.#orders.splice(at, 0, task.order)
     }
+    this.#tell()
   }
 
   /** Many at once, in their order: what stands between them is moved once. */
@@ -68,6 +79,7 @@ export class OrderedQueue {
     this.#tasks[at] = undefined
     this.#size--
     while (this.#head < this.#tasks.length && this.#tasks[this.#head] === undefined) this.#head++
+    this.#tell()
     if (this.#tasks.length - this.#size > HOLES_MAX + this.#size) this.#close()
   }
 
@@ -107,5 +119,10 @@ export class OrderedQueue {
     this.#orders = tasks.map((task) => task.order)
     this.#head = 0
     this.#size = tasks.length
+    this.#tell()
+  }
+
+  #tell(): void {
+    this.#heads.set(this.#place, this.#orders[this.#head] ?? Number.POSITIVE_INFINITY)
   }
 }

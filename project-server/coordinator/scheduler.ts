@@ -107,7 +107,12 @@ export function lookAtAll(state: State): void {
 /** The node's offer, less what its replicas take, covers the group's needs, and it should be done in time. */
 export function fits(node: Node, group: Group): boolean {
   if (group.nodes !== null && !group.nodes.has(node.id)) return false
-  return kindLack(node.offer, group) === undefined && roomLack(node, group.needs) === undefined && isInTime(node, group)
+  return kindLack(node.offer, group) === undefined && hasRoom(node, group)
+}
+
+/** What is free at the node now covers them, whatever kind it is of. */
+function hasRoom(node: Node, group: Group): boolean {
+  return roomLack(node, group.needs) === undefined && isInTime(node, group)
 }
 
 /** Of the nodes that gained room, the one with the most of it takes the first task it can, again and again. */
@@ -137,15 +142,16 @@ function ownNodeFor(state: State, task: Task, stranger: Node, nowMs: number): No
 }
 
 function firstTaskFor(state: State, node: Node, nowMs: number): Task | undefined {
+  const { heads, free } = state
   const shortestFirst = state.policy.hybrid && node.offer.local === true
   const isFirst = (a: Task, b: Task): boolean => (shortestFirst ? isShorter(a, b, nowMs) : isBefore(state, a, b))
   for (const client of state.fair.line) {
     if (blockOf(client, nowMs) !== undefined) continue
     let first: Task | undefined
     let skipped: Task[] | undefined
-    for (const group of state.free.groupsOf(node, client)) {
+    const look = (group: Group, suits: boolean): void => {
       const head = headOf(group)
-      if (head === undefined || (first !== undefined && !isFirst(head, first)) || !fits(node, group)) continue
+      if (head === undefined || (first !== undefined && !isFirst(head, first)) || !(suits ? hasRoom(node, group) : fits(node, group))) return
       group.stuck = false
       let task = firstOfGroup(state, group, node, nowMs)
       if (task !== undefined && isByData(state, group)) {
@@ -155,6 +161,17 @@ function firstTaskFor(state: State, node: Node, nowMs: number): Task | undefined
       }
       if (task !== undefined && (first === undefined || isFirst(task, first))) first = task
     }
+    const { groups, places } = free.groupsOf(node, client)
+    const best = shortestFirst ? -1 : heads.firstOf(places)
+    // All of a kind suit; of nodes of many kinds together each is another.
+    const suits = node.kind?.offer !== null
+    if (best !== -1) look(groups[best] as Group, suits)
+    for (let at = 0; at < places.length; at++) {
+      // Of most groups no more than a number is looked at.
+      const comes = shortestFirst || first === undefined || heads.isBefore(places[at] as number, first.order, first.group.priority)
+      if (comes && at !== best) look(groups[at] as Group, suits)
+    }
+    for (const group of free.namedFor(node, client)) look(group, false)
     if (first !== undefined && skipped !== undefined) pass(state, skipped, first)
     if (first !== undefined) return first
   }

@@ -3,6 +3,7 @@ import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
 import { Bans } from './bans.ts'
 import type { Client } from './clients.ts'
 import { FairShare } from './fair-share.ts'
+import { Heads } from './heads.ts'
 import { Holders } from './holders.ts'
 import { Presence } from './independence.ts'
 import { Kinds } from './kinds.ts'
@@ -39,6 +40,7 @@ export class State {
   readonly sweeps = new SweepLine()
   readonly bundles = new Map<string, Bundle>()
   readonly groups = new Map<string, Group>()
+  readonly heads = new Heads()
   readonly needs = new Map<string, Needs>()
   readonly clients = new Map<PeerIdString, Client>()
   readonly fair = new FairShare<Client>()
