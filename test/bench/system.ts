@@ -12,11 +12,15 @@ import { freePort } from '../support/ports.ts'
 import { begun, startProgram } from '../support/process.ts'
 import type { BenchContext } from './runner.ts'
 
+export interface Nodes {
+  readonly count: number
+  readonly slots: number
+}
+
+/** Of 64, 256 and 1024 slots, the fastest; all together are what BullMQ calls its concurrency. */
+const SIXTEEN: Nodes = { count: 16, slots: 256 }
 /** Of /proc: USER_HZ, the same on every Linux. */
 const TICKS_PER_SECOND = 100
-const NODES = 16
-/** Of 64, 256 and 1024, the fastest; all together are what BullMQ calls its concurrency. */
-const SLOTS = 256
 /** One after another, each durable before the next is sent; BullMQ's jobs come in bulks, too. */
 const TASKS_IN_BATCH = 2_000
 
@@ -65,7 +69,11 @@ export function cpuSeconds(pid: number): number {
 /** `others`: peer ids of more clients. `serverEnv`: of the server's process alone. */
 export async function startSystem(
   context: Pick<BenchContext, 'workFolder'>,
-  { others = [], serverEnv = {} }: { readonly others?: readonly string[]; readonly serverEnv?: Readonly<Record<string, string>> } = {}
+  {
+    others = [],
+    serverEnv = {},
+    with: { count, slots } = SIXTEEN
+  }: { readonly others?: readonly string[]; readonly serverEnv?: Readonly<Record<string, string>>; readonly with?: Nodes } = {}
 ): Promise<System> {
   const home = join(context.workFolder, 'home')
   const server = await startServer(context, 'project', { home, others, env: serverEnv })
@@ -76,7 +84,7 @@ export async function startSystem(
     await server.stop()
   }
   try {
-    const args = [context.workFolder, project, `${listen}/p2p/${project}`, String(NODES), String(SLOTS)]
+    const args = [context.workFolder, project, `${listen}/p2p/${project}`, String(count), String(slots)]
     nodes = fork(fileURLToPath(new URL('./tasks-nodes.ts', import.meta.url)), args)
     await once(nodes, 'message')
     const client = await connect({ home, project: `talko://${project}?a=${listen}` })
