@@ -98,9 +98,10 @@ export interface Executor {
  * - `engine_down`: the engine does not answer; the node takes no work until it does.
  * - `image`: the image cannot be loaded; counts against this replica only.
  * - `command`: the command does not exist in the image; the task's own fault (it ends with exit code 127 or 126 instead where the engine tells).
+ * - `hang`: it gave no sign of life for as long as its manifest allows, and was ended.
  * - `disk_full`, `failed`: as they say.
  */
-export type ExecutorErrorCode = 'engine_down' | 'image' | 'disk_full' | 'failed'
+export type ExecutorErrorCode = 'engine_down' | 'image' | 'hang' | 'disk_full' | 'failed'
 
 export class ExecutorError extends Error {
   override readonly name = 'ExecutorError'

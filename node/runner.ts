@@ -356,6 +356,7 @@ function faultOf(error: unknown): Fault {
   const node = (code: string): Fault => ({ class: 'node', code, message })
   const input = (code: string): Fault => ({ class: 'input', code, message })
   if (error instanceof StalledError) return node('stalled')
+  if (error instanceof ExecutorError && error.code === 'hang') return { class: 'task', code: 'hang', message }
   if (error instanceof ExecutorError) return error.code === 'image' ? input('image') : node(error.code)
   if (error instanceof ManifestError || error instanceof ImageError) return input(error.code)
   if (error instanceof ContentError)

@@ -9,7 +9,7 @@ import type { Ended } from '../ports.ts'
 import type { Holding, StockView } from './stock.ts'
 
 /** Whose fault it is that a replica was not run to an end. */
-type FaultClass = 'node' | 'input' | 'owner' | 'cancelled'
+type FaultClass = 'node' | 'task' | 'input' | 'owner' | 'cancelled'
 
 export interface Fault {
   readonly class: FaultClass

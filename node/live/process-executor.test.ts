@@ -118,6 +118,20 @@ describe('the process engine', () => {
     assert.notEqual(ended.exitCode, 0)
   })
 
+  it('F13: ends a run that gives no sign of life, and none that prints, computes or writes', async () => {
+    const resources = { silenceMs: 2_500 }
+    const loop = (work: string): string => `while [ ! -e stop ]; do ${work}; done`
+    const scripts = [loop('echo line; sleep 0.1'), loop(':'), loop('echo half > told; sleep 0.1')]
+    const lively = scripts.map((script) => execution({ command: ['sh', '-c', script], resources }))
+    const runs = await Promise.all(lively.map((one) => executor.start(one)))
+    await assert.rejects(
+      run({ command: ['sh', '-c', 'echo begun; sleep 100'], resources }),
+      (error: unknown) => error instanceof ExecutorError && error.code === 'hang' && /nothing printed.* for 2.5 s/.test(error.message)
+    )
+    for (const { folder } of lively) writeFileSync(join(folder, 'out', 'stop'), '')
+    for (const { ended } of runs) assert.equal((await ended).reason, 'exit')
+  })
+
   it('lets a run end nicely when it is killed, and takes its children along', async () => {
     const one = execution({ command: ['sh', '-c', "trap 'echo nicely; exit 9' TERM; sleep 100 & echo $!; touch started; wait"] })
     const running = await executor.start(one)

@@ -10,8 +10,10 @@ import type { ChildProcess } from 'node:child_process'
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, statfsSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ReplicaId } from '#protocol/ids'
-import type { EndReason } from '#protocol/result/result'
 import { type Ended, type Execution, type Executor, ExecutorError, type Logger, type Running } from '../ports.ts'
+import type { StopCause } from '../sandbox/end.ts'
+import { Silence, silenceText } from '../sandbox/silence.ts'
+import { changedMs } from './changed.ts'
 import { factsOf, usageOf } from './proc.ts'
 import { quote, type Shell, WarmShells } from './shell.ts'
 import { makeRunFolder } from './workspace.ts'
@@ -140,7 +142,8 @@ class Run implements Running {
   readonly #looks: NodeJS.Timeout
   #kill: NodeJS.Timeout | undefined
   #limit: NodeJS.Timeout | undefined
-  #cause: EndReason = 'exit'
+  #cause: StopCause | 'exit' = 'exit'
+  readonly #silence: Silence | undefined
   #over = false
   #cpuMs = 0
   #memoryPeakBytes = 0
@@ -152,6 +155,8 @@ class Run implements Running {
     const { promise, resolve, reject } = Promise.withResolvers<Ended>()
     this.ended = promise
     this.#settle = { resolve, reject }
+    const { silenceMs } = execution.manifest.resources
+    this.#silence = silenceMs === undefined ? undefined : new Silence(silenceMs)
     this.#looks = setInterval(() => this.#look(), LOOK_MS)
     const leftMs = Math.max(0, process.startedAtMs + execution.manifest.resources.timeMs - Date.now())
     // A timer holds at most 2^31 - 1 ms; a longer limit is looked at with everything else.
@@ -176,7 +181,7 @@ class Run implements Running {
     clearTimeout(this.#limit)
   }
 
-  #stop(cause: EndReason, graceMs: number): void {
+  #stop(cause: StopCause, graceMs: number): void {
     if (this.#over) return
     if (this.#cause === 'exit') this.#cause = cause
     signalGroup(this.#process.pid, 'SIGTERM')
@@ -187,19 +192,27 @@ class Run implements Running {
   /** Usage, limits, and the end of a process that is not our child. */
   #look(): void {
     if (this.#over) return
-    const { folder, manifest } = this.#execution
-    if (isAlive(this.#process)) {
-      const { cpuMs, residentBytes } = usageOf(this.#process.pid)
-      this.#cpuMs = Math.max(this.#cpuMs, cpuMs)
-      this.#memoryPeakBytes = Math.max(this.#memoryPeakBytes, residentBytes)
+    if (!isAlive(this.#process)) {
+      this.#finish()
+      return
     }
-    if (!isAlive(this.#process)) this.#finish()
-    else if (Date.now() >= this.#process.startedAtMs + manifest.resources.timeMs && this.#cause === 'exit') this.#stop('time', LIMIT_GRACE_MS)
-    else if (
-      this.#cause === 'exit' &&
-      sizeOf(join(folder, 'stdout')) + sizeOf(join(folder, 'stderr')) > Math.min(LOG_BYTES_MAX, Math.max(manifest.resources.diskBytes, 1024 ** 2))
-    )
-      this.#stop('disk', LIMIT_GRACE_MS)
+    const { cpuMs, residentBytes } = usageOf(this.#process.pid)
+    this.#cpuMs = Math.max(this.#cpuMs, cpuMs)
+    this.#memoryPeakBytes = Math.max(this.#memoryPeakBytes, residentBytes)
+    if (this.#cause !== 'exit') return
+    const broken = this.#limitBroken(cpuMs)
+    if (broken !== undefined) this.#stop(broken, LIMIT_GRACE_MS)
+  }
+
+  #limitBroken(cpuMs: number): 'time' | 'disk' | 'hang' | undefined {
+    const { folder, manifest } = this.#execution
+    const { timeMs, diskBytes } = manifest.resources
+    const nowMs = Date.now()
+    if (nowMs >= this.#process.startedAtMs + timeMs) return 'time'
+    const logBytes = sizeOf(join(folder, 'stdout')) + sizeOf(join(folder, 'stderr'))
+    if (logBytes > Math.min(LOG_BYTES_MAX, Math.max(diskBytes, 1024 ** 2))) return 'disk'
+    const hangs = this.#silence?.look({ nowMs, cpuMs, logBytes, changedMs: changedMs(join(folder, 'out')) }) === true
+    return hangs ? 'hang' : undefined
   }
 
   #finish(): void {
@@ -208,6 +221,10 @@ class Run implements Running {
     const { pid, startedAtMs } = this.#process
     // What it left running in its group goes with it.
     if (pid > 0) signalGroup(pid, 'SIGKILL')
+    if (this.#cause === 'hang') {
+      this.#settle.reject(new ExecutorError('hang', silenceText(this.#execution.manifest.resources.silenceMs ?? 0)))
+      return
+    }
     const exit = readExit(this.#execution.folder)
     if (exit === undefined && this.#cause === 'exit') {
       this.#settle.reject(lostExit(this.#execution.folder))

@@ -3,7 +3,7 @@ import type { EndReason } from '#protocol/result/result'
 import { MEMORY_PEAK_SHARE } from './policy.ts'
 
 /** What made us end a run ourselves. */
-export const STOP_CAUSES = ['time', 'disk', 'pids', 'killed'] as const
+export const STOP_CAUSES = ['time', 'disk', 'pids', 'hang', 'killed'] as const
 export type StopCause = (typeof STOP_CAUSES)[number]
 
 export interface Exit {
@@ -31,7 +31,7 @@ const SIGXFSZ_EXIT = 128 + 25
  * itself. Disk counts also after success, so that every node judges the same output alike; memory and processes only where
  * the run failed.
  */
-export function endReason(exit: Exit): EndReason {
+export function endReason(exit: Exit): EndReason | 'hang' {
   if (exit.stopped === 'killed' || (exit.stopped !== undefined && exit.exitCode === SIGKILL_EXIT)) return exit.stopped
   if (exit.diskBytes > exit.diskBytesMax || exit.exitCode === SIGXFSZ_EXIT) return 'disk'
   if (exit.exitCode === SIGKILL_EXIT && (exit.oomKilled || exit.memoryPeakBytes >= exit.memoryBytesMax * MEMORY_PEAK_SHARE)) return 'memory'

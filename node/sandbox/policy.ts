@@ -47,3 +47,11 @@ export function nextLookMs(looks: number, tookMs: number): number {
   const wanted = FIRST_LOOKS_MS[looks] ?? LOOK_MS
   return Math.max(wanted, Math.ceil(tookMs / LOOK_SHARE_MAX))
 }
+
+/** Between two looks a run counts as silent for at most so long: looks that take long are this far apart, and a machine that slept is not held against it. */
+export const LOOK_GAP_MS_MAX = 10_000
+/** Processor time that is a sign of life: more than this share of the time since the last sign, and more than two ticks of the kernel's clock. What only waits in a loop uses less. */
+export const SIGN_CPU_SHARE = 0.01
+export const SIGN_CPU_MS_MIN = 20
+/** Entries at the top of an output that are looked at for a change. */
+export const SIGN_ENTRIES_MAX = 64

@@ -51,6 +51,9 @@ describe('run manifest', () => {
   it('has the id it always had while it asks for nothing new', () => {
     const id = manifestCid(encodeManifest(manifest())).toString()
     assert.equal(id, 'bafyreiebenbp2nefspjtow7l5x6ngp2wqbclo5l4lbtp4cnnrvbvbx27d4')
+    const watched = encodeManifest(manifest({ resources: { ...DEFAULT_RESOURCES, silenceMs: 60_000 } }))
+    assert.notEqual(manifestCid(watched).toString(), id)
+    assert.equal(decodeManifest(watched).resources.silenceMs, 60_000)
     assert.notEqual(manifestCid(encodeManifest(manifest({ platform: 'linux/arm64' }))).toString(), id)
   })
 
@@ -78,6 +81,7 @@ describe('run manifest', () => {
     assert.match(refusal({ surprise: 1 }), /unknown field `surprise`/)
     assert.match(refusal({ environment: { 'A=B': '1' } }), /not an environment variable/)
     assert.match(refusal({ resources: { ...DEFAULT_RESOURCES, pids: 0 } }), /resources.pids/)
+    assert.match(refusal({ resources: { ...DEFAULT_RESOURCES, silenceMs: 999 } }), /resources.silenceMs/)
     assert.match(refusal({ resources: { ...DEFAULT_RESOURCES, timeMs: 1.5 } }), /resources.timeMs/)
     assert.match(refusal({ dependencies: [{ name: '../x', root, path: '', executables: [] }] }), /dependency's name/)
     assert.match(refusal({ dependencies: [{ name: 'x', root, path: 'a/../../b', executables: [] }] }), /`path` must be relative/)

@@ -37,6 +37,8 @@ export interface Resources {
   /** Output tree and /tmp together. */
   readonly diskBytes: number
   readonly pids: number
+  /** A run that gives no sign of life for so long has hung and is ended: it printed nothing, changed no file at the top of its output and used less than a hundredth of a processor. Left out: nobody watches for that. */
+  readonly silenceMs?: number
 }
 
 export type Engine = 'docker' | 'process'
@@ -70,6 +72,9 @@ export interface RunManifest {
   /** Left out for none. */
   readonly gpus?: GpuNeeds
 }
+
+/** Runs are looked at about once a second, and a program that starts up is silent for a moment. */
+export const SILENCE_MS_MIN = 1_000
 
 /** GPUs of one execution, at most. */
 export const GPUS_MAX = 64
@@ -134,11 +139,18 @@ function write({ v, gpus, kind, image, engine, command, network, platform, resou
   else WRITER.cid(image)
   WRITER.text('engine').text(engine)
   writeTexts('command', command)
-  const { pids, timeMs, cpuMillis, diskBytes, memoryBytes } = resources
+  const { pids, timeMs, cpuMillis, diskBytes, memoryBytes, silenceMs } = resources
   WRITER.text('network').text(network)
   if (platform !== undefined) WRITER.text('platform').text(platform)
-  WRITER.text('resources').map(5).text('pids').int(pids).text('timeMs').int(timeMs)
-  WRITER.text('cpuMillis').int(cpuMillis).text('diskBytes').int(diskBytes).text('memoryBytes').int(memoryBytes)
+  WRITER.text('resources')
+    .map(5 + Number(silenceMs !== undefined))
+    .text('pids')
+    .int(pids)
+    .text('timeMs')
+    .int(timeMs)
+  WRITER.text('cpuMillis').int(cpuMillis).text('diskBytes').int(diskBytes)
+  if (silenceMs !== undefined) WRITER.text('silenceMs').int(silenceMs)
+  WRITER.text('memoryBytes').int(memoryBytes)
   const names = Object.keys(environment)
   // Variables' names are ASCII, so that their characters compare as their bytes do.
   if (names.length > 1) names.sort((a, b) => a.length - b.length || (a < b ? -1 : 1))
@@ -221,12 +233,13 @@ function checkManifest(value: unknown): asserts value is RunManifest {
     if (!VARIABLE.test(key)) refuse(`${show(key)} is not an environment variable's name`)
     text(content, `environment variable ${key}`)
   }
-  const resources = fields(manifest.resources, 'resources', ['cpuMillis', 'memoryBytes', 'timeMs', 'diskBytes', 'pids'])
+  const resources = fields(manifest.resources, 'resources', ['cpuMillis', 'memoryBytes', 'timeMs', 'diskBytes', 'pids'], ['silenceMs'])
   whole(resources.cpuMillis, 'resources.cpuMillis', 1, 1_024_000)
   whole(resources.memoryBytes, 'resources.memoryBytes', 8 * 1024 ** 2, 2 ** 50)
   whole(resources.timeMs, 'resources.timeMs', 1, 365 * 86_400_000)
   whole(resources.diskBytes, 'resources.diskBytes', 0, 2 ** 50)
   whole(resources.pids, 'resources.pids', 1, 1_000_000)
+  if ('silenceMs' in resources) whole(resources.silenceMs, 'resources.silenceMs', SILENCE_MS_MIN, 365 * 86_400_000)
   if ('platform' in manifest && !isPlatform(manifest.platform)) refuse(`\`platform\` is like linux/arm64, not ${show(manifest.platform)}`)
   if ('gpus' in manifest) checkGpus(manifest.gpus)
 }

@@ -32,13 +32,17 @@ it('manifests', () => {
     command: fc.array(words, { minLength: 1, maxLength: 4 }),
     dependencies: fc.uniqueArray(dependency, { maxLength: 3, selector: ({ name }) => name }),
     environment: fc.dictionary(variable, words, { maxKeys: 6, noNullPrototype: true }),
-    resources: fc.record({
-      cpuMillis: fc.integer({ min: 1, max: 1_024_000 }),
-      memoryBytes: fc.integer({ min: 8 * 1024 ** 2, max: 2 ** 50 }),
-      timeMs: fc.integer({ min: 1, max: 86_400_000 }),
-      diskBytes: fc.integer({ min: 0, max: 2 ** 50 }),
-      pids: fc.integer({ min: 1, max: 1_000_000 })
-    }),
+    resources: fc.record(
+      {
+        cpuMillis: fc.integer({ min: 1, max: 1_024_000 }),
+        memoryBytes: fc.integer({ min: 8 * 1024 ** 2, max: 2 ** 50 }),
+        timeMs: fc.integer({ min: 1, max: 86_400_000 }),
+        diskBytes: fc.integer({ min: 0, max: 2 ** 50 }),
+        pids: fc.integer({ min: 1, max: 1_000_000 }),
+        silenceMs: fc.integer({ min: 1_000, max: 86_400_000 })
+      },
+      { requiredKeys: ['cpuMillis', 'memoryBytes', 'timeMs', 'diskBytes', 'pids'] }
+    ),
     network: fc.constant('none' as const),
     compareStdout: fc.boolean()
   }

@@ -66,6 +66,18 @@ describe('Docker executor', { skip }, () => {
 
   it('ends a run at its time limit', async () => assertEnd(await run(['sleep', '60'], { resources: { timeMs: 300 } }), 'time'))
 
+  it('F13: ends a container that gives no sign of life, and none that prints, computes or writes', async () => {
+    const resources = { silenceMs: 3_000 }
+    const loop = (work: string): string => `while [ ! -e stop ]; do ${work}; done`
+    const scripts = [loop('echo line; sleep 0.1'), loop(':'), loop('echo half > told; sleep 0.1')]
+    const lively = await Promise.all(scripts.map((script) => fixture.execution(['sh', '-c', script], { resources })))
+    const runs = await Promise.all(lively.map((execution) => executor.start(execution)))
+    await assert.rejects(run(['sh', '-c', 'echo begun; sleep 100'], { resources }), hasCode('hang', /nothing printed.* for 3 s/))
+    for (const { folder } of lively) await writeFile(join(folder, 'out', 'stop'), '')
+    for (const { ended } of runs) assert.equal((await ended).reason, 'exit')
+    await Promise.all(lively.map(({ replica }) => executor.remove(replica)))
+  })
+
   it('ends a run that takes too much memory', async () => assertEnd(await run(['tail', '/dev/zero']), 'memory', 137))
 
   it('ends a run that prints too much, and keeps what fits', async () => {

@@ -6,6 +6,8 @@ import { type Ended, type Execution, ExecutorError, type Running } from '../../p
 import { endReason, STOP_CAUSES, type StopCause } from '../../sandbox/end.ts'
 import { pidsLimit } from '../../sandbox/options.ts'
 import { DRAIN_MS_MAX, FREE_BYTES_MIN, KILL_STREAM_MS, LOG_BYTES_MIN, nextLookMs, REFUSED_FORKS_MAX } from '../../sandbox/policy.ts'
+import { Silence, silenceText } from '../../sandbox/silence.ts'
+import { changedMs } from '../changed.ts'
 import { containerUsage, NO_USAGE, parentUsage, processUsage, type Usage } from './cgroup.ts'
 import { diskUse, freeBytes } from './disk.ts'
 import type { Engine } from './engine.ts'
@@ -46,9 +48,13 @@ export class ContainerRun implements Running {
   #fault: ExecutorError | undefined
   #usage: Usage = NO_USAGE
   #pid: number | undefined
+  /** Undefined when nobody asked for it. */
+  readonly #silence: Silence | undefined
 
   constructor(begun: Begun) {
     this.#begun = begun
+    const { silenceMs } = begun.execution.manifest.resources
+    this.#silence = silenceMs === undefined ? undefined : new Silence(silenceMs)
     this.#stream = begun.stream
     this.ended = this.#supervise()
     this.ended.catch(() => undefined) // whoever waits sees it; nobody may be waiting yet
@@ -111,6 +117,7 @@ export class ContainerRun implements Running {
       diskBytes: disk + output.bytes + (output.full ? 1 : 0),
       diskBytesMax
     })
+    if (reason === 'hang') throw new ExecutorError('hang', silenceText(resources.silenceMs ?? 0))
     return { reason, exitCode, startedAtMs, endedAtMs, cpuMs: usage.cpuMs, memoryPeakBytes: usage.memoryPeakBytes }
   }
 
@@ -216,15 +223,17 @@ export class ContainerRun implements Running {
 
   async #lookOnce(looks: number): Promise<void> {
     const { engine, execution, id, name, output } = this.#begun
-    const seen = containerUsage(name, id)
-    if (seen !== undefined) this.#usage = seen
-    else if (looks > 1) {
+    let seen = containerUsage(name, id)
+    if (seen === undefined && looks > 1) {
       this.#pid ??= (await engine.inspect(id))?.pid
-      this.#usage = (this.#pid === undefined || this.#pid === 0 ? undefined : await processUsage(this.#pid)) ?? this.#usage
+      seen = this.#pid === undefined || this.#pid === 0 ? undefined : await processUsage(this.#pid)
     }
+    this.#usage = seen ?? this.#usage
     if (this.#usage.pidsRefused >= REFUSED_FORKS_MAX) return this.#end('pids')
-    const disk = await diskUse(join(execution.folder, 'out'), diskLimit(execution))
+    const out = join(execution.folder, 'out')
+    const disk = await diskUse(out, diskLimit(execution))
     if (disk + output.bytes > diskLimit(execution)) return this.#end('disk')
+    if (this.#silence?.look({ nowMs: Date.now(), cpuMs: seen?.cpuMs, logBytes: output.bytes, changedMs: changedMs(out) }) === true) return this.#end('hang')
     if ((await freeBytes(execution.folder)) < FREE_BYTES_MIN)
       await this.#fail(new ExecutorError('disk_full', `the disk that holds ${execution.folder} is nearly full; free some space`))
   }
