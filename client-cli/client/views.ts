@@ -94,6 +94,7 @@ export function whyView(value: unknown): WhyView | undefined {
       (row) => texts(row, ['reason']) && wholes(row, ['count']) && Array.isArray(row.nodes) && row.nodes.every((node) => named(record(node) ?? {}))
     ) &&
     rows('holders', named) &&
+    rows('faults', (row) => texts(row, ['node', 'nodeName', 'state', 'message']) && wholes(row, ['attempt'])) &&
     part('needs', isNeeds) &&
     part('nearest', (row) => texts(row, ['requirement', 'node', 'nodeName']) && wholes(row, ['needs', 'offers'])) &&
     part(

@@ -67,12 +67,16 @@ function quotaSentence({ quota }: WhyView): string {
 }
 
 function details(view: WhyView): string[] {
-  const { held, runs, nodes = [], nearest, holders = [], startMs, endMs, runMs } = view
+  const { held, runs, faults = [], nodes = [], nearest, holders = [], startMs, endMs, runMs } = view
   const lines = [
     ...(held === undefined ? [] : [`held by ${heldText(held)}${runs.length > 0 ? '; what runs goes on' : ''}`]),
     ...runs.map(
       ({ attempt, node, nodeName, state, forMs, straggles, copy }) =>
         `attempt ${attempt} is ${state} on ${called(nodeName, node)} for ${formatDuration(forMs)}${straggles ? ', far longer than others: it is run a second time' : ''}${copy === true ? ', as a copy on a node that was idle: it yields to any task that waits' : ''}`
+    ),
+    ...faults.map(
+      ({ attempt, node, nodeName, state, message }) =>
+        `attempt ${attempt} on ${called(nodeName, node)} ${state === 'lost' ? 'was lost' : 'was given back'}${message === '' ? '' : `: ${message}`}`
     ),
     ...holders.map(
       ({ id, name, here, asked }) =>

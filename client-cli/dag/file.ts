@@ -67,9 +67,9 @@ export interface Dag {
 export const DAG_CHARS_MAX = 4_000_000
 export const STEPS_MAX = 10_000
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/
-const STEP_KEYS = ['image', 'engine', 'command', 'env', 'input', 'take', 'after', 'allow-failed', 'cpus', 'memory', 'time', 'disk', 'gpus', 'done']
+const STEP_KEYS = ['image', 'engine', 'command', 'env', 'input', 'take', 'after', 'allow-failed', 'cpus', 'memory', 'time', 'silence', 'disk', 'gpus', 'done']
 const FILE_KEYS = ['name', 'quorum', 'attempts', 'priority', 'tags', 'labels', 'compare', 'defaults', 'steps', 'final']
-const DEFAULT_KEYS = ['image', 'engine', 'env', 'cpus', 'memory', 'time', 'disk', 'gpus']
+const DEFAULT_KEYS = ['image', 'engine', 'env', 'cpus', 'memory', 'time', 'silence', 'disk', 'gpus']
 
 type Fields = ReadonlyMap<string, Node>
 
@@ -129,7 +129,8 @@ class Reader {
       cpuMillis: amount('cpus', parseCpus),
       memoryBytes: amount('memory', parseBytes),
       timeMs: amount('time', parseDuration),
-      diskBytes: amount('disk', parseBytes)
+      diskBytes: amount('disk', parseBytes),
+      silenceMs: amount('silence', parseDuration)
     }
     const gpus = amount('gpus', parseGpus)
     const inputs = this.#texts(own.get('input'), `input of ${name}`)

@@ -24,6 +24,10 @@ export function taskOptions(command: Command): void {
     .option('--cpus <n>', 'CPUs (default 1)')
     .option('--memory <amount>', 'memory limit, like 512M (default 2G)')
     .option('--time <time>', 'time limit of one execution, like 90s or 1h (default 1h)')
+    .option(
+      '--silence <time>',
+      'end a run that prints nothing, changes no file at the top of /out and uses hardly any processor for so long, and try it elsewhere'
+    )
     .option('--disk <amount>', 'limit of output and /tmp together (default 4G)')
     .option('--quorum <n>', 'agreeing results from different nodes that decide (default 2)')
     .option(
@@ -77,7 +81,8 @@ export function readTaskOptions(options: Options): { readonly spec: Omit<TaskSpe
     cpuMillis: amount('cpus', parseCpus),
     memoryBytes: amount('memory', parseBytes),
     timeMs: amount('time', parseDuration) ?? timeWithin(deadlineMs),
-    diskBytes: amount('disk', parseBytes)
+    diskBytes: amount('disk', parseBytes),
+    silenceMs: amount('silence', parseDuration)
   })
   const queueLimit = text(options, 'queueLimit')
   const policy: Partial<TaskPolicy> = defined({

@@ -143,12 +143,12 @@ export function bundleOf(state: State, { cid, bytes, manifest, platform, data }:
   let bundle = state.bundles.get(cid)
   if (bundle !== undefined) return bundle
   const { resources, compareStdout, image, dependencies } = manifest
-  const { timeMs } = resources
+  const { timeMs, silenceMs = 0 } = resources
   const found = needsOf(manifest, platform)
   const needs = state.needs.get(found.key) ?? found
   state.needs.set(needs.key, needs)
   const atOnce = image === null && dependencies.length === 0
-  bundle = { cid, bytes, needs, data: toChooseBy(data), compareStdout, timeMs, atOnce, users: 0, decidedFor: null }
+  bundle = { cid, bytes, needs, data: toChooseBy(data), compareStdout, timeMs, silenceMs, atOnce, users: 0, decidedFor: null }
   state.bundles.set(cid, bundle)
   return bundle
 }

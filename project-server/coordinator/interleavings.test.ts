@@ -73,6 +73,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
         'odd' as const,
         'fail' as const,
         'break' as const,
+        'hang' as const,
         'input' as const,
         'owner' as const
       )
@@ -139,6 +140,8 @@ it('whatever happens in whatever order, nothing is lost, doubled or decided wron
     'odd',
     'fail',
     'break',
+    'hang',
+    'a run hung',
     'input',
     'kill',
     'bye',

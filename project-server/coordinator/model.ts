@@ -36,6 +36,8 @@ export interface Bundle {
   readonly data: readonly DataNeed[] | null
   readonly compareStdout: boolean
   readonly timeMs: number
+  /** After so long without a sign of life its run has hung; 0 when nobody watches for that. */
+  readonly silenceMs: number
   /** Nothing has to be fetched before it runs: to be given it is to be granted it. */
   readonly atOnce: boolean
   /** The client for which it was written last that this is decided. */

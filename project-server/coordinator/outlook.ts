@@ -24,8 +24,8 @@ export function ballotOf(replica: Replica): Ballot {
   if (isLive(replica.state)) return { kind: 'live', node, straggles: replica.straggles, standing: replica.standing }
   if (replica.report !== null && replica.verdict !== 'inconclusive')
     return { kind: 'vote', node, vote: replica.report.vote, ties: tiesOf(replica), standing: replica.standing }
-  if (replica.state === 'lost') return { kind: 'error', node }
-  if (replica.fault?.class === 'node') return { kind: 'error', node }
+  if (replica.state === 'lost') return { kind: 'error', node, hung: false }
+  if (replica.fault?.class === 'node' || replica.fault?.class === 'task') return { kind: 'error', node, hung: replica.fault.class === 'task' }
   if (replica.fault?.class === 'input') return { kind: 'input', node, message: replica.fault.message }
   return { kind: 'given_back', node }
 }

@@ -167,6 +167,8 @@ export const WHY_NODES_TRIED_MAX = 1_000
 export const WHY_NODES_NAMED_MAX = 3
 /** Clients that are named as those whose turn it is before another's. */
 export const WHY_CLIENTS_NAMED_MAX = 3
+/** Runs that came to nothing, the last ones, which are told with their reasons. */
+export const WHY_FAULTS_NAMED_MAX = 4
 /** Answers to one `find`: more would not help anybody. */
 export const FOUND_MAX = 16
 /** Moves of tasks, replicas, batches and nodes that are kept for people to look at: of the last 40,000 tasks or so, about 5 MB. */

@@ -134,7 +134,7 @@ export function revive(state: State, replica: Replica, nowMs: number): boolean {
   return true
 }
 
-/** live -> returned. `fault.class`: node | input | owner. */
+/** live -> returned. `fault.class`: node | task | input | owner. What hung is the task's fault until another node runs it to an end: see `blame`. */
 export function giveBack(state: State, replica: Replica, fault: { readonly class: string; readonly message: string }, nowMs: number): void {
   replica.fault = { class: fault.class, message: fault.message.slice(0, MESSAGE_CHARS_MAX) }
   lookPastAgain(replica)
@@ -144,6 +144,15 @@ export function giveBack(state: State, replica: Replica, fault: { readonly class
     failed(state, replica.node, nowMs)
   }
   moveReplica(state, replica, 'returned', nowMs)
+}
+
+/** Others ran the task to an end: what hung was its node's fault. */
+export function blame(state: State, { node, fault }: Replica, nowMs: number): void {
+  if (fault?.class !== 'task') return
+  node.errors++
+  failed(state, node, nowMs)
+  refile(state, node)
+  state.out.node(node)
 }
 
 /** Its node may be given the task again, or one of another class may, and they have perhaps looked past it. */
@@ -173,7 +182,7 @@ export function bars({ copy, state, fault, task }: Replica): boolean {
   // Who names nodes has no others: a fault, or a loss, is tried again there while its budget lasts. A vote is one vote; once it is
   // decided what is agreed, whoever makes the lost output again votes no more.
   if (task.batch.policy.nodes.length > 0) {
-    if (state === 'lost' || (state === 'returned' && fault?.class === 'node')) return false
+    if (state === 'lost' || (state === 'returned' && (fault?.class === 'node' || fault?.class === 'task'))) return false
     if (task.decision !== null && (state === 'reported' || state === 'cancelled')) return false
   }
   return state !== 'returned' || fault?.class !== 'owner'

@@ -75,9 +75,17 @@ export function returned(state: State, node: Node, { replicas }: Of<'returned'>,
     if (state.late.get(id)?.node === node.id) dropLate(state, id)
     dropAwaited(state, node, id)
     if (replica === undefined || !isLive(replica.state)) continue
-    const kind = said === 'input' ? 'input' : said === 'owner' || said === 'cancelled' ? 'owner' : 'node'
-    giveBack(state, replica, { class: kind, message: code === '' ? message : `${code}: ${message}` }, nowMs)
+    giveBack(state, replica, { class: classOf(replica, said, nowMs), message: code === '' ? message : `${code}: ${message}` }, nowMs)
   }
+}
+
+/** Whose fault it is, in the words that are written down. */
+function classOf({ granted, atMs, task }: Replica, said: string, nowMs: number): 'node' | 'task' | 'input' | 'owner' {
+  if (said === 'input') return 'input'
+  if (said === 'owner' || said === 'cancelled') return 'owner'
+  // No run hangs that was not watched, or began just now; the node's clock may be slow.
+  const mayHang = granted && task.bundle.silenceMs > 0 && 2 * (nowMs - atMs) >= task.bundle.silenceMs
+  return said === 'task' && mayHang ? 'task' : 'node'
 }
 
 /** True when it counts. */

@@ -19,7 +19,7 @@ import { hasOutput, startPull } from './pulls.ts'
 import { receiptKey, resultKey } from './receipt-records.ts'
 import { askRechecks, endRecheck } from './rechecks.ts'
 import { keepRemains } from './remains.ts'
-import { cancel, isFollowed } from './replicas.ts'
+import { blame, cancel, isFollowed } from './replicas.ts'
 import { want } from './scheduler.ts'
 import { batchOver, taskOver } from './sources.ts'
 import type { State } from './state.ts'
@@ -129,6 +129,7 @@ function decide(state: State, task: Task, vote: string, nowMs: number): void {
   want(state, task, 0)
   for (const replica of task.replicas) {
     if (replica.state === 'reported') compare(state, replica, vote)
+    else if (replica.state === 'returned') blame(state, replica, nowMs)
     else if (replica.state === 'lost' || isLive(replica.state)) {
       if (replica.granted && !isFollowed(replica)) keepLate(state, replica, { vote, nowMs, alone: aloneBy(task, vote) })
       if (isLive(replica.state)) cancel(state, replica, 'decided', nowMs)

@@ -8,7 +8,8 @@ import { type Ballot, judge } from './validator.ts'
 const vote = (node: string, what: string): Ballot => ({ kind: 'vote', node, vote: what, ties: [], standing: NO_STANDING })
 const live = (node: string): Ballot => ({ kind: 'live', node, straggles: false, standing: NO_STANDING })
 const straggler = (node: string): Ballot => ({ kind: 'live', node, straggles: true, standing: NO_STANDING })
-const error = (node: string): Ballot => ({ kind: 'error', node })
+const error = (node: string): Ballot => ({ kind: 'error', node, hung: false })
+const hang = (node: string): Ballot => ({ kind: 'error', node, hung: true })
 
 describe('the validator', () => {
   it('asks for the first replicas at once, and for one more after a disagreement', () => {
@@ -26,6 +27,13 @@ describe('the validator', () => {
   it('replaces what was lost, K times in all', () => {
     assert.deepEqual(judge([error('a'), live('b')], DEFAULT_POLICY), { kind: 'wait', count: 1 })
     assert.equal(judge([error('a'), error('b'), error('c'), live('d')], DEFAULT_POLICY).kind, 'failed')
+  })
+
+  it('F13: runs that hung are tried again out of the budget of failures, and are named as the reason when there is no other', () => {
+    assert.deepEqual(judge([hang('a'), live('b')], DEFAULT_POLICY), { kind: 'wait', count: 1 })
+    assert.partialDeepStrictEqual(judge([hang('a'), hang('b'), hang('c')], DEFAULT_POLICY), { kind: 'failed', code: 'hang' })
+    assert.partialDeepStrictEqual(judge([hang('a'), error('b'), hang('c')], DEFAULT_POLICY), { kind: 'failed', code: 'too_many_errors' })
+    assert.deepEqual(judge([hang('a'), hang('b'), vote('c', 'x'), vote('d', 'x')], DEFAULT_POLICY), { kind: 'decided', vote: 'x' })
   })
 
   it('has a straggler copied once, out of the same budget as failures, and fails nothing for it', () => {
@@ -90,7 +98,7 @@ describe('the validator', () => {
       .record({ minQuorum: small, targetResults: small, maxErrorResults: small, maxTotalResults: fc.integer({ min: 1, max: 10 }), maxSuccessResults: small })
       .map((numbers): TaskPolicy => ({ ...DEFAULT_POLICY, ...numbers }))
       .filter((policy) => policyFault(policy) === undefined)
-    const endings = fc.array(fc.constantFrom('x', 'y', 'z', 'error', 'given back'), { minLength: 12, maxLength: 12 })
+    const endings = fc.array(fc.constantFrom('x', 'y', 'z', 'error', 'hang', 'given back'), { minLength: 12, maxLength: 12 })
     fc.assert(
       fc.property(policies, endings, fc.boolean(), (policy, list, oneByOne) => {
         assert.equal(playThrough(policy, list, oneByOne), plainRules(policy, list, oneByOne))
@@ -116,19 +124,19 @@ function playThrough(policy: TaskPolicy, endings: readonly string[], oneByOne: b
 }
 
 function ended(node: string, ending: string): Ballot {
-  if (ending === 'error') return error(node)
+  if (ending === 'error' || ending === 'hang') return ending === 'hang' ? hang(node) : error(node)
   return ending === 'given back' ? { kind: 'given_back', node } : vote(node, ending)
 }
 
 /** The second model: counters of one task, as BOINC's documentation words them. */
 function plainRules(policy: TaskPolicy, endings: readonly string[], oneByOne: boolean): string {
   const votes = new Map<string, number>()
-  let [issued, finished, successes, errors, running] = [0, 0, 0, 0, 0]
+  let [issued, finished, successes, errors, hung, running] = [0, 0, 0, 0, 0, 0]
   for (;;) {
     const best = Math.max(0, ...votes.values())
     if (best >= policy.minQuorum) return `decided ${[...votes].find(([, count]) => count === best)?.[0]}`
     if (successes >= policy.maxSuccessResults) return 'failed no_agreement'
-    if (errors >= policy.maxErrorResults) return 'failed too_many_errors'
+    if (errors + hung >= policy.maxErrorResults) return errors === 0 ? 'failed hang' : 'failed too_many_errors'
     while (issued < policy.maxTotalResults && (successes + running < policy.targetResults || best + running < policy.minQuorum)) {
       issued++
       running++
@@ -138,6 +146,7 @@ function plainRules(policy: TaskPolicy, endings: readonly string[], oneByOne: bo
       const ending = endings[finished++ % endings.length] ?? 'x'
       running--
       if (ending === 'error') errors++
+      else if (ending === 'hang') hung++
       else if (ending !== 'given back') {
         successes++
         votes.set(ending, (votes.get(ending) ?? 0) + 1)

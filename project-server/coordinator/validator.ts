@@ -27,8 +27,8 @@ export type Ballot =
   /** A straggler runs on, and is not counted on. */
   | { readonly kind: 'live'; readonly node: PeerIdString; readonly straggles: boolean; readonly standing: Standing }
   | Vote
-  /** A node failed at it, or was lost with it. */
-  | { readonly kind: 'error'; readonly node: PeerIdString }
+  /** A node failed at it, or was lost with it. `hung`: or its run gave no sign of life and was ended. */
+  | { readonly kind: 'error'; readonly node: PeerIdString; readonly hung: boolean }
   /** A node found the input at fault. */
   | { readonly kind: 'input'; readonly node: PeerIdString; readonly message: string }
   /** Given back unharmed: counts as issued and no more. */
@@ -52,6 +52,7 @@ export function judge(ballots: readonly Ballot[], policy: TaskPolicy, agrees?: A
   let coming = 0
   let slow = 0
   let errors = 0
+  let hung = 0
   let inputs = 0
   let inputMessage = ''
   const votes: Vote[] = []
@@ -61,8 +62,10 @@ export function judge(ballots: readonly Ballot[], policy: TaskPolicy, agrees?: A
       if (ballot.standing.alone) alone++
       if (ballot.straggles) slow++
       else if (policy.doubtPpm > 0) coming += weightOf(ballot.standing.row)
-    } else if (ballot.kind === 'error') errors++
-    else if (ballot.kind === 'input') {
+    } else if (ballot.kind === 'error') {
+      errors++
+      if (ballot.hung) hung++
+    } else if (ballot.kind === 'input') {
       inputs++
       inputMessage = ballot.message
     } else if (ballot.kind === 'vote' && !votes.some(({ node }) => node === ballot.node)) votes.push(ballot)
@@ -80,11 +83,13 @@ export function judge(ballots: readonly Ballot[], policy: TaskPolicy, agrees?: A
   const hoped = waiting.length === 0 || agrees === undefined ? best : largestAgreement(votes, (a, b) => agrees(a, b) ?? true).count
   if (votes.length >= policy.maxSuccessResults && pairs.length === 0) return noAgreement(votes.length, best, policy)
   if (errors >= policy.maxErrorResults && pairs.length === 0)
-    return {
-      kind: 'failed',
-      code: 'too_many_errors',
-      message: `${errors} attempts failed or were lost, ${policy.maxErrorResults} are allowed; see its replicas`
-    }
+    return hung === errors
+      ? { kind: 'failed', code: 'hang', message: `${errors} runs gave no sign of life and were ended; see its replicas` }
+      : {
+          kind: 'failed',
+          code: 'too_many_errors',
+          message: `${errors} attempts failed or were lost, ${policy.maxErrorResults} are allowed; see its replicas`
+        }
   // Failures and straggles share one budget: of K attempts that may fail, the last is not made for a straggler.
   const copied = Math.min(slow, Math.max(0, policy.maxErrorResults - 1 - errors))
   const counted = Math.max(policy.targetResults - votes.length, policy.minQuorum - hoped) - (live - copied)

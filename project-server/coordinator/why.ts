@@ -3,7 +3,7 @@
  * when it should come to an end. Reads the state and changes nothing; every rule of placing (scheduler.ts) has its reason here.
  */
 import { parseTaskId, type TaskId } from '#protocol/ids'
-import type { ClientTurn, NearestMiss, NodesWhy, QueuePlace, RunWhy, WhyReason, WhyView } from '#protocol/owner/messages'
+import type { ClientTurn, FaultWhy, NearestMiss, NodesWhy, QueuePlace, RunWhy, WhyReason, WhyView } from '#protocol/owner/messages'
 import { isInTime } from './availability.ts'
 import { blockOf, type Client } from './clients.ts'
 import { isOnOther } from './groups.ts'
@@ -11,7 +11,7 @@ import { isDependent } from './independence.ts'
 import { isHeldBack, isLocal } from './locality.ts'
 import { type Batch, type Group, isHeld, type Needs, type Node, type Task } from './model.ts'
 import { kindLack, lackOf, roomLack } from './needs.ts'
-import { NODE_SLOTS_MAX, WHY_AHEAD_MAX, WHY_CLIENTS_NAMED_MAX, WHY_NODES_NAMED_MAX, WHY_NODES_TRIED_MAX } from './policy.ts'
+import { NODE_SLOTS_MAX, WHY_AHEAD_MAX, WHY_CLIENTS_NAMED_MAX, WHY_FAULTS_NAMED_MAX, WHY_NODES_NAMED_MAX, WHY_NODES_TRIED_MAX } from './policy.ts'
 import { hadIt, roomOf } from './replicas.ts'
 import { isOtherClass } from './same-class.ts'
 import { fits, hasCopyFor } from './scheduler.ts'
@@ -66,6 +66,7 @@ export function why(state: State, task: Task, nowMs: number): WhyView {
       ...(group.due === null ? {} : { deadlineMs: group.due.deadlineMs })
     },
     runs,
+    ...faultsOf(task),
     ...heldOf(task)
   }
   if (batch.open) return { ...view, waitsFor: 'submission' }
@@ -85,6 +86,14 @@ export function why(state: State, task: Task, nowMs: number): WhyView {
   const able = [...state.nodes.values()].filter((node) => isThere(node) && suits(node, group))
   const ahead = placeOf(state, task, able)
   return { ...view, waitsFor: 'turn', nodes, ahead, ...sharesOf(state, group.client), ...estimateOfTurn(state, task, able, ahead) }
+}
+
+/** What came of earlier runs, where that was nothing. */
+function faultsOf({ replicas }: Task): Pick<WhyView, 'faults'> {
+  const faults = replicas.flatMap(({ attempt, node, state, fault }): FaultWhy[] =>
+    (state === 'returned' || state === 'lost') && fault !== null ? [{ attempt, node: node.id, nodeName: node.offer.name, state, message: fault.message }] : []
+  )
+  return faults.length === 0 ? {} : { faults: faults.slice(-WHY_FAULTS_NAMED_MAX) }
 }
 
 /** Its own hold, or else its batch's. */

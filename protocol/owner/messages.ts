@@ -63,6 +63,8 @@ export type FailureCode =
   | 'memory'
   | 'disk'
   | 'pids'
+  /** All runs that it might lose gave no sign of life. */
+  | 'hang'
   | 'too_many_errors'
   | 'no_agreement'
   | 'input'
@@ -354,6 +356,16 @@ export interface RunWhy {
   readonly copy?: boolean
 }
 
+/** A run that came to nothing: lost, or given back. */
+export interface FaultWhy {
+  readonly attempt: number
+  readonly node: PeerIdString
+  readonly nodeName: string
+  /** returned | lost */
+  readonly state: string
+  readonly message: string
+}
+
 export interface QueuePlace {
   readonly tasks: number
   /** Executions that those tasks wait for. */
@@ -407,6 +419,8 @@ export interface WhyView {
     readonly deadlineMs?: number
   }
   readonly runs: readonly RunWhy[]
+  /** The last of those that came to nothing. */
+  readonly faults?: readonly FaultWhy[]
   /** What runs goes on; nothing new starts. */
   readonly held?: HeldView
   /** With `sources`: how many are not over; 0 while its bundle is made. */

@@ -84,12 +84,14 @@ export function predict(all: readonly ReplicaSeen[], policy: TaskPolicy): Predic
   const [only] = said.values()
   if (only !== undefined && sizes.size === 1 && all.some(({ vote, alone }) => vote !== null && alone)) return { kind: 'decided', vote: only }
 
-  const broken = replicas.filter(({ state, vote, fault }) => vote === null && (state === 'lost' || fault === 'node')).length
+  const hung = replicas.filter(({ vote, fault }) => vote === null && fault === 'task').length
+  const broken = hung + replicas.filter(({ state, vote, fault }) => vote === null && (state === 'lost' || fault === 'node')).length
   const inputs = replicas.filter(({ vote, fault }) => vote === null && fault === 'input').length
   const live = all.filter(({ state }) => ['leased', 'preparing', 'running', 'uploading'].includes(state)).length
   if (inputs >= (policy.nodes.length === 1 ? 1 : INPUT_FAULTS)) return { kind: 'failed', code: 'input' }
   if (said.size >= policy.maxSuccessResults) return { kind: 'failed', code: 'no_agreement' }
-  if (broken >= policy.maxErrorResults) return { kind: 'failed', code: 'too_many_errors' }
+  // A run that was ended for giving no sign of life is tried again like any other that came to nothing; if there is nothing else, that is why.
+  if (broken >= policy.maxErrorResults) return { kind: 'failed', code: hung === broken ? 'hang' : 'too_many_errors' }
   const lacking = Math.max(policy.targetResults - said.size, policy.minQuorum - best, policy.doubtPpm > 0 ? 1 : 0)
   if (live === 0 && lacking > 0 && replicas.length >= policy.maxTotalResults)
     return { kind: 'failed', code: said.size > 1 ? 'no_agreement' : 'too_many_errors' }

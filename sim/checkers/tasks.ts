@@ -252,7 +252,7 @@ export class Tasks {
     // Where nodes were named, what failed or was lost is tried again there, and so is what was decided and has to be computed again.
     const named = policy.nodes.length > 0
     const again = ({ state, fault }: ReplicaRecord): boolean =>
-      (state === 'returned' && (fault?.class === 'owner' || (named && fault?.class === 'node'))) ||
+      (state === 'returned' && (fault?.class === 'owner' || (named && (fault?.class === 'node' || fault?.class === 'task')))) ||
       (named && (state === 'lost' || (task.decision !== null && (state === 'reported' || state === 'cancelled'))))
     const nodes = task.replicas.filter((replica) => !yielded.includes(replica) && !again(replica)).map(({ node }) => node)
     const copies = task.replicas.filter(({ copy }) => copy).length

@@ -64,7 +64,7 @@ function drawSized(seed: number, dice: Random, size: Size): Case {
   const alike = classes.chance(0.25)
   const drawn = drawNodes(dice.fork('nodes'), size)
   const nodes = alike ? drawn.map((node) => (classes.chance(0.9) ? { ...node, cpu: classes.pick(CPUS) } : node)) : drawn
-  const noisy = drawNoise(dice.fork('noise'), drawBatches(dice.fork('batches'), { ...size, faultsMs }))
+  const noisy = drawHangs(dice.fork('hangs'), drawNoise(dice.fork('noise'), drawBatches(dice.fork('batches'), { ...size, faultsMs })))
   const batches = alike ? noisy.map((batch) => (classes.chance(0.6) ? { ...batch, policy: { ...batch.policy, sameClass: 'cpu' as const } } : batch)) : noisy
   const hostile = dice.chance(0.35) ? 1 + dice.below(2) : 0
   return {
@@ -131,6 +131,15 @@ function drawNoise(dice: Random, batches: readonly BatchCase[]): BatchCase[] {
     if (!own.chance(noise)) return batch
     const tasks = batch.tasks.map((task) => (own.chance(0.7) ? { ...task, kind: 'noisy' as const } : task))
     return { ...batch, tasks, policy: { ...batch.policy, compare: own.chance(0.8) ? TOLERANT : null } }
+  })
+}
+
+/** In some worlds there are tasks of which most runs hang. */
+function drawHangs(dice: Random, batches: readonly BatchCase[]): BatchCase[] {
+  const share = dice.chance(0.2) ? 0.1 + 0.5 * dice.float() : 0
+  return batches.map((batch, index) => {
+    const own = dice.fork(index)
+    return share === 0 ? batch : { ...batch, tasks: batch.tasks.map((task) => (own.chance(share) ? { ...task, kind: 'fragile' as const } : task)) }
   })
 }
 

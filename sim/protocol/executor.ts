@@ -5,7 +5,7 @@ import type { RunManifest } from '#protocol/bundle/manifest'
 import type { ReplicaId } from '#protocol/ids'
 import type { Process } from '../engine/process.ts'
 import type { Machine } from './machine.ts'
-import { type Outcome, readCommand } from './truth.ts'
+import { hangs, type Outcome, readCommand } from './truth.ts'
 import { replicaIn } from './workspace.ts'
 
 export interface ExecutorWorld {
@@ -28,6 +28,7 @@ export class Container {
   readonly #startedMs: number
   readonly #outcome: Outcome
   #ended: Ended | undefined
+  #hung = false
   #waiting: { readonly process: Process; resolve(ended: Ended): void; reject(error: Error): void }[] = []
   #cancelEnd: () => void
   #cancelKill = (): void => {}
@@ -41,8 +42,10 @@ export class Container {
     machine.folders.set(folderOf(execution), { out: '', stdout: '', stderr: '', exitCode: 0 })
     const { manifest } = execution
     const { runMs } = readCommand(manifest.command)
-    const tooLong = runMs > manifest.resources.timeMs
-    this.#cancelEnd = machine.engine.after(Math.min(runMs, manifest.resources.timeMs), () => this.#end(tooLong ? 'time' : 'exit'))
+    const { timeMs, silenceMs } = manifest.resources
+    const tooLong = runMs > timeMs
+    if (silenceMs !== undefined && hangs(manifest.command, execution.replica)) this.#cancelEnd = machine.engine.after(silenceMs, () => this.#hang())
+    else this.#cancelEnd = machine.engine.after(Math.min(runMs, timeMs), () => this.#end(tooLong ? 'time' : 'exit'))
   }
 
   get running(): boolean {
@@ -52,7 +55,8 @@ export class Container {
   attach(process: Process): Running {
     return {
       ended: new Promise((resolve, reject) => {
-        if (this.#ended !== undefined) resolve(this.#ended)
+        if (this.#hung) reject(new ExecutorError('hang', 'it gave no sign of life'))
+        else if (this.#ended !== undefined) resolve(this.#ended)
         else this.#waiting.push({ process, resolve, reject })
       }),
       kill: async (graceMs) => {
@@ -80,6 +84,14 @@ export class Container {
   break(): void {
     this.#cancelEnd()
     for (const { process, reject } of this.#waiting.splice(0)) process.enter(() => reject(new ExecutorError('failed', 'the engine lost the run')))
+    this.vanish()
+  }
+
+  /** The watchdog ends it. */
+  #hang(): void {
+    if (this.#ended !== undefined) return
+    this.#hung = true
+    for (const { process, reject } of this.#waiting.splice(0)) process.enter(() => reject(new ExecutorError('hang', 'it gave no sign of life')))
     this.vanish()
   }
 

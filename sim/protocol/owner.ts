@@ -234,6 +234,9 @@ function batchBytes(index: number): Uint8Array {
   return new Uint8Array(hash('sha256', `batch ${index}`, 'buffer').subarray(0, 16))
 }
 
+/** How long a run may give no sign of life, where most hang. */
+const SILENCE_MS = 5_000
+
 /** Refusals that may not come again. */
 const PASSING: readonly string[] = ['disk_full', 'unavailable', 'stale_epoch', 'corrupt', 'failed']
 
@@ -264,7 +267,14 @@ function manifestOf({ kind, name, runMs, needsInput }: TaskCase): RunManifest {
     command: commandOf(kind, name, runMs),
     dependencies: needsInput ? [{ name: 'data', root: idOf(INPUT), path: '', executables: [] }] : [],
     environment: {},
-    resources: { cpuMillis: 1000, memoryBytes: 1024 ** 3, timeMs: 60_000, diskBytes: 1024 ** 2, pids: 16 },
+    resources: {
+      cpuMillis: 1000,
+      memoryBytes: 1024 ** 3,
+      timeMs: 60_000,
+      diskBytes: 1024 ** 2,
+      pids: 16,
+      ...(kind === 'fragile' ? { silenceMs: SILENCE_MS } : {})
+    },
     network: 'none',
     compareStdout: kind === 'plain'
   }

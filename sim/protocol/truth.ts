@@ -10,8 +10,8 @@ export interface Outcome {
   readonly exitCode: number
 }
 
-/** `plain`: an output of a few bytes. `silent`: none. `broken`: the program fails. `chatty`: stderr differs from run to run. `dice`: the output does too. `noisy`: it does a little, which a tolerance may allow. */
-export const TASK_KINDS = ['plain', 'silent', 'broken', 'chatty', 'dice', 'noisy'] as const
+/** `plain`: an output of a few bytes. `silent`: none. `broken`: the program fails. `chatty`: stderr differs from run to run. `dice`: the output does too. `noisy`: it does a little, which a tolerance may allow. `fragile`: most runs of it hang. */
+export const TASK_KINDS = ['plain', 'silent', 'broken', 'chatty', 'dice', 'noisy', 'fragile'] as const
 export type TaskKind = (typeof TASK_KINDS)[number]
 
 /** Arguments of a task's command: its kind, its name, how long it runs. */
@@ -37,9 +37,15 @@ export function honest(command: readonly string[], replica: string): Outcome {
       return { out: `thrown for ${replica}`, stdout: '', stderr: '', exitCode: 0 }
     case 'noisy':
       return { out: noisy(name, sumOf(replica) % NOISES), stdout: '', stderr: '', exitCode: 0 }
+    case 'fragile':
     case 'plain':
       return { out: `truth of ${name}`, stdout: name, stderr: '', exitCode: 0 }
   }
+}
+
+/** Whether this run gives no sign of life. */
+export function hangs(command: readonly string[], replica: string): boolean {
+  return readCommand(command).kind === 'fragile' && sumOf(replica) % 3 > 0
 }
 
 /** Outputs that honest runs of a noisy task come out with, from one end to the other; those within a distance are close, so that three may be close in pairs and the ends are not. */

@@ -85,6 +85,16 @@ it('shows what a running task prints, and ends it when it is killed', { timeout:
   await until('the slot to be free again', async () => (await client.nodes()).every(({ busy }) => busy === 0))
 })
 
+it('F13: a run that gives no sign of life is ended, tried elsewhere and told of', { timeout: 60_000 }, async () => {
+  const specs = [{ command: ['sh', '-c', 'echo begun; exec sleep 600'], engine: 'process' as const, resources: { silenceMs: 2_000 } }]
+  const batch = await client.submit(await client.prepare(specs), { policy: { minQuorum: 1, targetResults: 1, maxErrorResults: 2 } })
+  assert.equal((await client.wait(batch.id)).failed, 1)
+  const { failure, replicas = [] } = await client.task(batch.tasks[0] ?? '')
+  assert.equal(failure?.code, 'hang')
+  assert.equal(new Set(replicas.map(({ node }) => node)).size, 2)
+  for (const { state, message = '' } of replicas) assert.match(`${state} ${message}`, /^returned hang: nothing printed.* for 2 s$/)
+})
+
 it('tells how a task failed, and keeps what it printed', { timeout: 60_000 }, async () => {
   const specs = [{ command: ['sh', '-c', 'echo why >&2; exit 3'], engine: 'process' as const }]
   const batch = await client.submit(await client.prepare(specs))

@@ -46,7 +46,7 @@ export type Action =
   | { readonly kind: 'hear'; readonly node: number; readonly frames: number }
   | { readonly kind: 'ack'; readonly node: number }
   | { readonly kind: 'ask'; readonly node: number }
-  | { readonly kind: 'end'; readonly node: number; readonly how: 'good' | 'odd' | 'fail' | 'break' | 'input' | 'owner' }
+  | { readonly kind: 'end'; readonly node: number; readonly how: 'good' | 'odd' | 'fail' | 'break' | 'hang' | 'input' | 'owner' }
   | { readonly kind: 'say_again'; readonly node: number; readonly back: number }
   | { readonly kind: 'steal'; readonly node: number; readonly from: number }
   | { readonly kind: 'pulled'; readonly ok: boolean }
@@ -316,7 +316,7 @@ export class Chaos {
 
   #submit({ tasks, policy, more, takes = 0, allowFailed = false, repeats = false }: Extract<Action, { kind: 'submit' }>): void {
     const unfinished = this.batches.find(({ complete }) => !complete)
-    const sizes = (index: number) => ({ memoryBytes: 1024 ** 3 * (1 + (index % 2)) })
+    const sizes = (index: number) => ({ memoryBytes: 1024 ** 3 * (1 + (index % 2)), silenceMs: 1_000 })
     const bundles = Array.from({ length: tasks }, (_, index) =>
       index % 3 === 2 ? plainBundle('2', sizes(index)) : bundle(`${index % 3}`, { resources: sizes(index) })
     )
@@ -516,8 +516,8 @@ export class Chaos {
     if (replica === undefined || lease === undefined) return
     this.#count(how)
     node.leases.delete(replica)
-    if (how === 'break' || how === 'input' || how === 'owner') {
-      const kind = how === 'break' ? 'node' : how
+    if (how === 'break' || how === 'hang' || how === 'input' || how === 'owner') {
+      const kind = how === 'break' ? 'node' : how === 'hang' ? 'task' : how
       this.#say(node, (seq) => ({ kind: 'returned', node: node.id, seq, replicas: [{ replica, class: kind, code: 'test', message: '' }] }))
       return
     }
@@ -589,9 +589,12 @@ export class Chaos {
     this.safety.committed(changes, unsigned)
     for (const { key, value } of changes)
       if (value !== null && key.startsWith('task/') && decodeTaskRecord(value).replicas.some(({ copy }) => copy)) this.#count('copied')
-    for (const { key, value } of changes)
-      if (value !== null && key.startsWith('task/') && decodeTaskRecord(value).replicas.some(({ fault }) => fault?.class === 'banned'))
-        this.#count('a vote was dropped')
+    for (const { key, value } of changes) {
+      if (value === null || !key.startsWith('task/')) continue
+      const { replicas } = decodeTaskRecord(value)
+      if (replicas.some(({ fault }) => fault?.class === 'banned')) this.#count('a vote was dropped')
+      if (replicas.some(({ fault }) => fault?.class === 'task')) this.#count('a run hung')
+    }
     if (unsigned.some(({ receipt }) => receipt.trusted !== undefined)) this.#count('trusted')
     this.#looksWhy()
     return effects

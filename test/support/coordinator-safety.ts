@@ -177,7 +177,7 @@ export class Safety {
     // [4] One node, one replica; only what was given back unharmed may be tried there again, and where nodes were named what failed or was lost, and what was decided and is computed again.
     const named = policy.nodes.length > 0
     const again = ({ state, fault, copy }: ReplicaRecord): boolean =>
-      (state === 'returned' && (fault?.class === 'owner' || (named && fault?.class === 'node'))) ||
+      (state === 'returned' && (fault?.class === 'owner' || (named && (fault?.class === 'node' || fault?.class === 'task')))) ||
       (named && (state === 'lost' || (task.decision !== null && (state === 'reported' || state === 'cancelled')))) ||
       (copy && state === 'cancelled')
     const nodes = task.replicas.filter((replica) => !again(replica)).map(({ node }) => node)
@@ -195,7 +195,9 @@ export class Safety {
     const copies = Math.min(running, policy.maxErrorResults - 1)
     // Votes that are weighed need as many as their nodes are little known.
     assert.ok(policy.doubtPpm > 0 || live <= policy.targetResults + copies, `${task.id} has ${live} live replicas`)
-    const errors = issued.filter(({ state, fault }) => state === 'lost' || (state === 'returned' && fault?.class === 'node')).length
+    const errors = issued.filter(
+      ({ state, fault }) => state === 'lost' || (state === 'returned' && (fault?.class === 'node' || fault?.class === 'task'))
+    ).length
     assert.ok(errors < policy.maxErrorResults || isTerminal(task.state) || task.decision !== null, `${task.id} has ${errors} errors and goes on`)
     if (isTerminal(task.state)) assert.ok(!task.replicas.some(({ state }) => isLive(state)), `${task.id} is over and has live replicas`)
     // [1] Ready, or failed by agreement, exactly with a receipt.
