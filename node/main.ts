@@ -22,6 +22,7 @@ import { openLocalControl } from './live/local-control.ts'
 import { type LogSource, serveLogs } from './live/logs.ts'
 import { capabilitiesOf } from './live/machine.ts'
 import { createProcessExecutor } from './live/process-executor.ts'
+import { RecentLog } from './live/recent-log.ts'
 import { RecordFile } from './live/record-file.ts'
 import { openWorkspace } from './live/workspace.ts'
 import { STOCK_BYTES, UPLOAD_PER_SECOND } from './policy.ts'
@@ -87,13 +88,17 @@ export async function initNode(dir: string, settings: NodeSettings, claim?: (nod
  * Starts the node of a folder and keeps it going until it is stopped: a project that cannot be reached is tried for ever.
  * Throws NodeError `not_a_node_folder`, `bad_settings`, `bad_key`, `in_use`, `storage`.
  */
-export async function startNode({ dir: given, executors, logger = SILENT }: StartNodeOptions): Promise<StartedNode> {
+export async function startNode({ dir: given, executors, logger: outside = SILENT }: StartNodeOptions): Promise<StartedNode> {
   // Docker mounts absolute paths only.
   const dir = resolve(given)
   const { settings, signer } = await readNodeFolder(dir)
   await using opened = new AsyncDisposableStack()
   const store = await openLevelStore(join(dir, 'state'))
   opened.defer(() => store.close())
+  const recent = settings.tellCrashes === false ? undefined : await RecentLog.open(dir)
+  if (recent === undefined) await RecentLog.remove(dir)
+  opened.defer(() => recent?.close())
+  const logger = recent?.beside(outside) ?? outside
   const content = await openContentStore(join(dir, 'content'), { publishedPasses: true })
   opened.defer(() => content.close())
   const folder = join(dir, 'run')
@@ -128,7 +133,21 @@ export async function startNode({ dir: given, executors, logger = SILENT }: Star
   done.promise.catch(() => undefined)
   const ended = (error: NodeError | undefined): void => (error === undefined ? done.resolve() : done.reject(error))
   const service = new NodeService(
-    { host, content, peers: exchange, store, workspace, executors: engines, signer, clock: systemClock, random: systemRandom, breath: turn, logger, ended },
+    {
+      host,
+      content,
+      peers: exchange,
+      store,
+      workspace,
+      executors: engines,
+      signer,
+      clock: systemClock,
+      random: systemRandom,
+      breath: turn,
+      logger,
+      ended,
+      ...(recent === undefined ? {} : { before: recent.before })
+    },
     {
       project: settings.project,
       addresses: settings.addresses,
@@ -170,6 +189,7 @@ export async function startNode({ dir: given, executors, logger = SILENT }: Star
   opened.defer(stopWatching)
   exchange.start()
   await service.start()
+  recent?.watch(() => service.view().replicas.filter(({ phase }) => phase === 'running').length)
   logger.info({ peerId: signer.peerId, project: settings.project, dir }, 'the node has started')
 
   const all = opened.move()

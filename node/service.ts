@@ -1,6 +1,6 @@
 /** The volunteer's daemon without the machine around it: the agent, what makes its word durable, and what carries it out. */
 import type { ContentStore } from '#protocol/content/content'
-import type { Capabilities } from '#protocol/control/messages'
+import { type Capabilities, CRASHED_REPLICAS_MAX } from '#protocol/control/messages'
 import type { PeerIdString } from '#protocol/ids'
 import type { Host } from '#protocol/peer/host'
 import type { Signer } from '#protocol/signing/keys'
@@ -11,6 +11,7 @@ import { Connection, type ConnectionOwner } from './connection.ts'
 import { EngineWatch, type EngineWatchOwner } from './engines.ts'
 import { NodeError } from './errors.ts'
 import type { Exchange } from './exchange.ts'
+import { lastWords, type Word } from './last-words.ts'
 import { STOP_MS_MAX, TICK_MS } from './policy.ts'
 import type { Breath, Clock, Executor, Logger, NodeStore, Random, Workspace } from './ports.ts'
 import { Runner, type RunnerOwner } from './runner.ts'
@@ -28,6 +29,8 @@ export interface ServicePorts {
   readonly random: Random
   readonly breath: Breath
   readonly logger: Logger
+  /** The node's log before this start: its end is told to the project when the node went down with replicas in hand. Left out when nothing is to be told. */
+  readonly before?: readonly Word[]
   /** Called once, when the node is done (drained, or told to quit), or cannot go on. Work is then over, but nothing is closed. */
   ended(error: NodeError | undefined): void
 }
@@ -86,6 +89,7 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
       const why = cause instanceof Error ? cause.message : String(cause)
       throw new NodeError('storage', `the node's records are damaged: ${why}; remove its state folder to start afresh (what it ran is lost)`, { cause })
     }
+    this.#tellCrash()
     for (const [replica, content] of this.#agent.reported()) this.#runner.remember(replica, content)
     const held = this.#held()
     this.#takeStock()
@@ -142,6 +146,13 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
     await this.#runner.stop()
     await this.#committer.stop()
     await this.#connection.stop()
+  }
+
+  /** Told with the next welcome. */
+  #tellCrash(): void {
+    const { before = [] } = this.#ports
+    const inHand = before.length === 0 ? [] : this.#agent.inHand().slice(0, CRASHED_REPLICAS_MAX)
+    if (inHand.length > 0) this.apply({ kind: 'crashed', words: inHand.map((replica) => ({ replica, log: lastWords(before, replica) })) })
   }
 
   /** What lies here for later runs, as far as it is still there; what runs on may read its part of it. */

@@ -30,6 +30,8 @@ export interface NodeSettings {
   readonly gpus?: 'none'
   /** The client that signed that this node is its own. */
   readonly owner?: { readonly client: PeerIdString /** Base64. */; readonly signature: string }
+  /** False: the project is told nothing of this node's log when it went down with tasks in hand, and no such log is kept; default true. */
+  readonly tellCrashes?: boolean
   /** Its tasks are taken and no others. */
   readonly ownerOnly?: boolean
 }
@@ -69,13 +71,14 @@ export function settingsFault(value: unknown, { isPeer, isAddress }: SettingsChe
   if (settings.memoryBytes !== undefined && !isWhole(settings.memoryBytes, 1, 2 ** 50)) return '`memoryBytes` is a whole number of bytes'
   if (settings.cacheBytes !== undefined && !isWhole(settings.cacheBytes, 0, 2 ** 50)) return '`cacheBytes` is a whole number of bytes'
   if (settings.uploadPerSecond !== undefined && !isWhole(settings.uploadPerSecond, 0, 2 ** 40)) return '`uploadPerSecond` is a whole number of bytes'
-  const { tags = [], exclusiveTags = [], owner, ownerOnly = false, gpus = 'none' } = settings
+  const { tags = [], exclusiveTags = [], owner, ownerOnly = false, gpus = 'none', tellCrashes = true } = settings
   for (const [key, list] of Object.entries({ tags, exclusiveTags }))
     if (!Array.isArray(list) || list.length > TAGS_MAX || !list.every((tag) => typeof tag === 'string' && isTag(tag)))
       return `\`${key}\` is a list of at most ${TAGS_MAX} tags: letters, digits and . _ : = / -`
   if (Array.isArray(exclusiveTags) && Array.isArray(tags) && !exclusiveTags.every((tag) => tags.includes(tag))) return '`exclusiveTags` are among the `tags`'
   if (gpus !== 'none') return '`gpus` is none, or left out for all'
   if (owner !== undefined && !isOwner(owner)) return '`owner` is a client and its signature; make the node anew with talko node join --mine'
+  if (typeof tellCrashes !== 'boolean') return '`tellCrashes` is true or false'
   if (typeof ownerOnly !== 'boolean' || (ownerOnly && owner === undefined)) return '`ownerOnly` is true only for a node that has an `owner`'
   return undefined
 }

@@ -61,8 +61,8 @@ export function taskView(value: unknown): TaskView | undefined {
   if (!wholes(fields, ['index', 'createdAtMs', 'quorum', 'agreeing', 'replicasIssued', 'numFailures'])) return undefined
   if (!optionalTexts(fields, ['output', 'stdout', 'stderr', 'repeats'])) return undefined
   if (!Array.isArray(fields.command) || !fields.command.every((part) => typeof part === 'string')) return undefined
-  if (fields.replicas !== undefined && !(Array.isArray(fields.replicas) && fields.replicas.every((item) => texts(record(item) ?? {}, ['node', 'state']))))
-    return undefined
+  const isReplica = (item: unknown): boolean => texts(record(item) ?? {}, ['node', 'state']) && optionalTexts(record(item) ?? {}, ['log'])
+  if (fields.replicas !== undefined && !(Array.isArray(fields.replicas) && fields.replicas.every(isReplica))) return undefined
   if (!heldView(fields.held)) return undefined
   const failure = fields.failure === undefined ? {} : record(fields.failure)
   if (failure === undefined || (fields.failure !== undefined && !texts(failure, ['code', 'message']))) return undefined

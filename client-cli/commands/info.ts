@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { Source } from '#protocol/bundle/sources'
-import type { BatchView, ProjectView, TaskView } from '#protocol/owner/messages'
+import type { BatchView, ProjectView, ReplicaView, TaskView } from '#protocol/owner/messages'
 import { type Context, examples, type Verb } from '../command.ts'
 import { formatBytes, formatCommand, formatDuration, formatTable, heldText, printable } from '../output/text.ts'
 import { outcome } from '../tasks/waiting.ts'
@@ -100,6 +100,12 @@ export function batchLines(batch: BatchView, nowMs: number): string[] {
   ])
 }
 
+/** What a node says of itself, so nothing in it is believed to be fit for a terminal. */
+function logLines({ attempt, log = '' }: ReplicaView): string[] {
+  if (log === '') return []
+  return ['', `the last that the node of attempt ${attempt} logged before it went down:`, ...log.split('\n').map((line) => `  ${printable(line)}`)]
+}
+
 export function taskLines(task: TaskView, nowMs: number, policy?: BatchView['policy']): string[] {
   const { failure, held, replicas = [] } = task
   const lines = fields([
@@ -135,5 +141,5 @@ export function taskLines(task: TaskView, nowMs: number, policy?: BatchView['pol
       .filter((part) => part !== '')
       .join(': ')
   ])
-  return [...lines, '', ...formatTable(['ATTEMPT', 'STATE', 'VERDICT', 'EXIT', 'NODE', 'NOTE'], rows)]
+  return [...lines, '', ...formatTable(['ATTEMPT', 'STATE', 'VERDICT', 'EXIT', 'NODE', 'NOTE'], rows), ...replicas.flatMap(logLines)]
 }

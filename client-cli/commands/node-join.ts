@@ -28,6 +28,10 @@ export function define(command: Command, run: (verb: Verb) => void): void {
     .option('--no-listen', 'listen nowhere: other nodes come through relays')
     .option('--upload <amount>', 'bytes a second given to other nodes, like 512K; 0 for nothing (default 2M)')
     .option('--no-gpus', 'lend no GPU (default: all that the NVIDIA driver knows)')
+    .option(
+      '--no-crash-log',
+      'tell the project nothing of this node’s log when it crashed with tasks in hand (default: its last lines, without paths and addresses)'
+    )
     .option('--dry-run', 'say what would be made, and make nothing')
     .addHelpText(
       'after',
@@ -73,6 +77,7 @@ async function join(context: Context, [given = '', dir]: readonly string[], opti
     ...(tags.length === 0 ? {} : { tags }),
     ...(exclusive.length === 0 ? {} : { exclusiveTags: [...new Set(exclusive)] }),
     ...(options.gpus === false ? { gpus: 'none' as const } : {}),
+    ...(options.crashLog === false ? { tellCrashes: false } : {}),
     ...(onlyMine ? { ownerOnly: true } : {})
   }
   const { nodeDir } = await import('../live/node-control.ts')

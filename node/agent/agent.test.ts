@@ -9,7 +9,7 @@ import { ENDED, leaseOf, PROJECT, PUBLISHED, replicaOf } from '../testing/sample
 import { SLOTS, World } from '../testing/world.ts'
 import { Agent } from './agent.ts'
 import type { AgentEvent, Step } from './events.ts'
-import { DRAIN_RELEASE_MS, PROGRESS_AFTER_MS, REPLICAS_HELD_MAX } from './policy.ts'
+import { CRASH_TOLD_MS, DRAIN_RELEASE_MS, PROGRESS_AFTER_MS, REPLICAS_HELD_MAX } from './policy.ts'
 
 const A = replicaOf(0)
 const B = replicaOf(1)
@@ -78,6 +78,25 @@ describe('the agent', () => {
     assert.equal(agent.phaseOf(A), 'reported')
     assert.deepEqual(kinds(play(agent, { kind: 'release', seq: 3, replicas: [A] })), ['release', 'ack'])
     assert.equal(agent.phaseOf(A), undefined)
+  })
+
+  it('tells with each welcome what it logged before a crash, also after another one, until a stream has lasted', () => {
+    const words = (step: Step): string[] => sent(step).flatMap((frame) => frame.crashed?.replicas.map(({ replica, log }) => `${replica} ${log}`) ?? [])
+    const agent = agentWith()
+    const { changes } = play(agent, { kind: 'crashed', words: [{ replica: A, log: 'first' }] })
+    const [record] = changes.filter(({ value }) => value !== null)
+    const next = agentWith()
+    next.restore(record?.key ?? '', record?.value ?? new Uint8Array(), 0)
+    next.restored()
+    play(next, { kind: 'crashed', words: [{ replica: B, log: 'second' }] })
+    const told = [`${B} second`, `${A} first`]
+    assert.deepEqual(words(play(next, CONNECTED, WELCOME)), told)
+    play(next, { kind: 'disconnected' })
+    assert.deepEqual(words(play(next, CONNECTED, WELCOME)), told)
+    next.apply({ kind: 'tick' }, CRASH_TOLD_MS)
+    assert.deepEqual(next.take().changes, [{ key: record?.key, value: null }])
+    play(next, { kind: 'disconnected' })
+    assert.deepEqual(words(play(next, CONNECTED, WELCOME)), [])
   })
 
   it('makes a lease durable before it is acknowledged, in the same step', () => {

@@ -7,6 +7,7 @@ import { Frame } from '#protocol/control/messages'
 import type { PeerIdString, ReplicaId } from '#protocol/ids'
 import type { Signer } from '#protocol/signing/keys'
 import type { Ended } from '../ports.ts'
+import { Crash } from './crash.ts'
 import type { AgentEvent, AgentView, CheckedLease, Effect, Fault, OfferedLease, Prompt, Published, Replica, Step } from './events.ts'
 import { cancelled, ENGINE_DOWN, FULL, LEAVING, LOST, OUTSIDE, PAUSED } from './faults.ts'
 import { Holdings } from './holdings.ts'
@@ -42,6 +43,7 @@ export class Agent {
   #mode: AgentView['mode'] = 'active'
   /** As its owner said last, also over restarts; a node that is being stopped keeps it for its next start. */
   readonly #pause = new Pause()
+  readonly #crash = new Crash()
   #engineUp = false
   #connected = false
   /** What the last hello named: a new link's id. */
@@ -71,7 +73,7 @@ export class Agent {
 
   /** Takes back one durable record, before the first event; followed by `restored()`. Throws when the record is damaged. */
   restore(key: string, value: Uint8Array, nowMs: number): void {
-    if (this.#stock.restore(key, value)) return
+    if (this.#stock.restore(key, value) || this.#crash.restore(key, value)) return
     if (this.#pause.restore(key)) this.#mode = 'paused'
     const restored = this.#held.restore(key, value, nowMs)
     if (restored === undefined) {
@@ -94,6 +96,12 @@ export class Agent {
     const leases: CheckedLease[] = []
     for (const [, { replica }] of this.#held.entries()) if (replica.phase === 'running' || replica.phase === 'killing') leases.push(replica.lease)
     return leases
+  }
+
+  /** What the node went down with: held and neither reported nor given back, what had begun first. Before the first event. */
+  inHand(): ReplicaId[] {
+    const ids = this.#held.ids().filter((id) => this.phaseOf(id) !== 'reported')
+    return ids.sort((a, b) => Number(this.#hasNotBegun(a)) - Number(this.#hasNotBegun(b)))
   }
 
   /** Data that lies here for later runs. */
@@ -147,6 +155,7 @@ export class Agent {
       case 'disconnected':
         this.#connected = false
         this.#welcomed = false
+        this.#crash.disconnected()
         break
       case 'welcome':
         this.#welcome(event, nowMs)
@@ -180,6 +189,9 @@ export class Agent {
         break
       case 'missing':
         this.#stock.forget(event.root)
+        break
+      case 'crashed':
+        this.#crash.add(event.words)
         break
       case 'prepared':
         this.#prepared(event.replica, nowMs)
@@ -220,6 +232,7 @@ export class Agent {
         for (const id of this.#held.ids()) if (this.phaseOf(id) !== 'reported') this.#end(id, LEAVING, QUIT_GRACE_MS, nowMs)
         break
       case 'tick':
+        this.#crash.tick(nowMs)
         this.#tellProgress(nowMs)
         break
     }
@@ -252,7 +265,7 @@ export class Agent {
       sends.push(Frame.encode({ demand: { slots: demand } }))
     }
     const changes = this.#held.takeChanges()
-    changes.push(...this.#pause.take())
+    changes.push(...this.#pause.take(), ...this.#crash.take())
     changes.push(...this.#stock.takeChanges())
     changes.push(...this.#outbox.take(changes.length > 0))
     const effects = this.#effects ?? []
@@ -278,6 +291,8 @@ export class Agent {
       this.#outbox.acknowledged(event.received)
     }
     this.#welcomed = true
+    const crashed = this.#crash.welcomed(nowMs)
+    if (crashed !== undefined) this.#effect({ kind: 'send', frame: crashed })
     for (const id of event.unknown) this.#end(id, null, KILL_GRACE_MS, nowMs)
     for (const frame of this.#outbox.pending()) this.#effect({ kind: 'send', frame })
   }

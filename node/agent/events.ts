@@ -4,6 +4,7 @@
  * durability (repeating them after a crash is harmless) and are carried out at once.
  */
 import type { RunManifest } from '#protocol/bundle/manifest'
+import type { LastWords } from '#protocol/control/messages'
 import type { ReplicaId } from '#protocol/ids'
 import type { Ended } from '../ports.ts'
 import type { Holding, StockView } from './stock.ts'
@@ -72,6 +73,8 @@ export type AgentEvent =
   | { readonly kind: 'kept'; readonly replica: ReplicaId; readonly root: string; readonly bytes: number }
   /** A tree of the stock is not here any more. */
   | { readonly kind: 'missing'; readonly root: string }
+  /** The node has started and finds that it went down with these in hand: its log of the time before. */
+  | { readonly kind: 'crashed'; readonly words: readonly LastWords[] }
   | { readonly kind: 'prepared'; readonly replica: ReplicaId }
   | { readonly kind: 'ended'; readonly replica: ReplicaId; readonly ended: Ended }
   | { readonly kind: 'published'; readonly replica: ReplicaId; readonly published: Published }

@@ -24,6 +24,9 @@ export const DRAIN_RELEASE_MS = 30_000
 /** How long it waits for its good-bye to be acknowledged. */
 export const BYE_MS = 2_000
 
+/** A stream that lasted so long has carried what was said at its beginning: far longer than a round trip, and than it takes to find a stream dead. */
+export const CRASH_TOLD_MS = 30_000
+
 /** Characters of a fault's message on the wire. */
 export const FAULT_MESSAGE_MAX = 400
 export const FAULT_CODE_MAX = 64

@@ -211,4 +211,15 @@ describe('what a node says', () => {
       })
     )
   })
+
+  it('takes what a node logged before a crash as lines without control characters, with its bound', () => {
+    const log = `${'x'.repeat(5000)}\nred \u001b[31m\u202e\r\nlast`
+    const inbound = event({ crashed: { replicas: [{ replica, log }] } })
+    const [said] = 'event' in inbound && inbound.event.kind === 'crashed' ? inbound.event.replicas : []
+    assert.equal(said?.log.split('\n').slice(1).join('\n'), 'red  [31m  \nlast')
+    assert.ok((said?.log.length ?? Number.NaN) <= 4096)
+    assert.equal(codeOf(event({ crashed: { replicas: [{ replica: 'x', log }] } })), 'malformed')
+    const many = Frame.encode({ crashed: { replicas: Array.from({ length: 17 }, () => ({ replica, log })) } })
+    assert.equal(decodeFrame(many), undefined)
+  })
 })

@@ -4,7 +4,7 @@
  */
 
 import { isTag } from '#protocol/bundle/policy'
-import { CONTROL_VERSION, type Frame, type Gpu, type Hello, type Holding, type Reports } from '#protocol/control/messages'
+import { CONTROL_VERSION, type Frame, type Gpu, type Hello, type Holding, LAST_WORDS_CHARS_MAX, type Reports } from '#protocol/control/messages'
 import { verifyOwnership } from '#protocol/control/owner'
 import { type PeerIdString, parseReplicaId } from '#protocol/ids'
 import { decodeResult, RESULT_DOMAIN, type Result } from '#protocol/result/result'
@@ -75,6 +75,11 @@ export function eventOf(frame: Frame | undefined, node: PeerIdString, project: P
     if (!got.every(isHolding) || !dropped.every(isRoot)) return fault('malformed', 'what a node says that it holds is malformed')
     return { event: { kind: 'holdings', node, got, dropped } }
   }
+  if (frame.crashed !== undefined) {
+    const { replicas } = frame.crashed
+    if (!replicas.every(({ replica }) => isReplica(replica))) return fault('malformed', 'a replica in what a node logged is malformed')
+    return { event: { kind: 'crashed', node, replicas: replicas.map(({ replica, log }) => ({ replica, log: clipLines(log) })) } }
+  }
   if (frame.start !== undefined) {
     const replicas = frame.start.replicas
     if (!replicas.every(({ replica, epoch }) => isReplica(replica) && Number.isSafeInteger(epoch)))
@@ -136,6 +141,7 @@ const KINDS = [
   'hello',
   'demand',
   'holdings',
+  'crashed',
   'heartbeat',
   'start',
   'progress',
@@ -187,6 +193,7 @@ function offerOf(hello: Hello, { network, local }: { readonly network: string; r
 }
 
 const GPU_CHARS_MAX = 96
+const LAST_WORDS_LINE_CHARS_MAX = 400
 const NONE: readonly never[] = []
 
 /** One empty list for all nodes. */
@@ -214,6 +221,12 @@ function isHolding({ root, bytes }: Holding): boolean {
 /** Text of a peer made fit to show: bounded, on one line, without control characters. */
 export function clip(text: string, charsMax: number): string {
   return text.slice(0, charsMax).replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029]/gu, ' ')
+}
+
+/** The same of several lines: the last of them. */
+function clipLines(text: string): string {
+  const lines = text.slice(-LAST_WORDS_CHARS_MAX).split('\n')
+  return lines.map((line) => clip(line, LAST_WORDS_LINE_CHARS_MAX)).join('\n')
 }
 
 function fault(code: FrameFaultCode, message: string): { fault: FrameFault } {

@@ -19,6 +19,7 @@ import { again, completed, releaseDependents } from './dependents.ts'
 import type { Event } from './events.ts'
 import { holdEvent, releaseEvent } from './holds.ts'
 import { type Cause, isCause } from './journal.ts'
+import { crashed } from './last-words.ts'
 import type { Node } from './model.ts'
 import { acknowledge, bye, disconnect, gone, hello, holdings, sweepNodes } from './nodes.ts'
 import type { LeaseSigner, Taken } from './output.ts'
@@ -283,6 +284,9 @@ export class Coordinator {
         return
       case 'holdings':
         holdings(state, node, event)
+        return
+      case 'crashed':
+        crashed(state, node, event, nowMs)
         return
       case 'ack':
         if (!acknowledge(state, node, event.seq)) disconnect(state, node, 'bad_ack', `message ${event.seq} was never sent`)

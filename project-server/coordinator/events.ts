@@ -128,6 +128,8 @@ export type Event =
   | { readonly kind: 'heartbeat'; readonly node: PeerIdString }
   /** Data that has come to lie at the node, and roots that lie there no more. */
   | { readonly kind: 'holdings'; readonly node: PeerIdString; readonly got: readonly Holding[]; readonly dropped: readonly string[] }
+  /** It went down with these, before its start: the end of its log. */
+  | { readonly kind: 'crashed'; readonly node: PeerIdString; readonly replicas: readonly { readonly replica: ReplicaId; readonly log: string }[] }
   | { readonly kind: 'demand'; readonly node: PeerIdString; readonly slots: number }
   /** The node made everything up to `seq` durable. */
   | { readonly kind: 'ack'; readonly node: PeerIdString; readonly seq: number }

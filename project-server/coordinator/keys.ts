@@ -26,6 +26,7 @@
  * | `recheck/<task id>` | RecheckRecord: a decision that is to be looked at again |
  * | `revised/<batch>.<index, 9 digits>` | RevisedRecord: what came of that |
  * | `late/<replica id>` | a replica that was outstanding when its task was decided |
+ * | `words/<peer>/<replica id>` | the end of the log of a node that went down with this replica: last-words.ts |
  * | `owed/<task id>`, `left/<batch>.<index, 9 digits>` | what the runs of a killed task may leave yet, and left: remains-records.ts |
  */
 import { type BatchId, type PeerIdString, parseTaskId, type ReplicaId, type TaskId } from '#protocol/ids'

@@ -61,6 +61,10 @@ export const NODES_MAX = 100_000
 /** Slots that one node may lend, whatever it says. */
 export const NODE_SLOTS_MAX = 4096
 
+/** Last lines of crashed nodes' logs that are kept, of one node and in all: 4 KiB each, so 16 MiB of disk. The oldest go first. */
+export const LAST_WORDS_OF_NODE_MAX = 8
+export const LAST_WORDS_KEPT_MAX = 4096
+
 /** Bans at once: whoever needs more should ban wider networks. */
 export const BANS_MAX = 4096
 

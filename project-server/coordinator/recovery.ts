@@ -14,6 +14,7 @@ import { decodeClosingRecord } from './closing-records.ts'
 import { joinGroup } from './groups.ts'
 import { firstOf, JOURNAL_PREFIX } from './journal.ts'
 import { batchKey, bundleKey, taskKeyOf } from './keys.ts'
+import { decodeLastWords, LAST_WORDS_PREFIX } from './last-words.ts'
 import { decodeLinkRecord, decodeOutgoing, type Waiting } from './link-records.ts'
 import { LiveTasks } from './live-tasks.ts'
 import type { Batch, Node, Replica, Report, Task } from './model.ts'
@@ -56,6 +57,7 @@ export async function load(state: State, store: Records, nowMs: number): Promise
   state.bans.load(bans)
   for (const node of state.nodes.values()) node.ban = state.bans.of(node) ?? null
   if (state.nodes.size > 0) state.graceUntilMs = nowMs + state.policy.restartGraceMs
+  await loadLastWords(state, store)
   for await (const [key, value] of under(store, 'late/')) state.late.set(key.slice('late/'.length), decodeLateRecord(value))
   for await (const [, value] of under(store, 'owed/')) resumeRemains(state, decodeOwedRecord(value), nowMs)
   for await (const [key] of under(store, 'open/')) await loadBatch(state, store, { id: key.slice('open/'.length), assigned })
@@ -75,6 +77,12 @@ export async function load(state: State, store: Records, nowMs: number): Promise
       if (task.decision !== null && !task.decision.held && task.replicas.some(hasOutput)) resumePull(state, task, nowMs)
       else state.touched.add(task)
     }
+}
+
+async function loadLastWords(state: State, store: Records): Promise<void> {
+  const kept: { readonly key: string; readonly atMs: number }[] = []
+  for await (const [key, value] of under(store, LAST_WORDS_PREFIX)) kept.push({ key, atMs: decodeLastWords(value).atMs })
+  for (const { key } of kept.sort((a, b) => a.atMs - b.atMs)) state.lastWords.add(key)
 }
 
 /** How far what happened is numbered. */

@@ -7,6 +7,7 @@ import { Heads } from './heads.ts'
 import { Holders } from './holders.ts'
 import { Presence } from './independence.ts'
 import { Kinds } from './kinds.ts'
+import { LastWords } from './last-words.ts'
 import { CHANGED, Marked, TOUCHED } from './marks.ts'
 import type { Batch, Bundle, Group, Needs, Node, Remains, Replica, Task } from './model.ts'
 import { Newcomers } from './newcomers.ts'
@@ -52,6 +53,7 @@ export class State {
   readonly locals = new Set<Node>()
   readonly newcomers: Newcomers
   readonly bans = new Bans()
+  readonly lastWords = new LastWords()
   readonly watch = new Watch()
   readonly pace = new Pace()
   readonly queueLimits = new QueueLimits()

@@ -3,14 +3,15 @@
  * presence of nodes and how far a replica is come from memory.
  */
 import { manifestAt } from '#protocol/bundle/sweep'
-import { type BatchId, isBatchId, type PeerIdString, parseTaskId, type TaskId, taskId } from '#protocol/ids'
-import { type BatchView, type NodeView, SELECTED_BATCHES_MAX, type TaskView } from '#protocol/owner/messages'
+import { type BatchId, isBatchId, type PeerIdString, parseTaskId, replicaId, type TaskId, taskId } from '#protocol/ids'
+import { type BatchView, type NodeView, type ReplicaView, SELECTED_BATCHES_MAX, type TaskView } from '#protocol/owner/messages'
 import { encodeSignedReceipt } from '#protocol/result/receipt'
 import { type BatchRecord, decodeBatchRecord } from '../coordinator/batch-records.ts'
 import { storedManifest } from '../coordinator/batches.ts'
 import { decodeBundleRecord, factsOfBundle } from '../coordinator/bundle-records.ts'
 import type { Coordinator } from '../coordinator/coordinator.ts'
 import { batchKey, bundleKey, namePrefix, openKey, ownPrefix, revisedKey, taskKey } from '../coordinator/keys.ts'
+import { decodeLastWords, lastWordsKey } from '../coordinator/last-words.ts'
 import { receiptKey, signedReceipt } from '../coordinator/receipt-records.ts'
 import { decodeLeftRecord, type LeftRecord, leftKey } from '../coordinator/remains-records.ts'
 import { decodeSourcesRecord, type SourcesRecord, sourcesKey } from '../coordinator/sources-records.ts'
@@ -162,7 +163,8 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
       const record = decodeTaskRecord(bytes)
       const [command, left, waits, revised] = await Promise.all([commandOf(record), leftOf(record), sourcesOf(id), revisedOf(record)])
       const view = withProgress(taskView(record, { batch: parent, command, left, revised }, true), coordinator.task(id))
-      return waits === undefined ? view : { ...view, sources: waits.sources }
+      const logged = await withLastWords(view, store)
+      return waits === undefined ? logged : { ...logged, sources: waits.sources }
     },
 
     async tasks(batch, { limit, after }) {
@@ -221,6 +223,26 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
       return encodeSignedReceipt(await signedReceipt(stored, { get: (key) => store.get(key), manifest: (bundle) => manifestOf(decided, bundle) }))
     }
   }
+}
+
+/** Attempts whose node's last words are shown with a task, the latest: 64 KiB. */
+const LAST_WORDS_SHOWN_MAX = 16
+
+/** Whose replica it was is what the task's record says, whatever a node spoke of. */
+async function withLastWords(view: TaskView, store: Pick<Store, 'get'>): Promise<TaskView> {
+  const { id, replicas = [] } = view
+  const failed = replicas.filter(({ state }) => state === 'lost' || state === 'returned').slice(-LAST_WORDS_SHOWN_MAX)
+  const logs = new Map<number, string>()
+  for (const { attempt, node } of failed) {
+    const bytes = await store.get(lastWordsKey(node, replicaId(id, attempt)))
+    if (bytes !== undefined) logs.set(attempt, decodeLastWords(bytes).log)
+  }
+  if (logs.size === 0) return view
+  const shown = (replica: ReplicaView): ReplicaView => {
+    const log = logs.get(replica.attempt)
+    return log === undefined ? replica : { ...replica, log }
+  }
+  return { ...view, replicas: replicas.map(shown) }
 }
 
 /** A node's word that it prepares or uploads is not written down; here it is shown where it goes on from what is. */

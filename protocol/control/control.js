@@ -35,6 +35,10 @@ export var Frame;
                     w.uint32(146);
                     Holdings.codec().encode(obj.holdings, w);
                 }
+                if (obj.crashed != null) {
+                    w.uint32(154);
+                    Crashed.codec().encode(obj.crashed, w);
+                }
                 if (obj.start != null) {
                     w.uint32(106);
                     Start.codec().encode(obj.start, w);
@@ -120,6 +124,12 @@ export var Frame;
                         case 18: {
                             obj.holdings = Holdings.codec().decode(reader, reader.uint32(), {
                                 limits: opts.limits?.holdings
+                            });
+                            break;
+                        }
+                        case 19: {
+                            obj.crashed = Crashed.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.crashed
                             });
                             break;
                         }
@@ -236,6 +246,12 @@ export var Frame;
                         case 18: {
                             yield* Holdings.codec().stream(reader, reader.uint32(), `${prefix}.holdings`, {
                                 limits: opts.limits?.holdings
+                            });
+                            break;
+                        }
+                        case 19: {
+                            yield* Crashed.codec().stream(reader, reader.uint32(), `${prefix}.crashed`, {
+                                limits: opts.limits?.crashed
                             });
                             break;
                         }
@@ -1336,6 +1352,180 @@ export var Holdings;
     }
     Holdings.stream = stream;
 })(Holdings || (Holdings = {}));
+export var Crashed;
+(function (Crashed) {
+    let _codec;
+    Crashed.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if (obj.replicas != null && obj.replicas.length > 0) {
+                    for (const value of obj.replicas) {
+                        w.uint32(10);
+                        LastWords.codec().encode(value, w);
+                    }
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    replicas: []
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            if (opts.limits?.replicas != null && obj.replicas.length === opts.limits.replicas) {
+                                throw new MaxLengthError('Decode error - repeated field "replicas" had too many elements');
+                            }
+                            obj.replicas.push(LastWords.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.replicas$
+                            }));
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const obj = {
+                    replicas: 0
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            if (opts.limits?.replicas != null && obj.replicas === opts.limits.replicas) {
+                                throw new MaxLengthError('Streaming decode error - repeated field "replicas" had too many elements');
+                            }
+                            for (const evt of LastWords.codec().stream(reader, reader.uint32(), `${prefix}.replicas[]`, {
+                                limits: opts.limits?.replicas$
+                            })) {
+                                yield {
+                                    ...evt,
+                                    index: obj.replicas
+                                };
+                            }
+                            obj.replicas++;
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, Crashed.codec());
+    }
+    Crashed.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, Crashed.codec(), opts);
+    }
+    Crashed.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, Crashed.codec(), opts);
+    }
+    Crashed.stream = stream;
+})(Crashed || (Crashed = {}));
+export var LastWords;
+(function (LastWords) {
+    let _codec;
+    LastWords.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if ((obj.replica != null && obj.replica !== '')) {
+                    w.uint32(10);
+                    w.string(obj.replica);
+                }
+                if ((obj.log != null && obj.log !== '')) {
+                    w.uint32(18);
+                    w.string(obj.log);
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    replica: '',
+                    log: ''
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            obj.replica = reader.string();
+                            break;
+                        }
+                        case 2: {
+                            obj.log = reader.string();
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            yield {
+                                field: `${prefix}.replica`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        case 2: {
+                            yield {
+                                field: `${prefix}.log`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, LastWords.codec());
+    }
+    LastWords.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, LastWords.codec(), opts);
+    }
+    LastWords.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, LastWords.codec(), opts);
+    }
+    LastWords.stream = stream;
+})(LastWords || (LastWords = {}));
 export var Holding;
 (function (Holding) {
     let _codec;

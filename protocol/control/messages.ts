@@ -14,6 +14,9 @@ export const FRAME_ITEMS_MAX = 4096
 export const HOLDINGS_MAX = 1024
 /** Smaller trees are not told of and not looked at when a node is chosen: a MiB takes a tenth of a second over a volunteer's 100 Mbit/s, which no choice is worth. */
 export const HOLDING_BYTES_MIN = 1024 * 1024
+/** Replicas of which one crash is told, and characters of the log that goes with each. */
+export const CRASHED_REPLICAS_MAX = 16
+export const LAST_WORDS_CHARS_MAX = 4096
 /** The domain under which a project signs manifests. */
 export const BUNDLES_DOMAIN = 'talko-bundles-1'
 
@@ -30,6 +33,7 @@ export function decodeFrame(bytes: Uint8Array): Frame | undefined {
           capabilities: { engines: 16, tags: TAGS_MAX, exclusive: TAGS_MAX, gpus: GPUS_MAX }
         },
         holdings: { got: HOLDINGS_MAX, dropped: HOLDINGS_MAX },
+        crashed: { replicas: CRASHED_REPLICAS_MAX },
         start: { replicas: FRAME_ITEMS_MAX },
         progress: { replicas: FRAME_ITEMS_MAX },
         reports: { results: FRAME_ITEMS_MAX },

@@ -98,6 +98,8 @@ export interface ReplicaView {
   readonly alone?: number
   /** Why it was returned or lost. */
   readonly message?: string
+  /** With `task`, of one that was lost or given back by its node's fault: the end of the node's own log of that time, when it told it; lines of text, as the node says. */
+  readonly log?: string
   /** Made for a node that was idle, beside the runs that the task needs. */
   readonly copy?: boolean
 }
