@@ -228,7 +228,7 @@ export class Chaos {
       batch.complete = true
       this.#apply(this.#submission(batch, batch.bundles.length, [], false))
     }
-    for (let batch = 0; batch < this.batches.length; batch++) this.#manage({ kind: 'release', batch, task: null })
+    this.#release(() => true)
     for (const endMs = this.nowMs + ms; this.nowMs < endMs && (this.safety.open.size > 0 || this.#unsettled()); ) {
       for (const node of this.nodes) {
         // Who said good-bye comes back, too: it may be the only node that a task is for.
@@ -243,9 +243,15 @@ export class Chaos {
         while (this.#pulls.length > 0) this.#pulled(true)
         while (this.#completions.length > 0) this.#completed(true)
       }
+      // Of what only failed the project holds the rest, until its owner says that it shall go on.
+      this.#release(({ id }) => (this.#coordinator.batch(id)?.held ?? null) !== null)
       this.#pass(500)
       this.commit()
     }
+  }
+
+  #release(which: (batch: Chaos['batches'][number]) => boolean): void {
+    for (const [index, batch] of this.batches.entries()) if (which(batch)) this.#manage({ kind: 'release', batch: index, task: null })
   }
 
   /** Something that killed tasks left is on its way, or is kept for nobody. */
