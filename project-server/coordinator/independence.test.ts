@@ -74,6 +74,15 @@ describe('independence (F18)', () => {
     assert.deepEqual(nodesOf(town), [first, first === 'a' ? 'b' : 'a'])
   })
 
+  it('goes at once to who stayed away for the sake of a node that was lost, though no more runs are wanted than before', async () => {
+    const town = await world({ a: { network: 'n1' }, b: { network: 'n2' } })
+    town.submit(BATCH, [bundle('x')], { independence: 'require', minQuorum: 2, targetResults: 3, maxTotalResults: 3 })
+    town.join('c', offer(1, { network: 'n2' }))
+    assert.deepEqual(nodesOf(town).sort(), ['a', 'b'])
+    town.apply({ kind: 'hello', node: 'b', link: 'unknown', spare: 'new', received: 0, offer: offer(1, { network: 'n2' }), replicas: [] })
+    assert.deepEqual(nodesOf(town).sort(), ['a', 'b', 'c'])
+  })
+
   it('goes without no independent node where that is required, whatever time passes and through a restart', async () => {
     const town = await world({ a: { network: 'n1' }, b: { network: 'n1' } })
     town.submit(BATCH, [bundle('x')], { independence: 'require' })

@@ -13,7 +13,7 @@ import { measure } from './pace.ts'
 import { CLOSING_MS_MAX, MESSAGE_CHARS_MAX, NODE_SLOTS_MAX, PREPARE_MS_MAX, REPORT_SLACK_MS } from './policy.ts'
 import { mixes } from './same-class.ts'
 import type { State } from './state.ts'
-import { assertReplicaMove, isLive, type ReplicaState } from './states.ts'
+import { assertReplicaMove, hasVoice, isLive, type ReplicaState } from './states.ts'
 import { standingOf } from './trust.ts'
 
 /** -> leased, or running when nothing has to be fetched (a `copy`: see copies.ts): a new attempt of the task goes to the node with the next take. */
@@ -66,8 +66,11 @@ export function moveReplica(state: State, replica: Replica, to: ReplicaState, no
     began(replica)
   }
   if (to === 'reported') worked(replica.node)
-  if (was && !isLive(to)) release(state, replica)
-  else if (to === 'reported') refile(state, replica.node)
+  if (was && !isLive(to)) {
+    release(state, replica)
+    // Who had to stay away for its sake, while the task waits for one more, need not any more.
+    if (replica.task.queue !== null && !hasVoice(replica)) state.groupsChanged.add(replica.task.group)
+  } else if (to === 'reported') refile(state, replica.node)
   if (!was && isLive(to)) hold(state, replica)
   if (isLive(to)) state.watch.at(replica.node, deadlineMs(replica))
   state.out.task(replica.task)
