@@ -10,6 +10,7 @@ import type { Outcome } from '../protocol/truth.ts'
 import type { Speaker } from '../protocol/witness.ts'
 import type { Judge } from '../protocol/world.ts'
 import { Complaints } from './complaints.ts'
+import { Limits } from './limits.ts'
 import { Newcomers } from './newcomers.ts'
 import { Runs } from './runs.ts'
 import type { Scene } from './scene.ts'
@@ -32,6 +33,7 @@ interface Parts {
   readonly runs: Runs
   readonly tasks: Tasks
   readonly newcomers: Newcomers
+  readonly limits: Limits
   readonly usage: Usage
   readonly words: Words
   readonly storms: Storms
@@ -63,7 +65,8 @@ class Bench implements Judge {
     const tasks = new Tasks({ records, complaints, sometimes, runs, tell: (text) => this.#world.tell(text), holds: (root) => this.#world.roots.has(root) })
     const usage = new Usage(records, complaints)
     const newcomers = new Newcomers(policy, complaints, sometimes)
-    this.#parts = { runs, tasks, usage, newcomers, words: new Words(records, complaints, sometimes), storms: new Storms(complaints) }
+    const limits = new Limits(records, complaints, sometimes)
+    this.#parts = { runs, tasks, usage, newcomers, limits, words: new Words(records, complaints, sometimes), storms: new Storms(complaints) }
     return this.#parts
   }
 
@@ -74,6 +77,7 @@ class Bench implements Judge {
     this.#all.tasks.committed(changes)
     this.#all.usage.committed(changes)
     this.#all.newcomers.committed(changes)
+    this.#all.limits.committed(changes)
   }
 
   led(coordinator: Coordinator, epoch: number): void {

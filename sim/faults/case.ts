@@ -50,6 +50,8 @@ export interface BatchCase {
   readonly parts: number
   readonly tasks: readonly TaskCase[]
   readonly policy: TaskPolicy
+  /** Which of the project's clients submits it; without one, the administrator. */
+  readonly client?: number
 }
 
 export const NODE_FAULTS = [
@@ -99,7 +101,7 @@ export const SERVER_FAULTS = [
   'block_all'
 ] as const
 
-export const OWNER_ACTS = ['kill_batch', 'kill_task', 'submit_again', 'hold_batch', 'hold_task', 'submit_equal', 'ban_node'] as const
+export const OWNER_ACTS = ['kill_batch', 'kill_task', 'submit_again', 'hold_batch', 'hold_task', 'submit_equal', 'ban_node', 'limit_client'] as const
 
 export const HOSTILE_ACTS = [
   'garbage',

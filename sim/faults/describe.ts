@@ -54,6 +54,8 @@ const WORDS: Readonly<Record<FaultKind, Words>> = {
   hold_task: ({ target, forMs, amount }) =>
     `the owner holds a task of batch ${target} for ${(forMs / 1000).toFixed(1)} s${amount % 2 === 0 ? ', and what runs is taken back' : ''}`,
   ban_node: ({ target, forMs }) => `the administrator bans a node (${target}) for ${(forMs / 1000).toFixed(1)} s`,
+  limit_client: ({ target, forMs, amount }) =>
+    `the administrator lets the client of batch ${target} have ${amount % 5} replicas at once, for ${(forMs / 1000).toFixed(1)} s`,
   submit_equal: ({ target }) => `the owner submits what batch ${target} has once more, as another batch`,
   submit_again: ({ target }) => `the owner submits a part of batch ${target} again`,
   garbage: ({ target }) => `hostile ${target} sends garbage`,

@@ -71,7 +71,10 @@ function drawSized(seed: number, dice: Random, size: Size): Case {
     seed,
     ...drawTrust(
       dice.fork('trust'),
-      drawTags(dice.fork('tags'), drawOrigins(dice.fork('origins'), { nodes, batches: drawGraphs(dice.fork('graphs'), batches) }))
+      drawTags(
+        dice.fork('tags'),
+        drawOrigins(dice.fork('origins'), { nodes, batches: drawClients(dice.fork('clients'), drawGraphs(dice.fork('graphs'), batches)) })
+      )
     ),
     hostile,
     faults: drawFaults(dice.fork('faults'), {
@@ -106,6 +109,18 @@ function drawTags(dice: Random, { nodes, batches, ...rest }: Drawn): Drawn {
     nodes: nodes.map((node) => (dice.chance(0.5) ? { ...node, tag: dice.chance(0.4) ? 'exclusive' : 'plain' } : node)),
     batches: batches.map((batch) => (dice.chance(0.5) ? { ...batch, policy: { ...batch.policy, tags: [TAG] } } : batch))
   }
+}
+
+/** In some worlds several clients share the project, and in some of theirs tasks must be done in a time that most nodes can keep. */
+function drawClients(dice: Random, batches: readonly BatchCase[]): readonly BatchCase[] {
+  const clients = dice.chance(0.4) ? 2 + dice.below(2) : 1
+  const due = dice.chance(0.3)
+  return batches.map((batch, index) => {
+    const own = dice.fork(index)
+    const client = own.below(clients)
+    const policy = due && own.chance(0.6) ? { ...batch.policy, deadlineMs: 150_000 + own.below(1_000_000) } : batch.policy
+    return { ...batch, policy, ...(client === 0 ? {} : { client }) }
+  })
 }
 
 /** In some worlds tasks take what others leave. */

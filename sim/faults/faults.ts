@@ -241,6 +241,7 @@ export class Faults {
     else if (kind === 'hold_batch') owner.hold(target, undefined, { forMs, stop: amount % 2 === 0 })
     else if (kind === 'hold_task') owner.hold(target, amount, { forMs, stop: amount % 2 === 0 })
     else if (kind === 'submit_equal') owner.submitEqual(target, amount % 3 === 0)
+    else if (kind === 'limit_client') owner.limit(target, { parallel: amount % 5, share: 1 + (amount % 3), forMs })
     else if (kind === 'ban_node') owner.ban(this.#world.nodes[target % this.#world.nodes.length]?.id ?? '', forMs)
     else return false
     return true

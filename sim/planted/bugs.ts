@@ -16,6 +16,12 @@ export const BUGS: readonly Bug[] = [
     instead: '  if (replica.report !== null) client.ranMs += ms\n'
   },
   {
+    name: 'a client has one replica more than it may',
+    file: 'project-server/coordinator/clients.ts',
+    line: 'if (parallel !== null && client.slots >= parallel) return',
+    instead: 'if (parallel !== null && client.slots > parallel) return'
+  },
+  {
     name: 'the server speaks before its commit is on disk',
     file: 'project-server/commit.ts',
     line: 'if (all.length > 0 && !(await this.#write(all, waiters))) return',

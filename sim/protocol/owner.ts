@@ -1,4 +1,4 @@
-/** A project owner's program: submits its batches part by part and asks again until it is answered. */
+/** A project's clients, the administrator among them: their programs submit batches part by part and ask again until they are answered. */
 
 import { hash } from 'node:crypto'
 import * as dagCbor from '@ipld/dag-cbor'
@@ -37,6 +37,7 @@ export interface OwnerPorts {
 
 interface Sent {
   readonly id: BatchId
+  readonly by: PeerIdString
   readonly parts: readonly Submit[]
   readonly tasks: number
   /** Parts that were answered. */
@@ -55,8 +56,9 @@ export const INPUT = 'the input of many tasks'
 export class Owner {
   readonly #ports: OwnerPorts
   readonly #banned = new Set<PeerIdString>()
+  readonly #limited = new Set<PeerIdString>()
   readonly #sent = new Map<number, Sent>()
-  readonly #by = identityOf('owner').peerId
+  readonly #administrator = clientOf(0)
   readonly #cases = new Map<number, BatchCase>()
   #equal = 0
   /** Requests that wait for their answer. */
@@ -84,7 +86,7 @@ export class Owner {
         ...sourcesOf(batch, first, first + size)
       })
     }
-    const sent: Sent = { id: batchIdFrom(id), parts, tasks: batch.tasks.length, done: 0, killed: false, held: false }
+    const sent: Sent = { id: batchIdFrom(id), by: clientOf(batch.client), parts, tasks: batch.tasks.length, done: 0, killed: false, held: false }
     this.#sent.set(index, sent)
     this.#next(sent)
   }
@@ -95,7 +97,7 @@ export class Owner {
     const part = sent?.parts[index % Math.max(1, sent.done)]
     if (sent === undefined || part === undefined || sent.done === 0) return
     this.#ask(
-      (server) => server.submissions?.submit(part, this.#by),
+      (server) => server.submissions?.submit(part, sent.by),
       () => undefined
     )
   }
@@ -108,7 +110,7 @@ export class Owner {
     const id: TaskId | undefined = task === undefined ? undefined : `${sent.id}.${task % sent.tasks}`
     const killed = id === undefined ? Array.from({ length: sent.tasks }, (_, at) => `${sent.id}.${at}`) : [id]
     this.#ask(
-      (server) => server.committer?.commit({ kind: 'kill', batch: sent.id, by: this.#by, ...(id === undefined ? {} : { task: id }) }),
+      (server) => server.committer?.commit({ kind: 'kill', batch: sent.id, by: sent.by, ...(id === undefined ? {} : { task: id }) }),
       () => this.#ports.witness.killed(killed)
     )
   }
@@ -120,14 +122,40 @@ export class Owner {
     const target = { kind: 'node' as const, value: node }
     let bans = false
     this.#ask(
-      (server) => (bans ? undefined : server.committer?.commit({ kind: 'ban', by: this.#by, target, reason: 'to see what becomes of it', lift: false })),
+      (server) =>
+        bans ? undefined : server.committer?.commit({ kind: 'ban', by: this.#administrator, target, reason: 'to see what becomes of it', lift: false }),
       () => {
         bans = true
         this.#ports.engine.after(forMs, () => {
           this.#ask(
-            (server) => (this.#banned.has(node) ? server.committer?.commit({ kind: 'ban', by: this.#by, target, reason: '', lift: true }) : undefined),
+            (server) =>
+              this.#banned.has(node) ? server.committer?.commit({ kind: 'ban', by: this.#administrator, target, reason: '', lift: true }) : undefined,
             () => {
               this.#banned.delete(node)
+            }
+          )
+        })
+      }
+    )
+  }
+
+  /** The client of that batch may have so many replicas at once, and as many as there are nodes for when that long is over. One at a time of a client. */
+  limit(index: number, { parallel, share, forMs }: { readonly parallel: number; readonly share: number; readonly forMs: number }): void {
+    const client = this.#sent.get(index)?.by
+    if (client === undefined || this.#limited.has(client)) return
+    this.#limited.add(client)
+    let limits = false
+    const grant = (server: OwnersServer, settings: { parallel: number | null; share: number }): Promise<unknown> | undefined =>
+      server.committer?.commit({ kind: 'client', client, settings })
+    this.#ask(
+      (server) => (limits ? undefined : grant(server, { parallel, share })),
+      () => {
+        limits = true
+        this.#ports.engine.after(forMs, () => {
+          this.#ask(
+            (server) => (this.#limited.has(client) ? grant(server, { parallel: null, share: 1 }) : undefined),
+            () => {
+              this.#limited.delete(client)
             }
           )
         })
@@ -142,7 +170,7 @@ export class Owner {
     sent.held = true
     const id: TaskId | undefined = task === undefined ? undefined : `${sent.id}.${task % sent.tasks}`
     const tasks = id === undefined ? Array.from({ length: sent.tasks }, (_, at) => `${sent.id}.${at}`) : [id]
-    const aim = { batch: sent.id, by: this.#by, ...(id === undefined ? {} : { task: id }) }
+    const aim = { batch: sent.id, by: sent.by, ...(id === undefined ? {} : { task: id }) }
     const { engine, witness } = this.#ports
     // What is asked again comes once at the most: a hold could come after its release, a release after the next hold.
     let holds = false
@@ -177,7 +205,7 @@ export class Owner {
     const part = sent.parts[sent.done]
     if (part === undefined) return
     this.#ask(
-      (server) => server.submissions?.submit(part, this.#by),
+      (server) => server.submissions?.submit(part, sent.by),
       (answer) => {
         sent.done++
         if (answer !== undefined && !sent.killed) this.#ports.witness.accepted(sent.id, answer.tasks)
@@ -223,6 +251,11 @@ export class Owner {
     }
     attempt()
   }
+}
+
+/** The administrator without a number. */
+function clientOf(index = 0): PeerIdString {
+  return identityOf(index === 0 ? 'owner' : `owner ${index}`).peerId
 }
 
 /** The id of the so-manieth batch that an owner submits. */
