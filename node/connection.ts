@@ -12,6 +12,7 @@ import {
   type Refused,
   type Welcome
 } from '#protocol/control/messages'
+import { Came, Sent } from '#protocol/control/sequence'
 import type { PeerIdString } from '#protocol/ids'
 import { isRelayed, throughRelay } from '#protocol/peer/addresses'
 import { type FrameListener, type FrameStream, type Host, HostError, StreamError } from '#protocol/peer/host'
@@ -70,6 +71,9 @@ export class Connection implements FrameListener {
   #attempt: AbortController | undefined
   #dialling: Promise<void> | undefined
   #stream: FrameStream | undefined
+  /** Of this stream. */
+  #sent: Sent | undefined
+  #came: Came | undefined
   #trouble = 'not connected yet'
   #wakeUp: (() => void)[] | undefined
   #cancelTime = NOTHING
@@ -154,7 +158,7 @@ export class Connection implements FrameListener {
 
   #write(frame: Uint8Array): void {
     // The reader of `gone` learns of a broken stream; what could not be sent is replayed on the next.
-    this.#stream?.write(frame).catch(() => undefined)
+    if (this.#sent !== undefined) this.#stream?.write(this.#sent.next(frame)).catch(() => undefined)
   }
 
   #step(event: CallEvent): void {
@@ -217,6 +221,8 @@ export class Connection implements FrameListener {
       return
     }
     this.#stream = stream
+    this.#sent = new Sent()
+    this.#came = new Came()
     this.#owner.apply({ kind: 'connected', spare: this.#ports.random.bytes(16) })
     listen(stream, this)
   }
@@ -252,6 +258,8 @@ export class Connection implements FrameListener {
     const stream = this.#stream
     if (stream === undefined) return
     this.#stream = undefined
+    this.#sent = undefined
+    this.#came = undefined
     stream.abort(new StreamError('closed', 'the stream is over'))
     this.#owner.apply({ kind: 'disconnected' })
   }
@@ -330,6 +338,9 @@ export class Connection implements FrameListener {
   #take(bytes: Uint8Array): void {
     const frame = decodeFrame(bytes)
     if (frame === undefined) throw new StreamError('malformed', 'the coordinator sent something that is not a message of this protocol')
+    const arrival = this.#came?.accept(frame)
+    if (arrival === 'again') return
+    if (arrival === 'gap') throw new StreamError('malformed', 'something that the coordinator said was lost on the way')
     if (this.#welcomed) {
       this.#step({ kind: 'heard' })
       this.#event(frame)

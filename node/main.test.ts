@@ -11,6 +11,7 @@ import type { RunManifest } from '#protocol/bundle/manifest'
 import { CONTENT_PROTOCOL, type ContentStore } from '#protocol/content/content'
 import { openContentStore } from '#protocol/content/live/store'
 import { serveContent } from '#protocol/content/serve'
+import { Frame } from '#protocol/control/messages'
 import { decodeLiveFrame, LIVE_FRAME_BYTES_MAX, LIVE_PROTOCOL, LiveOpen } from '#protocol/live/messages'
 import { createHost } from '#protocol/peer/live/host'
 import { signRecord } from '#protocol/record/record'
@@ -305,6 +306,8 @@ describe('a node', () => {
     }
     coordinator.skipNumbers()
     await until('a new hello', () => coordinator.hellos.length === 4 && coordinator.connected)
+    coordinator.garbage(Frame.encode({ ack: 0, before: 1_000 }))
+    await until('a new hello', () => coordinator.hellos.length === 5 && coordinator.connected)
     coordinator.assign(A, shell('true'))
     assert.equal((await coordinator.resultOf(A)).exitCode, 0)
   })

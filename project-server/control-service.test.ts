@@ -89,6 +89,43 @@ describe('the control service', () => {
     assert.equal(one.frames[0]?.welcome?.resumed, true)
   })
 
+  it('ends a stream of which something was lost, and takes what comes twice once', async () => {
+    const { control, node, kinds } = await setUp()
+    const one = await node()
+    await until('a welcome', () => one.last('welcome'))
+    await one.tell({ demand: { slots: 1 }, before: 1 })
+    await one.tell({ demand: { slots: 1 }, before: 1 })
+    await one.tell({ heartbeat: {}, before: 2 })
+    await until('the heartbeat', () => kinds(one).includes('heartbeat'))
+    assert.deepEqual(
+      kinds(one).filter((kind) => kind !== 'ack'),
+      ['hello', 'demand', 'heartbeat']
+    )
+    await one.tell({ heartbeat: {}, before: 4 })
+    await until('the end of the stream', () => one.gone?.aborted)
+    assert.equal(one.last('refused')?.code, 'gap')
+    assert.equal(control.closed.get('gap'), 1)
+  })
+
+  it('says with an answer to a heartbeat how much it said before', async () => {
+    const { control, node } = await setUp()
+    const one = await node()
+    await until('a welcome', () => one.last('welcome'))
+    control.carry({ kind: 'send', node: one.peerId, seq: 1, frame: Frame.encode({ seq: 1, ack: 0, release: { replicas: [] } }) })
+    control.flush()
+    await until('a message', () => one.last('release'))
+    await one.tell({ heartbeat: {} })
+    await until('the answer', () => one.frames.length === 3)
+    assert.deepEqual(
+      one.frames.map(({ seq, before }) => [seq, before]),
+      [
+        [0, 0],
+        [1, undefined],
+        [0, 2]
+      ]
+    )
+  })
+
   it('refuses another project and another version, and says what to do', async () => {
     const { control, node } = await setUp()
     const one = await node()

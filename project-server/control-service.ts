@@ -141,6 +141,12 @@ export class ControlService {
       return false
     }
     const frame = decodeFrame(bytes)
+    const arrival = frame === undefined ? 'new' : link.came.accept(frame)
+    if (arrival === 'again') return true
+    if (arrival === 'gap') {
+      this.#refuse(link, { code: 'gap', message: 'something that the node said was lost on the way' })
+      return false
+    }
     const { project, administrator } = this.#options
     const inbound = greeted ? eventOf(frame, node, project) : helloOf(frame, node, project, { address: link.stream.remoteAddress, administrator })
     if ('fault' in inbound) {

@@ -19,6 +19,10 @@ export var Frame;
                     w.uint32(16);
                     w.uint64Number(obj.ack);
                 }
+                if (obj.before != null) {
+                    w.uint32(24);
+                    w.uint64Number(obj.before);
+                }
                 if (obj.hello != null) {
                     w.uint32(82);
                     Hello.codec().encode(obj.hello, w);
@@ -101,6 +105,10 @@ export var Frame;
                         }
                         case 2: {
                             obj.ack = reader.uint64Number();
+                            break;
+                        }
+                        case 3: {
+                            obj.before = reader.uint64Number();
                             break;
                         }
                         case 10: {
@@ -221,6 +229,13 @@ export var Frame;
                         case 2: {
                             yield {
                                 field: `${prefix}.ack`,
+                                value: reader.uint64Number()
+                            };
+                            break;
+                        }
+                        case 3: {
+                            yield {
+                                field: `${prefix}.before`,
                                 value: reader.uint64Number()
                             };
                             break;
