@@ -6,17 +6,35 @@ import { makeJudge as judge } from './checkers/judge.ts'
 import { NOBODY } from './checkers/nobody.ts'
 import type { Case } from './faults/case.ts'
 import { drawCase } from './faults/draw.ts'
+import { PROFILES } from './faults/profiles.ts'
 import { World } from './protocol/world.ts'
 import { run } from './runner/run.ts'
+import { Sometimes } from './sometimes.ts'
 
 const MAIN = fileURLToPath(new URL('./runner/main.ts', import.meta.url))
 const SEEDS = 15
+const UNRULY_SEEDS = 12
 
 it('the real coordinator and nodes keep every promise in the first drawn worlds', async () => {
   for (let seed = 1; seed <= SEEDS; seed++) {
     const { complaint } = await run(drawCase(seed))
     assert.equal(complaint, undefined, `seed ${seed}: ${complaint}`)
   }
+})
+
+/** A fifth each. Without anything else that goes wrong, so that what is lost on the way is all that can be lost. */
+it('no change of state is lost or doubled when frames of control streams are lost, come twice and come late', async () => {
+  const sometimes = new Sometimes()
+  const { draw, expected = [] } = PROFILES['control-loss'] ?? assert.fail()
+  for (let seed = 1; seed <= UNRULY_SEEDS; seed++) {
+    const ran = await run(draw(seed))
+    assert.equal(ran.complaint, undefined, `seed ${seed}: ${ran.complaint}`)
+    sometimes.add(ran.sometimes)
+  }
+  assert.deepEqual(
+    expected.filter((name) => !sometimes.counts.has(name)),
+    []
+  )
 })
 
 it('equal seeds give equal histories in two processes, other seeds others', () => {
@@ -59,6 +77,7 @@ it('arguments that make no sense end with status 2 and the usage', () => {
   const complaints: readonly [readonly string[], RegExp][] = [
     [['--seed', 'seven'], /--seed is a whole number, not seven\nusage: /],
     [['--case', MAIN], /main\.ts is not a case: /],
+    [['--faults', 'rain'], /--faults is one of drawn, control-loss, not rain/],
     [['--sead', '7'], /Unknown option '--sead'/]
   ]
   for (const [args, complaint] of complaints) {

@@ -9,6 +9,7 @@ import type { PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
 import type { Outcome } from '../protocol/truth.ts'
 import type { Speaker } from '../protocol/witness.ts'
 import type { Judge } from '../protocol/world.ts'
+import { Arrivals } from './arrivals.ts'
 import { Complaints } from './complaints.ts'
 import { Limits } from './limits.ts'
 import { Newcomers } from './newcomers.ts'
@@ -37,6 +38,7 @@ interface Parts {
   readonly usage: Usage
   readonly words: Words
   readonly storms: Storms
+  readonly arrivals: Arrivals
 }
 
 class Bench implements Judge {
@@ -66,7 +68,9 @@ class Bench implements Judge {
     const usage = new Usage(records, complaints)
     const newcomers = new Newcomers(policy, complaints, sometimes)
     const limits = new Limits(records, complaints, sometimes)
-    this.#parts = { runs, tasks, usage, newcomers, limits, words: new Words(records, complaints, sometimes), storms: new Storms(complaints) }
+    const words = new Words(records, complaints, sometimes)
+    const arrivals = new Arrivals(records, complaints, sometimes)
+    this.#parts = { runs, tasks, usage, newcomers, limits, words, storms: new Storms(complaints), arrivals }
     return this.#parts
   }
 
@@ -78,6 +82,7 @@ class Bench implements Judge {
     this.#all.usage.committed(changes)
     this.#all.newcomers.committed(changes)
     this.#all.limits.committed(changes)
+    this.#all.arrivals.committed(changes)
   }
 
   led(coordinator: Coordinator, epoch: number): void {
@@ -118,10 +123,12 @@ class Bench implements Judge {
 
   wrote(node: PeerIdString, changes: readonly Change[]): void {
     this.#all.words.wrote(node, changes)
+    this.#all.arrivals.wrote(node, changes)
   }
 
   wiped(node: PeerIdString): void {
     this.#all.words.wiped(node)
+    this.#all.arrivals.wiped(node)
   }
 
   nodeFailed(node: PeerIdString, code: string, message: string): void {
@@ -160,8 +167,15 @@ class Bench implements Judge {
     const { network, project } = this.#world
     // What a server says that no longer leads was on the disk when it wrote it; who leads now may have gone on.
     if (from.peerId === project.peerId) this.#all.storms.fromServer(to, frame)
+    if (from.peerId === project.peerId) this.#all.arrivals.fromServer(to, frame, from === network.server)
+    else this.#all.arrivals.fromNode(from.peerId, frame)
     if (from === network.server) this.#all.words.fromServer(to, frame)
     else if (to === project.peerId && this.#world.isNode(from.peerId)) this.#all.words.fromNode(from.peerId, frame)
+  }
+
+  arrived(from: PeerIdString, to: PeerIdString, frame: Uint8Array): void {
+    if (to === this.#world.project.peerId) this.#all.arrivals.toServer(from, frame)
+    else this.#all.arrivals.toNode(to, frame)
   }
 
   /** [32] When the faults have stopped, a node that the server does not hear is heard again soon. */

@@ -21,5 +21,6 @@ export const NOBODY: Judge = {
   see() {},
   wrong() {},
   dialled() {},
-  frame() {}
+  frame() {},
+  arrived() {}
 }

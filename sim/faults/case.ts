@@ -3,6 +3,7 @@ import type { CoordinatorPolicy } from '#project-server/coordinator/policy'
 import type { TaskPolicy } from '#protocol/bundle/policy'
 import type { Role } from '../protocol/service.ts'
 import type { TaskKind } from '../protocol/truth.ts'
+import type { Unruly } from '../protocol/unruly.ts'
 
 export interface NodeCase {
   readonly name: string
@@ -15,6 +16,8 @@ export interface NodeCase {
   readonly loss: number
   /** After how long of silence its connections, and the server's to it, count as broken. */
   readonly patienceMs: number
+  /** What becomes of the frames of its control streams until the faults stop; without it they all come once and in order. */
+  readonly unruly?: Unruly
   /** What its access line carries; without them as much as comes. */
   readonly upBytesPerMs?: number
   readonly downBytesPerMs?: number

@@ -63,7 +63,8 @@ function drawSized(seed: number, dice: Random, size: Size): Case {
   const classes = dice.fork('classes')
   const alike = classes.chance(0.25)
   const drawn = drawNodes(dice.fork('nodes'), size)
-  const nodes = alike ? drawn.map((node) => (classes.chance(0.9) ? { ...node, cpu: classes.pick(CPUS) } : node)) : drawn
+  const unruly = drawUnruly(dice.fork('unruly'), drawn)
+  const nodes = alike ? unruly.map((node) => (classes.chance(0.9) ? { ...node, cpu: classes.pick(CPUS) } : node)) : unruly
   const noisy = drawHangs(dice.fork('hangs'), drawNoise(dice.fork('noise'), drawBatches(dice.fork('batches'), { ...size, faultsMs })))
   const batches = alike ? noisy.map((batch) => (classes.chance(0.6) ? { ...batch, policy: { ...batch.policy, sameClass: 'cpu' as const } } : batch)) : noisy
   const hostile = dice.chance(0.35) ? 1 + dice.below(2) : 0
@@ -198,6 +199,14 @@ function drawNodes(dice: Random, { nodesMax }: Size): NodeCase[] {
       ...(lines ? drawLine(own.fork('line')) : {})
     }
   })
+}
+
+/** In some worlds the frames of control streams do not all come once and in order. */
+function drawUnruly(dice: Random, nodes: NodeCase[]): NodeCase[] {
+  if (!dice.chance(0.15)) return nodes
+  const rate = (): number => (dice.chance(0.3) ? 0 : 0.2 * dice.float())
+  const unruly = { lost: rate(), doubled: rate(), late: rate() }
+  return nodes.map((node) => (dice.chance(0.7) ? { ...node, unruly } : node))
 }
 
 /** Home lines, about 80 Mbit/s down and a fifth of it up; a few are metered mobile ones. */

@@ -160,6 +160,18 @@ export const BUGS: readonly Bug[] = [
     instead: 'first.seq <= upTo + 1; first'
   },
   {
+    name: 'a message that is missing is passed over',
+    file: 'protocol/control/link.ts',
+    line: "    if (seq !== this.#received + 1) return 'gap'\n",
+    instead: ''
+  },
+  {
+    name: 'what was lost at the end is not missed',
+    file: 'protocol/control/sequence.ts',
+    line: "    if (before !== undefined && before > this.#frames) return 'gap'\n",
+    instead: ''
+  },
+  {
     name: 'a node speaks and starts before its commit is on disk',
     file: 'node/commit.ts',
     line: 'if (changes.length > 0) await this.#ports.store.batch(changes)',

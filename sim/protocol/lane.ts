@@ -1,5 +1,6 @@
 /** One direction of a connection: in order, each message late by the path's delay, held back while the path is blocked. */
 import { type Engine, Planned } from '../engine/engine.ts'
+import type { UnrulyWay } from './unruly.ts'
 
 export type Direction = 'up' | 'down'
 
@@ -12,6 +13,8 @@ export interface Path {
   readonly lanes: Set<Lane>
   /** How long a sender repeats itself before it takes the connection for broken. */
   readonly patienceMs: number
+  /** What becomes of the frames of one direction of a control stream, where they do not all come once and in order. */
+  readonly unrulyWay?: (engine: Engine, see: (what: string) => void) => UnrulyWay | undefined
   /** What the server sees of who calls, where that is modelled. */
   readonly address?: string | undefined
 }

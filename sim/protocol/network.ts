@@ -1,10 +1,12 @@
 /** Connections between volunteers' machines and the project server, and the Host port over them. */
+import { CONTROL_PROTOCOL } from '#protocol/control/messages'
 import type { PeerIdString } from '#protocol/ids'
 import { type FrameStream, type Host, HostError, StreamError, type StreamOptions } from '#protocol/peer/host'
 import type { Process } from '../engine/process.ts'
 import { SmallMap } from '../small-map.ts'
 import { blockedAtAll, type Direction, Lane, type Path } from './lane.ts'
 import { SimStream, type StreamEnd } from './stream.ts'
+import type { UnrulyWay } from './unruly.ts'
 
 /** As the real host's. */
 const DIAL_MS_MAX = 6_000
@@ -17,8 +19,11 @@ export interface Watchers {
   /** Somebody tries to reach the server. */
   readonly onDial: (from: SimHost) => void
   readonly onFrame: (from: SimHost, to: PeerIdString, frame: Uint8Array) => void
+  readonly onArrived?: (from: PeerIdString, to: PeerIdString, frame: Uint8Array) => void
   /** A frame of a connection came when there was a newer one. */
   readonly onOvertaken?: () => void
+  /** Something became of a frame of a control stream that no stream should do. */
+  readonly onUnruly?: (what: string) => void
 }
 
 interface Handler {
@@ -79,7 +84,8 @@ export class End extends Lane implements StreamEnd {
     this.watch()
   }
 
-  arrived(): void {
+  arrived(frame: Uint8Array): void {
+    this.host.network.watchers.onArrived?.(this.remotePeer, this.host.peerId, frame)
     if (this.host.newestTo(this.remotePeer) !== this.connection) this.host.network.watchers.onOvertaken?.()
   }
 
@@ -95,10 +101,16 @@ export class End extends Lane implements StreamEnd {
     return streams
   }
 
-  stream({ frameBytesMax }: StreamOptions): SimStream {
-    const stream = new SimStream(this, frameBytesMax)
+  stream(protocol: string, { frameBytesMax }: StreamOptions): SimStream {
+    const way = protocol === CONTROL_PROTOCOL ? this.#unrulyWay() : undefined
+    const stream = new SimStream(this, frameBytesMax, way)
     this.#add(stream)
     return stream
+  }
+
+  #unrulyWay(): UnrulyWay | undefined {
+    const { host, connection } = this
+    return connection.path.unrulyWay?.(host.process.engine, (what) => host.network.watchers.onUnruly?.(what))
   }
 
   #add(stream: SimStream): void {
@@ -177,13 +189,13 @@ export class Connection {
             answer(() => reject(why))
             return
           }
-          const far = there.stream(handler.options)
+          const far = there.stream(protocol, handler.options)
           answer(() => {
             if (!here.open) {
               reject(new HostError('not_connected', 'the connection was lost'))
               return
             }
-            const near = here.stream(options)
+            const near = here.stream(protocol, options)
             near.peer = far
             far.peer = near
             if (far.isGone) near.receiveReset()

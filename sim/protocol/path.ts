@@ -1,12 +1,14 @@
+import type { Engine } from '../engine/engine.ts'
 import type { NodeCase } from '../faults/case.ts'
 import type { Random } from '../random.ts'
 import type { Direction, Lane, Path } from './lane.ts'
 import { type Pace, USUAL_PACE } from './pace.ts'
+import { UnrulyWay } from './unruly.ts'
 
 /** A lost packet is sent again after this, and after twice this, and so on. */
 const RESEND_MS = 200
 
-type Way = Pick<NodeCase, 'delayMs' | 'jitterMs' | 'loss' | 'patienceMs' | 'upBytesPerMs' | 'downBytesPerMs' | 'network'>
+type Way = Pick<NodeCase, 'delayMs' | 'jitterMs' | 'loss' | 'patienceMs' | 'upBytesPerMs' | 'downBytesPerMs' | 'network' | 'unruly'>
 
 /** The way of one volunteer to the project server, as it is drawn and as faults change it. */
 export class NodePath implements Path {
@@ -14,6 +16,9 @@ export class NodePath implements Path {
   readonly #way: Way
   readonly #pace: Pick<Pace, 'wayMs'>
   #lanes: Set<Lane> | undefined
+  /** For unruly streams. */
+  #dice: Random | undefined
+  #behaved = false
   /** Made by the first fault. */
   #trouble: Trouble | undefined
 
@@ -39,6 +44,19 @@ export class NodePath implements Path {
   get lanes(): Set<Lane> {
     this.#lanes ??= new Set()
     return this.#lanes
+  }
+
+  /** Its streams are only unruly until the faults stop. */
+  unrulyWay(engine: Engine, see: (what: string) => void): UnrulyWay | undefined {
+    const { unruly } = this.#way
+    if (unruly === undefined) return undefined
+    this.#dice ??= this.#random.fork('unruly')
+    return new UnrulyWay({ engine, dice: this.#dice, rates: () => (this.#behaved ? undefined : unruly), see })
+  }
+
+  /** From now on all its frames come once and in order. */
+  behave(): void {
+    this.#behaved = true
   }
 
   /** What faults change. */

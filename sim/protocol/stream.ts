@@ -4,6 +4,7 @@ import type { PeerIdString } from '#protocol/ids'
 import { type FrameListener, type FrameStream, StreamError } from '#protocol/peer/host'
 import type { Process } from '../engine/process.ts'
 import { Gone } from './gone.ts'
+import type { UnrulyWay } from './unruly.ts'
 
 /** As the real streams': more queued bytes make `write` wait, and still more reset the stream. */
 const WRITE_WAIT_BYTES = 1024 * 1024
@@ -32,6 +33,7 @@ export class SimStream implements FrameStream {
   before: SimStream | undefined
   readonly #end: StreamEnd
   readonly #frameBytesMax: number
+  readonly #way: UnrulyWay | undefined
   #gone: Gone | undefined
   /** Came, and were not read yet. */
   #frames: Uint8Array[] | undefined
@@ -47,9 +49,11 @@ export class SimStream implements FrameStream {
   #closedThere = false
   #abandoned = false
 
-  constructor(end: StreamEnd, frameBytesMax: number) {
+  /** `way`: what becomes of the frames that are written here, where they do not all come once and in order. */
+  constructor(end: StreamEnd, frameBytesMax: number, way?: UnrulyWay) {
     this.#end = end
     this.#frameBytesMax = frameBytesMax
+    this.#way = way
   }
 
   get remotePeer(): PeerIdString {
@@ -92,7 +96,8 @@ export class SimStream implements FrameStream {
       return Promise.reject(this.#error)
     }
     this.#end.send(() => {
-      this.peer?.receive(frame)
+      if (this.#way === undefined) this.peer?.receive(frame)
+      else this.#way.pass(() => this.peer?.receive(frame))
       this.#onWay -= frame.length
       if (this.#onWay < WRITE_WAIT_BYTES) this.#wake()
     }, frame.length)

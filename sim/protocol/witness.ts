@@ -47,4 +47,6 @@ export interface Witness {
   dialled(from: Speaker): void
   /** A frame was written to a stream. */
   frame(from: Speaker, to: PeerIdString, frame: Uint8Array): void
+  /** The same frame, as the object that it was, came to the other side; maybe again. */
+  arrived(from: PeerIdString, to: PeerIdString, frame: Uint8Array): void
 }

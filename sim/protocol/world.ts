@@ -25,7 +25,7 @@ import type { Witness } from './witness.ts'
 const CALM_MS_MAX = 45 * 60_000
 /** Between looks whether everything has ended. */
 const LOOK_MS = 1_000
-/** Honest nodes that come when the faults stop: a task may have been tried on all others. */
+/** Honest nodes that come when the faults stop, at least: a task may have been tried on all others. */
 const FRESH_NODES = 8
 const SERVER_RESTART_MS = 500
 /** In calm everything must end, and nobody here releases what the coordinator holds of itself. */
@@ -86,7 +86,9 @@ export class World {
         if (one.hostile > 0 && this.#byPeer.has(from.peerId)) this.#overhear(frame)
         judge.frame(from, to, frame)
       },
-      onOvertaken: () => this.see('frames of an old connection came after a newer one began')
+      onArrived: (from, to, frame) => judge.arrived(from, to, frame),
+      onOvertaken: () => this.see('frames of an old connection came after a newer one began'),
+      onUnruly: (what) => this.see(what)
     })
     this.#nodePorts = { network: this.network, witness: judge, gives: ({ peerId }) => this.#input(peerId) }
     this.disk = new ServerDisk({
@@ -315,6 +317,7 @@ export class World {
     this.#calm = true
     this.tell('the faults stop')
     this.#faults.mend()
+    for (const { machine } of this.nodes) if (machine.path instanceof NodePath) machine.path.behave()
     // One that was overtaken and has nothing to write would never learn of it: its operator ends it.
     for (const server of [...this.#servers]) if (server !== this.server) this.#kill(server, true)
     for (const hostile of this.hostile) hostile.stop()
@@ -323,7 +326,9 @@ export class World {
     // As many of each class of hosts. A case that was kept before there were tags has none.
     const cpus = this.case.batches.some(({ policy }) => policy.sameClass === 'cpu') ? CPUS : [undefined]
     const tag = this.case.batches.some(({ policy }) => policy.tags?.length > 0) ? { tag: 'plain' as const } : {}
-    for (let index = 0; index < FRESH_NODES * cpus.length; index++) {
+    // Where votes are weighed, a task that says something else on each node is over when as many as it may have spoken.
+    const fresh = Math.max(FRESH_NODES, ...this.case.batches.map(({ policy }) => (policy.doubtPpm > 0 ? policy.maxTotalResults : 0)))
+    for (let index = 0; index < fresh * cpus.length; index++) {
       const cpu = cpus[index % cpus.length]
       this.#add({ ...FRESH, name: `fresh ${index}`, ...(cpu === undefined ? {} : { cpu }), ...tag }).start(index * 200)
     }

@@ -8,7 +8,10 @@ const COMPUTERS = 50
 const SHRINK_RUNS = 400
 
 export const USAGE =
-  'usage: npm run sim -- [--seeds N] [--from N] | --seed N | --case FILE | --agents N   (--shrink N: attempts to make a failure smaller, 0 for none)\n       npm run sim -- --stack [--seeds N] [--from N] | --stack --seed N   (--nodes N: computers; --twice: each seed in two processes)'
+  'usage: npm run sim -- [--seeds N] [--from N] | --seed N | --case FILE | --agents N   (--shrink N: attempts to make a failure smaller, 0 for none; --faults control-loss: those alone)\n       npm run sim -- --stack [--seeds N] [--from N] | --stack --seed N   (--nodes N: computers; --twice: each seed in two processes)'
+
+/** Those that a seed draws. */
+export const USUAL_FAULTS = 'drawn'
 
 export class UsageError extends Error {}
 
@@ -17,6 +20,8 @@ export interface Arguments {
   /** Not included. */
   readonly to: number
   readonly shrinkRuns: number
+  /** The name of a profile. */
+  readonly faults: string
   /** A case that an earlier failure left. */
   readonly file: string | undefined
   /** Only measure with so many nodes; 0 for not. */
@@ -27,7 +32,7 @@ export interface Arguments {
 
 /** Throws UsageError. */
 export function parse(argv: readonly string[] = process.argv.slice(2)): Arguments {
-  const { seed, seeds, from: first, shrink, case: file, agents, stack, nodes, twice = false } = valuesOf(argv)
+  const { seed, seeds, from: first, shrink, case: file, agents, stack, nodes, faults = USUAL_FAULTS, twice = false } = valuesOf(argv)
   const whole = (name: string, text: string | undefined, otherwise: number): number => {
     const value = Number(text ?? otherwise)
     if (!Number.isSafeInteger(value) || value < 0 || text === '') throw new UsageError(`--${name} is a whole number, not ${text}`)
@@ -44,6 +49,7 @@ export function parse(argv: readonly string[] = process.argv.slice(2)): Argument
     stack: stack === true ? { computers, twice } : undefined,
     shrinkRuns: whole('shrink', shrink, SHRINK_RUNS),
     file,
+    faults,
     agents: whole('agents', agents, 0)
   }
 }
@@ -57,6 +63,7 @@ interface Values {
   readonly agents?: string
   readonly stack?: boolean
   readonly nodes?: string
+  readonly faults?: string
   readonly twice?: boolean
 }
 
@@ -66,7 +73,7 @@ function valuesOf(args: readonly string[]): Values {
   try {
     return parseArgs({
       args: [...args],
-      options: { seed: text, seeds: text, from: text, shrink: text, case: text, agents: text, stack: flag, nodes: text, twice: flag }
+      options: { seed: text, seeds: text, from: text, shrink: text, case: text, agents: text, stack: flag, nodes: text, faults: text, twice: flag }
     }).values
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error))

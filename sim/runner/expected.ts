@@ -9,6 +9,9 @@ export const EXPECTED: readonly string[] = [
   ...OWNER_ACTS,
   ...HOSTILE_ACTS,
   'a client had as many replicas as it may',
+  'a control frame came twice',
+  'a control frame was lost',
+  'a control frame was overtaken',
   'a copy yielded',
   'a decision of one was confirmed',
   'a decision of one was revoked',
@@ -17,8 +20,10 @@ export const EXPECTED: readonly string[] = [
   'a node ended for its disk',
   'a node found its records damaged',
   'a node found its runs again',
+  'a message came again',
   'a newcomer was given a task',
   'a node held what nobody wants any more',
+  'a node missed a message',
   'a server that no longer leads spoke',
   'a run went to a processor like the first',
   'a start was refused',
@@ -82,6 +87,7 @@ export const EXPECTED: readonly string[] = [
   'task ready',
   'the newcomers of a network had all that they may',
   'the server could not write and said so',
+  'the server missed a message',
   'two runs of a task on one network',
   'votes were weighed'
 ]

@@ -8,10 +8,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Case } from '../faults/case.ts'
-import { drawCase } from '../faults/draw.ts'
+import { PROFILES } from '../faults/profiles.ts'
 import { Sometimes } from '../sometimes.ts'
 import { swarm } from '../stack/swarm.ts'
-import { parse, USAGE, UsageError } from './arguments.ts'
+import { type Arguments, parse, USAGE, USUAL_FAULTS, UsageError } from './arguments.ts'
 import { parseCase } from './case-file.ts'
 import { crowd, crowdBytes } from './crowd.ts'
 import { EXPECTED, EXPECTED_FROM_SEEDS } from './expected.ts'
@@ -30,10 +30,12 @@ process.exitCode = await main().catch((error: unknown) => {
 })
 
 async function main(): Promise<number> {
-  const { from, to, shrinkRuns, file, agents, stack } = parse()
+  const { from, to, shrinkRuns, file, agents, stack, faults } = parse()
   if (stack !== undefined) return await swarm({ from, to, ...stack })
   if (file !== undefined) return await repeat(read(file))
   if (agents > 0) return await measure(agents)
+  const profile = PROFILES[faults]
+  if (profile === undefined) throw new UsageError(`--faults is one of ${Object.keys(PROFILES).join(', ')}, not ${faults}`)
   let stopped = false
   process.once('SIGINT', () => {
     stopped = true
@@ -46,12 +48,12 @@ async function main(): Promise<number> {
   let passed = 0
   const history = createHash('sha256')
   for (let seed = from; seed < to && !stopped; seed++) {
-    const one = drawCase(seed)
+    const one = profile.draw(seed)
     const ran = await run(one)
     all.add(ran.sometimes)
     events += ran.events
     virtualMs += ran.ms
-    if (ran.complaint !== undefined) return await fail(one, ran.complaint, shrinkRuns)
+    if (ran.complaint !== undefined) return await fail(one, ran.complaint, { faults, shrinkRuns })
     passed++
     if (performance.now() - toldAt > PROGRESS_MS) {
       toldAt = performance.now()
@@ -63,16 +65,18 @@ async function main(): Promise<number> {
   console.log(`${passed} seeds passed: ${(virtualMs / 3_600_000).toFixed(1)} virtual hours, ${rate(events, began)}`)
   console.log(`hash ${history.digest('hex').slice(0, 16)}`)
   if (stopped) return STOPPED
-  const never = EXPECTED.filter((name) => !all.counts.has(name))
+  const never = (profile.expected ?? EXPECTED).filter((name) => !all.counts.has(name))
   if (to - from < EXPECTED_FROM_SEEDS || never.length === 0) return 0
   console.error(`these never happened, so the run proves nothing about them: ${never.join(', ')}`)
   return 3
 }
 
-async function fail(one: Case, complaint: string, runsMax: number): Promise<number> {
+async function fail(one: Case, complaint: string, { faults, shrinkRuns: runsMax }: Pick<Arguments, 'faults' | 'shrinkRuns'>): Promise<number> {
   const commit = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8', cwd: import.meta.dirname }).stdout?.trim() || 'unknown'
   console.error(`seed ${one.seed} failed: ${complaint}`)
-  console.error(`repeat it at commit ${commit}, Node ${process.version}, with: npm run sim -- --seed ${one.seed}`)
+  console.error(
+    `repeat it at commit ${commit}, Node ${process.version}, with: npm run sim -- --seed ${one.seed}${faults === USUAL_FAULTS ? '' : ` --faults ${faults}`}`
+  )
   if (runsMax === 0) return 3
   const smallest = await shrink(one, complaint, { run: async (smaller) => (await run(smaller)).complaint, runsMax })
   const file = join(tmpdir(), `talko-sim-${one.seed}.json`)

@@ -14,12 +14,13 @@ export function storyOf(one: Told, { story, complaint }: Pick<Ran, 'story' | 'co
   const name = namesOf(one)
   const nodes = one.nodes.filter(({ joinsMs }) => joinsMs >= 0)
   const liars = nodes.filter(({ role }) => role !== 'honest').map(({ name: liar, role }) => `${liar} is ${role}`)
+  const unruly = nodes.filter((node) => node.unruly !== undefined).map(({ name: which }) => `control frames of ${which} are lost, doubled and late`)
   const tasks = one.batches.reduce((sum, batch) => sum + batch.tasks.length, 0)
   const head = `${nodes.length} nodes (${nodes.map((node) => node.name).join(', ') || 'none'}), ${one.hostile} hostile peers, ${tasks} tasks, ${one.faults.length} faults in ${one.faultsMs / 1000} s`
   const lines = story.map(({ atMs, text }) => `${(atMs / 1000).toFixed(3).padStart(10)} s  ${name(text)}`)
   const left = lines.length - LINES_MAX
   const shown = left > 0 ? [...lines.slice(0, LINES_MAX / 2), `        ... ${left} lines more ...`, ...lines.slice(-LINES_MAX / 2)] : lines
-  return [head, ...liars, ...shown, `in the end: ${name(complaint ?? 'all was well')}`].join('\n')
+  return [head, ...liars, ...unruly, ...shown, `in the end: ${name(complaint ?? 'all was well')}`].join('\n')
 }
 
 function namesOf(one: Told): (text: string) => string {
