@@ -85,6 +85,15 @@ describe('the check of leases', () => {
     assert.equal(codeOf(assignOf({ resources: { memoryBytes: 2 ** 30 + 1 } })), 'node resources')
   })
 
+  it('runs what is leased with other memory with that, as long as it is lent, and reports it as the bundle that it is', () => {
+    const [checked] = checkLeases(project.peerId, OFFER, changed(assignOf(), { memoryBytes: 2 ** 29 }))
+    assert.ok(checked?.ok)
+    assert.equal(checked.lease.manifest.resources.memoryBytes, 2 ** 29)
+    assert.deepEqual(checked.lease.bytes, assignOf().leases[0]?.manifest)
+    assert.equal(codeOf(changed(assignOf(), { memoryBytes: 2 ** 30 + 1 })), 'node resources')
+    assert.equal(codeOf(changed(assignOf(), { memoryBytes: 0 })), 'input manifest_malformed')
+  })
+
   it('knows no replica that could be a path', () => {
     for (const replica of ['', '../x', `${replicaOf(0)}/..`, '/etc', 'a.0.1']) assert.equal(codeOf(changed(assignOf(), { replica })), undefined)
   })

@@ -1,11 +1,11 @@
 /** What a node runs: only what the project it chose has signed, with an engine it offers, within what it lends. */
 import { ManifestError } from '#protocol/bundle/errors'
-import { decodeManifest, type RunManifest } from '#protocol/bundle/manifest'
+import { decodeManifest, encodeManifest, type RunManifest } from '#protocol/bundle/manifest'
 import { verifyBundles } from '#protocol/bundle/sign'
 import type { Assign, Gpu, Lease } from '#protocol/control/messages'
 import type { PeerIdString } from '#protocol/ids'
 import { parseReplicaId } from '#protocol/ids'
-import type { Fault, OfferedLease } from './agent/events.ts'
+import type { CheckedLease, Fault, OfferedLease } from './agent/events.ts'
 
 export interface Offer {
   readonly engines: readonly string[]
@@ -25,11 +25,15 @@ export function checkLeases(project: PeerIdString, offer: Offer, { leases, signa
 }
 
 /** `unsigned` is the project that did not sign it. */
-function checkOne({ replica, epoch, manifest: bytes, granted, gpus }: Lease, offer: Offer, unsigned: PeerIdString | undefined): OfferedLease | undefined {
+function checkOne(
+  { replica, epoch, manifest: bytes, granted, gpus, memoryBytes }: Lease,
+  offer: Offer,
+  unsigned: PeerIdString | undefined
+): OfferedLease | undefined {
   if (parseReplicaId(replica) === undefined) return undefined
   let manifest: RunManifest
   try {
-    manifest = decodeManifest(bytes)
+    manifest = leasedManifest(bytes, memoryBytes)
     if (unsigned !== undefined) throw new ManifestError('manifest_signature', `the bundle of replica ${replica} is not signed by project ${unsigned}`)
   } catch (error) {
     if (!(error instanceof ManifestError)) throw error
@@ -38,8 +42,23 @@ function checkOne({ replica, epoch, manifest: bytes, granted, gpus }: Lease, off
   }
   const fault = beyondOffer(manifest, offer) ?? gpuFault(manifest, offer, gpus)
   return fault === undefined
-    ? { ok: true, lease: { replica, epoch, bytes, manifest, ...(gpus.length === 0 ? {} : { gpus }) }, granted: granted === true }
+    ? { ok: true, lease: { replica, epoch, bytes, manifest, ...gpusAndMemory(gpus, memoryBytes) }, granted: granted === true }
     : { ok: false, replica, fault }
+}
+
+/** What is run: the manifest, with the memory that was leased where that is another. Throws ManifestError. */
+export function leasedManifest(bytes: Uint8Array, memoryBytes: number | undefined): RunManifest {
+  const manifest = decodeManifest(bytes)
+  if (memoryBytes === undefined) return manifest
+  const leased = { ...manifest, resources: { ...manifest.resources, memoryBytes } }
+  // It has a manifest's bounds.
+  encodeManifest(leased)
+  return leased
+}
+
+/** What a lease has beside its manifest, where it has it. */
+export function gpusAndMemory(gpus: readonly string[] | undefined, memoryBytes: number | undefined): Pick<CheckedLease, 'gpus' | 'memoryBytes'> {
+  return { ...(gpus === undefined || gpus.length === 0 ? {} : { gpus }), ...(memoryBytes === undefined ? {} : { memoryBytes }) }
 }
 
 /** As many as the task needs, each of this machine. That nobody else has them is the coordinator's matter. */

@@ -120,6 +120,7 @@ export function policyOf(asked: Partial<TaskPolicy> = {}): TaskPolicy {
     tags: [...new Set(asked.tags ?? DEFAULT_POLICY.tags)].sort(),
     deadlineMs: asked.deadlineMs ?? DEFAULT_POLICY.deadlineMs,
     estimateMs: asked.estimateMs ?? DEFAULT_POLICY.estimateMs,
+    retryMemoryBytes: asked.retryMemoryBytes ?? DEFAULT_POLICY.retryMemoryBytes,
     compare,
     copies: asked.copies ?? DEFAULT_POLICY.copies,
     sameClass: asked.sameClass ?? DEFAULT_POLICY.sameClass,

@@ -76,7 +76,7 @@ function details(view: WhyView): string[] {
     ),
     ...faults.map(
       ({ attempt, node, nodeName, state, message }) =>
-        `attempt ${attempt} on ${called(nodeName, node)} ${state === 'lost' ? 'was lost' : 'was given back'}${message === '' ? '' : `: ${message}`}`
+        `attempt ${attempt} on ${called(nodeName, node)} ${state === 'lost' ? 'was lost' : state === 'returned' ? 'was given back' : 'came to nothing'}${message === '' ? '' : `: ${message}`}`
     ),
     ...holders.map(
       ({ id, name, here, asked }) =>

@@ -23,6 +23,7 @@ export function taskOptions(command: Command): void {
     .option('-e, --env <NAME=VALUE>', 'set an environment variable; may repeat', collect)
     .option('--cpus <n>', 'CPUs (default 1)')
     .option('--memory <amount>', 'memory limit, like 512M (default 2G)')
+    .option('--retry-memory <amount>', 'when a run is ended for its memory, try once more with so much')
     .option('--time <time>', 'time limit of one execution, like 90s or 1h (default 1h)')
     .option(
       '--silence <time>',
@@ -85,6 +86,7 @@ export function readTaskOptions(options: Options): { readonly spec: Omit<TaskSpe
     silenceMs: amount('silence', parseDuration)
   })
   const queueLimit = text(options, 'queueLimit')
+  const retryMemory = text(options, 'retryMemory')
   const policy: Partial<TaskPolicy> = defined({
     minQuorum: amount('quorum', whole(1, 64)),
     maxErrorResults: amount('attempts', whole(1, 64)),
@@ -92,6 +94,7 @@ export function readTaskOptions(options: Options): { readonly spec: Omit<TaskSpe
     priority: amount('priority', whole(-1_000_000, 1_000_000)),
     force: flag(options, 'force') ? true : undefined,
     queueLimitMs: queueLimit === undefined ? undefined : parseDuration(queueLimit, '--queue-limit'),
+    retryMemoryBytes: retryMemory === undefined ? undefined : parseBytes(retryMemory, '--retry-memory'),
     sameClass: classOption(text(options, 'sameClass')),
     deadlineMs,
     tags: texts(options, 'tag').length === 0 ? undefined : texts(options, 'tag'),

@@ -26,9 +26,12 @@ export interface CheckedLease {
   readonly epoch: number
   /** Canonical bytes, kept for the next start of the node. */
   readonly bytes: Uint8Array
+  /** With the memory that was leased. */
   readonly manifest: RunManifest
   /** UUIDs of this machine's GPUs that are its alone; left out for none. */
   readonly gpus?: readonly string[]
+  /** Left out for what the manifest's bytes say. */
+  readonly memoryBytes?: number
 }
 
 /** One lease of an Assign: good, or why it will not be run. */

@@ -3,11 +3,11 @@
  * publishing after a plain success: the record says `running`, and the engine finds the run again, ended.
  */
 import * as dagCbor from '@ipld/dag-cbor'
-import { decodeManifest } from '#protocol/bundle/manifest'
 import { Writer } from '#protocol/cbor/writer'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { ReplicaId } from '#protocol/ids'
 import type { EndReason } from '#protocol/result/result'
+import { gpusAndMemory, leasedManifest } from '../leases.ts'
 import type { Ended } from '../ports.ts'
 import type { CheckedLease, Fault, Replica } from './events.ts'
 
@@ -26,7 +26,9 @@ type Stored = readonly [
   /** The well-known ids of nothing are left empty. */
   content: readonly string[],
   /** Left out for none. */
-  gpus?: readonly string[]
+  gpus?: readonly string[],
+  /** Left out for what the manifest says. */
+  memoryBytes?: number
 ]
 
 const NO_BYTES = new Uint8Array(0)
@@ -57,9 +59,9 @@ export function encodeReplica(replica: Replica): Uint8Array {
 export function decodeReplica(id: ReplicaId, bytes: Uint8Array): Replica {
   const stored: Stored = dagCbor.decode(bytes)
   if (!Array.isArray(stored) || stored[0] !== 1) throw new TypeError(`replica record ${id} is not of version 1, which this talko reads`)
-  const [, at, epoch, manifest, fault, ended, content, gpus] = stored
+  const [, at, epoch, manifest, fault, ended, content, gpus, memoryBytes] = stored
   if (at === 'reported') return { phase: 'reported', content: content.map((text, index) => text || (NOTHING[index] ?? '')) }
-  const lease: CheckedLease = { replica: id, epoch, bytes: manifest, manifest: decodeManifest(manifest), ...(gpus === undefined ? {} : { gpus }) }
+  const lease: CheckedLease = { replica: id, epoch, bytes: manifest, manifest: leasedManifest(manifest, memoryBytes), ...gpusAndMemory(gpus, memoryBytes) }
   switch (at) {
     case 'leased':
     case 'asked':
@@ -96,8 +98,8 @@ const NO_DETAILS: Details = {}
 
 /** dag-cbor by hand. */
 function write(at: At, lease: CheckedLease | null, { fault = null, ended, content = [] }: Details = NO_DETAILS): Uint8Array {
-  const gpus = lease?.gpus ?? []
-  WRITER.list(gpus.length === 0 ? 7 : 8)
+  const { gpus = [], memoryBytes } = lease ?? {}
+  WRITER.list(memoryBytes !== undefined ? 9 : gpus.length === 0 ? 7 : 8)
     .int(1)
     .text(at)
     .int(lease?.epoch ?? 0)
@@ -111,10 +113,11 @@ function write(at: At, lease: CheckedLease | null, { fault = null, ended, conten
   }
   WRITER.list(content.length)
   for (const [index, cid] of content.entries()) WRITER.text(cid === NOTHING[index] ? '' : cid)
-  if (gpus.length > 0) {
+  if (gpus.length > 0 || memoryBytes !== undefined) {
     WRITER.list(gpus.length)
     for (const uuid of gpus) WRITER.text(uuid)
   }
+  if (memoryBytes !== undefined) WRITER.int(memoryBytes)
   return WRITER.done()
 }
 

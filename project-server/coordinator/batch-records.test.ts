@@ -23,6 +23,7 @@ const policy: fc.Arbitrary<TaskPolicy> = fc.record(
     tags: texts,
     deadlineMs: whole,
     estimateMs: whole,
+    retryMemoryBytes: whole,
     compare: fc.constantFrom(null, { kind: 'tolerance' as const, rules: { abs: 0.25, rel: 1e-6, files: [] } }),
     copies: fc.constantFrom(...COPY_RULES),
     sameClass: fc.constantFrom('no' as const, 'platform' as const, 'cpu' as const),

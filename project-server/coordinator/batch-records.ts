@@ -52,7 +52,8 @@ const POLICY_PLACES: Readonly<Record<keyof TaskPolicy, number>> = {
   sameClass: 14,
   adaptive: 15,
   doubtPpm: 16,
-  estimateMs: 17
+  estimateMs: 17,
+  retryMemoryBytes: 18
 }
 const POLICY_FIELDS = (Object.keys(POLICY_PLACES) as (keyof TaskPolicy)[]).sort((a, b) => POLICY_PLACES[a] - POLICY_PLACES[b])
 

@@ -47,7 +47,16 @@ export function submitRefusal(state: State, event: Submit): SubmitRefusal | unde
       code: 'unavailable',
       message: `the project has ${state.liveTasks} undecided tasks, at most ${LIVE_TASKS_MAX} are kept; try again when some are done`
     }
-  return sourcesRefusal(state, event) ?? namedRefusal(state, event)
+  return memoryRefusal(event) ?? sourcesRefusal(state, event) ?? namedRefusal(state, event)
+}
+
+/** Another try with less would be no other try. */
+function memoryRefusal({ bundles, sweep, policy: { retryMemoryBytes } }: Submit): SubmitRefusal | undefined {
+  if (retryMemoryBytes === 0) return undefined
+  let most = sweep?.template.manifest.resources.memoryBytes ?? 0
+  for (const { manifest } of bundles) most = Math.max(most, manifest.resources.memoryBytes)
+  if (retryMemoryBytes > most) return undefined
+  return { code: 'malformed', message: `another try with ${retryMemoryBytes} bytes of memory has no more than the ${most} that the first has` }
 }
 
 const LACKS: Readonly<Record<Lack, string>> = {
@@ -238,7 +247,8 @@ export function addTask(
     state.out.add(bundleKey(batch.id, accepted.cid), encodeBundleRecord(accepted))
   }
   const bundle = bundleOf(state, accepted)
-  const group = joinGroup(state, batch, bundle)
+  const { needs } = bundle
+  const group = joinGroup(state, batch, { bundle, needs })
   const task: Task = {
     id: taskId(batch.id, index),
     key: taskKeyOf(batch.id, index),
@@ -247,6 +257,7 @@ export function addTask(
     order: orderOf(batch, index),
     bundle,
     group,
+    needs,
     createdAtMs: nowMs,
     startedAtMs: null,
     endedAtMs: null,

@@ -6,11 +6,11 @@ import type { Closing } from './model.ts'
 import { decodeRecord, encodeRecord } from './record-version.ts'
 
 export function encodeClosingRecord({ occupant, untilMs }: Closing): Uint8Array {
-  const { cpuMillis, memoryBytes, diskBytes } = occupant.task.bundle.needs
+  const { cpuMillis, memoryBytes, diskBytes } = occupant.needs
   return encodeRecord([untilMs, cpuMillis, memoryBytes, diskBytes, [...occupant.gpus]])
 }
 
 export function decodeClosingRecord(bytes: Uint8Array): Closing {
   const [untilMs, cpuMillis, memoryBytes, diskBytes, gpus] = decodeRecord<[number, number, number, number, string[]]>('closing', bytes)
-  return { untilMs, occupant: { gpus, task: { bundle: { needs: { cpuMillis, memoryBytes, diskBytes } } } } }
+  return { untilMs, occupant: { gpus, needs: { cpuMillis, memoryBytes, diskBytes } } }
 }

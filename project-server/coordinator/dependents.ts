@@ -49,6 +49,7 @@ export function completed(state: State, event: Extract<Event, { kind: 'completed
   if (--template.users === 0) state.bundles.delete(template.cid)
   task.bundle = bundleOf(state, accepted)
   task.bundle.users++
+  task.needs = task.bundle.needs
   task.waits = null
   state.out.put(bundleKey(batch.id, accepted.cid), encodeBundleRecord(accepted))
   state.out.task(task)

@@ -97,12 +97,13 @@ function parts<T>(items: readonly T[]): readonly (readonly T[])[] {
 }
 
 function encodeAssign(seq: number, replicas: readonly Replica[], signer: LeaseSigner): Uint8Array {
-  const leases: Lease[] = replicas.map(({ id, epoch, gpus, task: { bundle } }) => ({
+  const leases: Lease[] = replicas.map(({ id, epoch, gpus, needs, task: { bundle } }) => ({
     replica: id,
     epoch,
     gpus: [...gpus],
     manifest: bundle.bytes as Uint8Array<ArrayBuffer>,
-    ...(bundle.atOnce ? { granted: true } : {})
+    ...(bundle.atOnce ? { granted: true } : {}),
+    ...(needs.memoryBytes === bundle.needs.memoryBytes ? {} : { memoryBytes: needs.memoryBytes })
   }))
   // Every lease of a frame may have ended before it is sent again.
   const signature =

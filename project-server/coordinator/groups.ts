@@ -9,9 +9,9 @@ import { OrderedQueue } from './queue.ts'
 import type { State } from './state.ts'
 import { hasVoice } from './states.ts'
 
-/** The group of a task, with one more in it. `platform`: of what has begun it. */
-export function joinGroup(state: State, batch: Batch, bundle: Bundle, platform: string | null = null): Group {
-  const needs = needsOn(state, bundle.needs, platform)
+/** The group of a task that needs this, with one more in it. `platform`: of what has begun it. */
+export function joinGroup(state: State, batch: Batch, { bundle, needs: asked }: Pick<Task, 'bundle' | 'needs'>, platform: string | null = null): Group {
+  const needs = needsOn(state, asked, platform)
   const group = lastGroup(batch, bundle, needs) ?? groupOf(state, batch, bundle, needs)
   batch.group = group
   group.byData ||= bundle.data !== null
@@ -68,14 +68,15 @@ export function leaveGroup(state: State, group: Group): void {
 
 /** To the group that it belongs to now. It is in no queue. */
 export function regroup(state: State, task: Task): void {
-  const { group, batch, bundle } = task
-  task.group = joinGroup(state, batch, bundle, neededPlatform(state, task))
+  const { group, batch } = task
+  task.group = joinGroup(state, batch, task, neededPlatform(state, task))
   leaveGroup(state, group)
 }
 
 /** The task belongs to another group than where it is. */
 export function belongsElsewhere(state: State, task: Task): boolean {
-  return neededPlatform(state, task) !== task.group.needs.platform
+  const { group, needs } = task
+  return neededPlatform(state, task) !== group.needs.platform || needs.memoryBytes !== group.needs.memoryBytes
 }
 
 /** While all nodes of a project are of one platform nothing has to be told apart. */

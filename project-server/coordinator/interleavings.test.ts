@@ -18,6 +18,8 @@ const policy = fc.constantFrom<Partial<TaskPolicy>[]>(
   { minQuorum: 2, targetResults: 3, compare: TOLERANT },
   { minQuorum: 2, targetResults: 2, sameClass: 'cpu' as const },
   { minQuorum: 3, targetResults: 3, maxErrorResults: 6, compare: TOLERANT },
+  { minQuorum: 2, targetResults: 2, retryMemoryBytes: 3 * 1024 ** 3 },
+  { minQuorum: 1, targetResults: 1, retryMemoryBytes: 3 * 1024 ** 3, copies: 'idle' as const },
   { adaptive: true },
   { adaptive: true, minQuorum: 3, targetResults: 3 },
   { doubtPpm: 5_000, maxTotalResults: 12, maxSuccessResults: 10 },
@@ -74,6 +76,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
         'fail' as const,
         'break' as const,
         'hang' as const,
+        'memory' as const,
         'input' as const,
         'owner' as const
       )
@@ -142,6 +145,7 @@ it('whatever happens in whatever order, nothing is lost, doubled or decided wron
     'break',
     'hang',
     'a run hung',
+    'more memory',
     'input',
     'kill',
     'bye',

@@ -167,6 +167,8 @@ export interface Task {
   /** While it waits for its sources, the bundle without what it takes from them. */
   bundle: Bundle
   group: Group
+  /** The bundle's, or with other memory: see memory.ts. */
+  needs: Needs
   readonly createdAtMs: number
   startedAtMs: number | null
   endedAtMs: number | null
@@ -247,6 +249,8 @@ export interface Replica {
   readonly epoch: number
   /** UUIDs of its node's GPUs that are its alone. */
   readonly gpus: readonly string[]
+  /** What it was leased, its task's at that time. */
+  readonly needs: Needs
   granted: boolean
   /** How long it ran, without what goes on. */
   ranMs: number
@@ -349,9 +353,7 @@ export interface Node {
 }
 
 /** What has something of a node. */
-export type Occupant = Pick<Replica, 'gpus'> & {
-  readonly task: { readonly bundle: { readonly needs: Pick<Needs, 'cpuMillis' | 'memoryBytes' | 'diskBytes'> } }
-}
+export type Occupant = Pick<Replica, 'gpus'> & { readonly needs: Pick<Needs, 'cpuMillis' | 'memoryBytes' | 'diskBytes'> }
 
 export interface Closing {
   readonly occupant: Occupant

@@ -15,9 +15,18 @@ const NO_GPUS: readonly string[] = []
 export function needsOf(manifest: RunManifest, platform: string | undefined): Needs {
   const { engine, resources, gpus } = manifest
   const { cpuMillis, memoryBytes, diskBytes } = resources
-  const on = manifest.platform ?? platform ?? null
-  const key = `${engine} ${cpuMillis} ${memoryBytes} ${diskBytes} ${on ?? '-'}${gpus === undefined ? '' : ` ${JSON.stringify(gpus)}`}`
-  return { engine, cpuMillis, memoryBytes, diskBytes, platform: on, gpus: gpus ?? null, key }
+  return keyed({ engine, cpuMillis, memoryBytes, diskBytes, platform: manifest.platform ?? platform ?? null, gpus: gpus ?? null })
+}
+
+/** The same with other memory. */
+export function withMemory(needs: Needs, memoryBytes: number): Needs {
+  return keyed({ ...needs, memoryBytes })
+}
+
+function keyed(needs: Omit<Needs, 'key'>): Needs {
+  const { engine, cpuMillis, memoryBytes, diskBytes, platform, gpus } = needs
+  const key = `${engine} ${cpuMillis} ${memoryBytes} ${diskBytes} ${platform ?? '-'}${gpus === null ? '' : ` ${JSON.stringify(gpus)}`}`
+  return { ...needs, key }
 }
 
 /** What lasts. */
@@ -66,8 +75,7 @@ export function pickGpus(node: Node, { gpus }: Needs): readonly string[] {
 }
 
 /** The node has less for others. */
-export function occupy(node: Node, { task, gpus }: Occupant): void {
-  const { needs } = task.bundle
+export function occupy(node: Node, { needs, gpus }: Occupant): void {
   node.cpuMillis += needs.cpuMillis
   node.memoryBytes += needs.memoryBytes
   node.diskBytes += needs.diskBytes
@@ -76,8 +84,7 @@ export function occupy(node: Node, { task, gpus }: Occupant): void {
   for (const uuid of gpus) node.gpusTaken.add(uuid)
 }
 
-export function vacate(node: Node, { task, gpus }: Occupant): void {
-  const { needs } = task.bundle
+export function vacate(node: Node, { needs, gpus }: Occupant): void {
   node.cpuMillis -= needs.cpuMillis
   node.memoryBytes -= needs.memoryBytes
   node.diskBytes -= needs.diskBytes

@@ -17,6 +17,7 @@ import { batchKey, bundleKey, taskKeyOf } from './keys.ts'
 import { decodeLastWords, LAST_WORDS_PREFIX } from './last-words.ts'
 import { decodeLinkRecord, decodeOutgoing, type Waiting } from './link-records.ts'
 import { LiveTasks } from './live-tasks.ts'
+import { memoryNeeds } from './memory.ts'
 import type { Batch, Node, Replica, Report, Task } from './model.ts'
 import { decodeNodeRecord } from './node-records.ts'
 import { newNode, overruns, watch } from './nodes.ts'
@@ -29,7 +30,7 @@ import { began, keepClosing, noteCopy, refile, take } from './replicas.ts'
 import { link } from './sources.ts'
 import { decodeSourcesRecord, type SourcesRecord, sourcesKey } from './sources-records.ts'
 import type { State } from './state.ts'
-import { isLive, isTerminal } from './states.ts'
+import { isLive, isTerminal, TOO_LITTLE_MEMORY } from './states.ts'
 import { RunTimes } from './stragglers.ts'
 import { decodeMadeRecord, decodeSweepRecord, type Maker, madeKey, makerOf, sweepKey, unmade } from './sweeps.ts'
 import { decodeTaskRecord, type ReplicaRecord, type TaskRecord } from './task-records.ts'
@@ -249,7 +250,9 @@ function loadTask(state: State, batch: Batch, record: TaskRecord, { results, ass
   const bundle = state.bundles.get(record.bundle)
   if (bundle === undefined) throw new Error(`the record of bundle ${record.bundle} is missing`)
   const index = Number(record.id.slice(record.id.lastIndexOf('.') + 1))
-  const group = joinGroup(state, batch, bundle)
+  const raised = record.replicas.some(({ fault }) => fault?.class === TOO_LITTLE_MEMORY)
+  const needs = memoryNeeds(state, bundle.needs, raised ? batch.policy.retryMemoryBytes : 0)
+  const group = joinGroup(state, batch, { bundle, needs })
   const { id, createdAtMs, startedAtMs, endedAtMs, failure, decision, repeats, outputLosses, held } = record
   const task: Task = {
     id,
@@ -259,6 +262,7 @@ function loadTask(state: State, batch: Batch, record: TaskRecord, { results, ass
     order: orderOf(batch, index),
     bundle,
     group,
+    needs,
     createdAtMs,
     startedAtMs,
     endedAtMs,
@@ -295,7 +299,7 @@ function loadReplica(
 ): void {
   const node: Node | undefined = state.nodes.get(record.node)
   if (node === undefined) throw new Error(`the record of node ${record.node} is missing`)
-  const { attempt, atMs, epoch, gpus, granted, ranMs, verdict, fault, copy, standing, spent } = record
+  const { attempt, atMs, epoch, gpus, granted, ranMs, verdict, fault, copy, standing, spent, memoryBytes } = record
   const id = `${task.id}.${attempt}`
   const report = signed === undefined ? null : loadReport(task, signed)
   const replica: Replica = {
@@ -307,6 +311,7 @@ function loadReplica(
     atMs,
     epoch,
     gpus,
+    needs: memoryNeeds(state, task.bundle.needs, memoryBytes),
     granted,
     ranMs,
     standing,

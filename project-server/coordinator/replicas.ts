@@ -13,7 +13,7 @@ import { measure } from './pace.ts'
 import { CLOSING_MS_MAX, MESSAGE_CHARS_MAX, NODE_SLOTS_MAX, PREPARE_MS_MAX, REPORT_SLACK_MS } from './policy.ts'
 import { mixes } from './same-class.ts'
 import type { State } from './state.ts'
-import { assertReplicaMove, hasVoice, isLive, type ReplicaState } from './states.ts'
+import { assertReplicaMove, hasVoice, isLive, type ReplicaState, TOO_LITTLE_MEMORY } from './states.ts'
 import { standingOf } from './trust.ts'
 
 /** -> leased, or running when nothing has to be fetched (a `copy`: see copies.ts): a new attempt of the task goes to the node with the next take. */
@@ -28,7 +28,8 @@ export function lease(state: State, task: Task, node: Node, nowMs: number, copy 
     state: atOnce ? 'running' : 'leased',
     atMs: nowMs,
     epoch: state.epoch,
-    gpus: pickGpus(node, task.bundle.needs),
+    gpus: pickGpus(node, task.needs),
+    needs: task.needs,
     granted: atOnce,
     ranMs: 0,
     standing: standingOf(state, task, node),
@@ -149,9 +150,8 @@ export function giveBack(state: State, replica: Replica, fault: { readonly class
   moveReplica(state, replica, 'returned', nowMs)
 }
 
-/** Others ran the task to an end: what hung was its node's fault. */
-export function blame(state: State, { node, fault }: Replica, nowMs: number): void {
-  if (fault?.class !== 'task') return
+/** Others ran the task to an end: what came of this run was its node's fault. */
+export function blame(state: State, { node }: Replica, nowMs: number): void {
   node.errors++
   failed(state, node, nowMs)
   refile(state, node)
@@ -182,6 +182,8 @@ export function hadIt(task: Task, node: Node): boolean {
 
 export function bars({ copy, state, fault, task }: Replica): boolean {
   if (copy && state === 'cancelled') return false
+  // It said nothing but that it had too little memory.
+  if (fault?.class === TOO_LITTLE_MEMORY) return false
   // Who names nodes has no others: a fault, or a loss, is tried again there while its budget lasts. A vote is one vote; once it is
   // decided what is agreed, whoever makes the lost output again votes no more.
   if (task.batch.policy.nodes.length > 0) {

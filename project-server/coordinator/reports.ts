@@ -7,6 +7,7 @@ import { type Result, voteOf } from '#protocol/result/result'
 import type { Event } from './events.ts'
 import { note } from './holders.ts'
 import { lateKey } from './keys.ts'
+import { hadTooLittle, tryWithMore } from './memory.ts'
 import { type Node, outgoingOf, type Replica } from './model.ts'
 import { encodeSeal, type StoredResult, sealId, sealKey } from './receipt-records.ts'
 import { askRechecks } from './rechecks.ts'
@@ -123,6 +124,7 @@ function report(state: State, replica: Replica, { result, signed }: { result: Re
   }
   loseStanding(replica)
   state.out.result(replica)
+  if (hadTooLittle(replica)) tryWithMore(state, replica)
   moveReplica(state, replica, 'reported', nowMs)
   return true
 }
@@ -155,6 +157,8 @@ function judgeLate(state: State, node: Node, result: Result): boolean {
   // Whether stdout was compared is no longer known here: the vote it was decided by tells.
   const agrees = voteOf(result, false) === late.vote || voteOf(result, true) === late.vote
   if (result.reason === 'killed') return true
+  // What a run takes differs a little from host to host, and others may have had more.
+  if (!agrees && result.reason === 'memory') return true
   if (!agrees && !late.exact) return true
   if (agrees) confirm(state, node)
   else if (late.alone === null) refute(state, node)

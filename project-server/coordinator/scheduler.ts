@@ -39,6 +39,13 @@ export function want(state: State, task: Task, count: number): void {
   if (queue !== null && (grew || moved)) state.groupsChanged.add(group)
 }
 
+/** Its needs have changed: it waits among those that need as much. */
+export function moveToNeeds(state: State, task: Task): void {
+  move(state, task)
+  want(state, task, task.wanted)
+  if (task.queue !== null) state.groupsChanged.add(task.group)
+}
+
 /** Out of the group where it waits, if it does, into the one that it belongs to now. */
 function move(state: State, task: Task): void {
   const { group, queue } = task

@@ -24,7 +24,24 @@ export function taskRecord(task: Task): TaskRecord {
   }
 }
 
-function replicaRecord({ attempt, node, state, atMs, epoch, gpus, granted, ranMs, report, verdict, fault, copy, standing, spent }: Replica): ReplicaRecord {
+function replicaRecord({
+  task,
+  attempt,
+  node,
+  state,
+  atMs,
+  epoch,
+  gpus,
+  needs,
+  granted,
+  ranMs,
+  report,
+  verdict,
+  fault,
+  copy,
+  standing,
+  spent
+}: Replica): ReplicaRecord {
   return {
     attempt,
     node: node.id,
@@ -41,7 +58,8 @@ function replicaRecord({ attempt, node, state, atMs, epoch, gpus, granted, ranMs
     fault,
     copy,
     standing,
-    spent
+    spent,
+    memoryBytes: needs.memoryBytes === task.bundle.needs.memoryBytes ? 0 : needs.memoryBytes
   }
 }
 

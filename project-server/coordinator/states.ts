@@ -39,9 +39,12 @@ export function isTerminal(state: TaskState): boolean {
 /** Class of the fault of a result that does not count, its node having been banned. */
 export const BANNED = 'banned'
 
+/** The same where its run was ended for its memory, and the task is tried once more with more of it. */
+export const TOO_LITTLE_MEMORY = 'memory'
+
 /** It runs, or its result counts beside others. What was given back, taken away or lost says nothing: should a lost one report after all, its vote has a tie with that of who took its place, and counts once. */
 export function hasVoice({ state, fault }: { readonly state: ReplicaState; readonly fault: { readonly class: string } | null }): boolean {
-  return isLive(state) || (state === 'reported' && fault?.class !== BANNED)
+  return isLive(state) || (state === 'reported' && fault?.class !== BANNED && fault?.class !== TOO_LITTLE_MEMORY)
 }
 
 /** Held by its node: it takes a slot there. */

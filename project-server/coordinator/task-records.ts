@@ -48,6 +48,8 @@ export interface ReplicaRecord {
   readonly standing: Standing
   /** Its output could not be had from its node, and is not asked for again. */
   readonly spent: boolean
+  /** What it was leased, where that is not what its bundle says; 0 otherwise. */
+  readonly memoryBytes: number
 }
 
 export interface TaskRecord {
@@ -149,10 +151,10 @@ function lengthen(cid: string): string {
 }
 
 function writeReplica(replica: ReplicaRecord, agreed: string | undefined): void {
-  const { attempt, node, state, atMs, epoch, gpus, granted, ranMs, vote, exitCode, reason, verdict, fault, copy, standing, spent } = replica
-  const known = standing.row > 0 || standing.alone || spent
+  const { attempt, node, state, atMs, epoch, gpus, granted, ranMs, vote, exitCode, reason, verdict, fault, copy, standing, spent, memoryBytes } = replica
+  const known = standing.row > 0 || standing.alone || spent || memoryBytes > 0
   // Most have no GPU and need no standing, and say nothing of it.
-  WRITER.list(spent ? 17 : known ? 16 : gpus.length === 0 ? 13 : 14)
+  WRITER.list(memoryBytes > 0 ? 18 : spent ? 17 : known ? 16 : gpus.length === 0 ? 13 : 14)
     .int(attempt)
     .text(node)
     .text(state)
@@ -167,7 +169,8 @@ function writeReplica(replica: ReplicaRecord, agreed: string | undefined): void 
   WRITER.flag(copy)
   if (known || gpus.length > 0) writeTexts(gpus)
   if (known) WRITER.int(standing.row).flag(standing.alone)
-  if (spent) WRITER.flag(true)
+  if (spent || memoryBytes > 0) WRITER.flag(spent)
+  if (memoryBytes > 0) WRITER.int(memoryBytes)
 }
 
 type ReplicaRow = [
@@ -188,7 +191,8 @@ type ReplicaRow = [
   (readonly string[])?,
   number?,
   boolean?,
-  boolean?
+  boolean?,
+  number?
 ]
 
 const NO_GPUS: readonly string[] = []
@@ -211,7 +215,8 @@ function replicaOf(
     gpus = NO_GPUS,
     row = 0,
     alone = false,
-    spent = false
+    spent = false,
+    memoryBytes = 0
   ]: ReplicaRow,
   agreed: string | undefined
 ): ReplicaRecord {
@@ -231,7 +236,8 @@ function replicaOf(
     fault: fault === null ? null : { class: fault[0], message: fault[1] },
     copy,
     standing: row === 0 && !alone ? NO_STANDING : { row, alone },
-    spent
+    spent,
+    memoryBytes
   }
 }
 

@@ -12,6 +12,7 @@ import { holdDeadly, holdFailing } from './failing.ts'
 import { leaveGroup } from './groups.ts'
 import { note } from './holders.ts'
 import { doneKey, lateKey, openKey } from './keys.ts'
+import { OUT_OF_MEMORY } from './memory.ts'
 import { outgoingOf, type Replica, type Report, type Task } from './model.ts'
 import { ballotOf, outlook } from './outlook.ts'
 import { LATE_KEPT_MAX, OUTPUT_LOSSES_MAX } from './policy.ts'
@@ -23,7 +24,7 @@ import { blame, cancel, isFollowed } from './replicas.ts'
 import { want } from './scheduler.ts'
 import { batchOver, taskOver } from './sources.ts'
 import type { State } from './state.ts'
-import { hasVoice, isLive, isTerminal } from './states.ts'
+import { hasVoice, isLive, isTerminal, TOO_LITTLE_MEMORY } from './states.ts'
 import { moveTask } from './task-moves.ts'
 import { confirm, decidedAlone, distrust, refute } from './trust.ts'
 import { encodeLateRecord, type LateRecord } from './trust-records.ts'
@@ -129,13 +130,20 @@ function decide(state: State, task: Task, vote: string, nowMs: number): void {
   want(state, task, 0)
   for (const replica of task.replicas) {
     if (replica.state === 'reported') compare(state, replica, vote)
-    else if (replica.state === 'returned') blame(state, replica, nowMs)
-    else if (replica.state === 'lost' || isLive(replica.state)) {
+    if (isRefuted(replica, vote)) blame(state, replica, nowMs)
+    if (replica.state === 'lost' || isLive(replica.state)) {
       if (replica.granted && !isFollowed(replica)) keepLate(state, replica, { vote, nowMs, alone: aloneBy(task, vote) })
       if (isLive(replica.state)) cancel(state, replica, 'decided', nowMs)
     }
   }
   pull(state, task, nowMs)
+}
+
+/** It hung where others ran to their end, or was ended for its memory where others had enough of the same. */
+function isRefuted({ fault, task, needs }: Replica, vote: string): boolean {
+  if (fault?.class === 'task') return true
+  if (fault?.class !== TOO_LITTLE_MEMORY || vote === OUT_OF_MEMORY) return false
+  return task.replicas.some(({ report, needs: had }) => report?.vote === vote && had.memoryBytes <= needs.memoryBytes)
 }
 
 /** Fetches what was agreed on, unless there is nothing to fetch. */

@@ -16,7 +16,7 @@ import { hadIt, roomOf } from './replicas.ts'
 import { isOtherClass } from './same-class.ts'
 import { fits, hasCopyFor } from './scheduler.ts'
 import type { State } from './state.ts'
-import { isLive } from './states.ts'
+import { isLive, TOO_LITTLE_MEMORY } from './states.ts'
 import { isUnmade, unmade } from './sweeps.ts'
 
 /** What passes by itself: the node will be able to take it. */
@@ -32,8 +32,8 @@ const PASSING: ReadonlySet<WhyReason> = new Set<WhyReason>([
 ])
 
 export function why(state: State, task: Task, nowMs: number): WhyView {
-  const { batch, bundle, group } = task
-  const { engine, cpuMillis, memoryBytes, diskBytes, platform, gpus } = bundle.needs
+  const { batch, group, needs } = task
+  const { engine, cpuMillis, memoryBytes, diskBytes, platform, gpus } = needs
   const runs = task.replicas
     .filter((replica) => isLive(replica.state))
     .map(
@@ -91,7 +91,9 @@ export function why(state: State, task: Task, nowMs: number): WhyView {
 /** What came of earlier runs, where that was nothing. */
 function faultsOf({ replicas }: Task): Pick<WhyView, 'faults'> {
   const faults = replicas.flatMap(({ attempt, node, state, fault }): FaultWhy[] =>
-    (state === 'returned' || state === 'lost') && fault !== null ? [{ attempt, node: node.id, nodeName: node.offer.name, state, message: fault.message }] : []
+    fault !== null && (state === 'returned' || state === 'lost' || fault.class === TOO_LITTLE_MEMORY)
+      ? [{ attempt, node: node.id, nodeName: node.offer.name, state, message: fault.message }]
+      : []
   )
   return faults.length === 0 ? {} : { faults: faults.slice(-WHY_FAULTS_NAMED_MAX) }
 }
@@ -237,7 +239,7 @@ function placeOf(state: State, task: Task, able: readonly Node[]): QueuePlace {
 function estimateOfTurn(state: State, task: Task, able: readonly Node[], { replicas }: QueuePlace): Pick<WhyView, 'startMs' | 'endMs' | 'runMs'> {
   const meanMs = meanMsOf(state)
   let atOnce = 0
-  for (const node of able) atOnce += runsAtOnce(node, task.bundle.needs)
+  for (const node of able) atOnce += runsAtOnce(node, task.needs)
   if (meanMs === undefined || atOnce === 0) return {}
   const startMs = ((replicas + 1) * meanMs) / atOnce
   const endMs = startMs + meanMs + ((task.wanted - 1) * meanMs) / atOnce

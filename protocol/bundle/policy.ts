@@ -38,11 +38,15 @@ export interface TaskPolicy {
   readonly doubtPpm: number
   /** What a run takes, as its owner expects, in milliseconds; 0 when nobody said. Orders what local nodes take, and bounds nothing. */
   readonly estimateMs: number
+  /** A task of which a run was ended for its memory is tried once more with so much, which is more than its bundle says, in bytes; 0: it is not. */
+  readonly retryMemoryBytes: number
 }
 
 /** Tags of a task or a node. */
 export const TAGS_MAX = 32
 const TAG = /^[A-Za-z0-9][A-Za-z0-9._:=/-]{0,62}$/
+/** As a manifest may ask for. */
+const MEMORY_BYTES_MAX = 2 ** 50
 /** A year, as for time limits. */
 const DEADLINE_MS_MAX = 365 * 86_400_000
 
@@ -88,6 +92,7 @@ export const DEFAULT_POLICY: TaskPolicy = {
   tags: [],
   deadlineMs: 0,
   estimateMs: 0,
+  retryMemoryBytes: 0,
   compare: null,
   copies: 'tail',
   sameClass: 'no',
@@ -105,6 +110,7 @@ const BY_THE_WAY: ReadonlySet<string> = new Set<keyof TaskPolicy>([
   'queueLimitMs',
   'deadlineMs',
   'estimateMs',
+  'retryMemoryBytes',
   'copies',
   'force'
 ])
@@ -166,6 +172,12 @@ export function policyFault(policy: TaskPolicy): string | undefined {
     return `the deadline is a whole number of milliseconds up to ${DEADLINE_MS_MAX}, 0 for none`
   if (!Number.isSafeInteger(policy.estimateMs) || policy.estimateMs < 0 || policy.estimateMs > DEADLINE_MS_MAX)
     return `the estimate is a whole number of milliseconds up to ${DEADLINE_MS_MAX}, 0 for none`
+  const { retryMemoryBytes } = policy
+  if (!Number.isSafeInteger(retryMemoryBytes) || retryMemoryBytes < 0 || retryMemoryBytes > MEMORY_BYTES_MAX)
+    return `the memory for another try is a whole number of bytes up to ${MEMORY_BYTES_MAX}, 0 for no other try`
+  // The first runs may all be ended for their memory.
+  if (retryMemoryBytes > 0 && maxTotalResults < 2 * targetResults)
+    return `another try with more memory may take twice the ${targetResults} replicas issued at first, and at most ${maxTotalResults} may be issued in all`
   return undefined
 }
 

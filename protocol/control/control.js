@@ -2027,6 +2027,10 @@ export var Lease;
                         w.string(value);
                     }
                 }
+                if (obj.memoryBytes != null) {
+                    w.uint32(48);
+                    w.uint64Number(obj.memoryBytes);
+                }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
                 }
@@ -2062,6 +2066,10 @@ export var Lease;
                                 throw new MaxLengthError('Decode error - repeated field "gpus" had too many elements');
                             }
                             obj.gpus.push(reader.string());
+                            break;
+                        }
+                        case 6: {
+                            obj.memoryBytes = reader.uint64Number();
                             break;
                         }
                         default: {
@@ -2117,6 +2125,13 @@ export var Lease;
                                 value: reader.string()
                             };
                             obj.gpus++;
+                            break;
+                        }
+                        case 6: {
+                            yield {
+                                field: `${prefix}.memoryBytes`,
+                                value: reader.uint64Number()
+                            };
                             break;
                         }
                         default: {

@@ -358,12 +358,12 @@ export interface RunWhy {
   readonly copy?: boolean
 }
 
-/** A run that came to nothing: lost, or given back. */
+/** A run that came to nothing: lost, given back, or ended for want of memory that the next has. */
 export interface FaultWhy {
   readonly attempt: number
   readonly node: PeerIdString
   readonly nodeName: string
-  /** returned | lost */
+  /** returned | lost | reported */
   readonly state: string
   readonly message: string
 }

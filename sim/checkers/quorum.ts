@@ -17,6 +17,8 @@ export interface ReplicaSeen {
   /** Results in a row that others had confirmed when it was leased, and whether its node was believed alone. */
   readonly row: number
   readonly alone: boolean
+  /** That it was leased; 0 for what its bundle says. */
+  readonly memoryBytes: number
 }
 
 export type Prediction = { readonly kind: 'open' } | { readonly kind: 'decided'; readonly vote: string } | { readonly kind: 'failed'; readonly code: string }
@@ -35,7 +37,7 @@ export function disagreement(
 }
 
 export function seenOf(replicas: readonly ReplicaRecord[], networkOf: (node: string) => string): ReplicaSeen[] {
-  return replicas.map(({ node, state, vote, fault, copy, standing }) => ({
+  return replicas.map(({ node, state, vote, fault, copy, standing, memoryBytes }) => ({
     node,
     state,
     vote: fault?.class === 'banned' ? null : vote,
@@ -43,7 +45,8 @@ export function seenOf(replicas: readonly ReplicaRecord[], networkOf: (node: str
     copy,
     network: networkOf(node),
     row: standing.row,
-    alone: standing.alone
+    alone: standing.alone,
+    memoryBytes
   }))
 }
 
@@ -66,7 +69,14 @@ export function allows(replicas: readonly ReplicaSeen[], policy: TaskPolicy, nea
   return quorums.length === 0
 }
 
-export function predict(all: readonly ReplicaSeen[], policy: TaskPolicy): Prediction {
+/** The one try more with more memory: who had less and was ended for it has said nothing. */
+function withoutTooLittle(all: readonly ReplicaSeen[], { retryMemoryBytes }: TaskPolicy): readonly ReplicaSeen[] {
+  if (retryMemoryBytes === 0) return all
+  return all.map((one) => (one.vote === 'ended:memory' && one.memoryBytes < retryMemoryBytes ? { ...one, vote: null, fault: 'memory' } : one))
+}
+
+export function predict(seen: readonly ReplicaSeen[], policy: TaskPolicy): Prediction {
+  const all = withoutTooLittle(seen, policy)
   // A copy counts for what it says, and while it runs in the place of another; never as an attempt.
   const replicas = all.filter(({ copy }) => !copy)
   const said = new Map<string, string>()

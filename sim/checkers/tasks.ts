@@ -239,7 +239,7 @@ export class Tasks {
       if (dropped) sometimes.see('a vote of a banned node was left out')
       complaints.expect(!banned || !LIVE.includes(is), () => `${id}.${attempt} is ${is} on ${node}, which is banned`)
       complaints.expect(!dropped || this.#everBanned.has(node), () => `${id}.${attempt} does not count, and ${node} was never banned`)
-      const counts = vote !== null && !dropped && decision === null && !TERMINAL.includes(state)
+      const counts = vote !== null && !isDropped({ fault }) && decision === null && !TERMINAL.includes(state)
       complaints.expect(!banned || !counts, () => `${id}.${attempt} counts, and ${node} is banned`)
     }
   }
@@ -252,6 +252,7 @@ export class Tasks {
     // Where nodes were named, what failed or was lost is tried again there, and so is what was decided and has to be computed again.
     const named = policy.nodes.length > 0
     const again = ({ state, fault }: ReplicaRecord): boolean =>
+      fault?.class === 'memory' ||
       (state === 'returned' && (fault?.class === 'owner' || (named && (fault?.class === 'node' || fault?.class === 'task')))) ||
       (named && (state === 'lost' || (task.decision !== null && (state === 'reported' || state === 'cancelled'))))
     const nodes = task.replicas.filter((replica) => !yielded.includes(replica) && !again(replica)).map(({ node }) => node)
@@ -264,16 +265,28 @@ export class Tasks {
     complaints.expect(new Set(nodes).size === nodes.length, () => `${task.id} is twice on one node`)
     complaints.expect(issued <= policy.maxTotalResults, () => `${task.id} has ${issued} replicas of ${policy.maxTotalResults}`)
     complaints.expect(live === 0 || !TERMINAL.includes(task.state), () => `${task.id} is ${task.state} and has live replicas`)
+    this.#larger(task, before)
     this.#apart(task, before)
     this.#alike(task, before)
     this.#tagged(task, before)
+  }
+
+  /** Once a run was ended for its memory, every one more has as much as its owner said; before that none has. */
+  #larger({ id, replicas }: TaskRecord, before: TaskRecord | undefined): void {
+    const { retryMemoryBytes } = this.#policyOf(id)
+    const tried = ({ fault }: ReplicaRecord): boolean => fault?.class === 'memory'
+    for (const { attempt, memoryBytes } of replicas.slice(before?.replicas.length ?? 0)) {
+      const should = before?.replicas.some(tried) === true ? [retryMemoryBytes] : replicas.some(tried) ? [0, retryMemoryBytes] : [0]
+      this.#ports.complaints.expect(should.includes(memoryBytes), () => `${id}.${attempt} was leased ${memoryBytes} bytes instead of ${should.join(' or ')}`)
+      if (memoryBytes > 0) this.#ports.sometimes.see('a task was tried with more memory')
+    }
   }
 
   /** [4] A run more is on a processor like that of the first which has a run or a result, where that was asked for. */
   #alike({ id, replicas }: TaskRecord, before: TaskRecord | undefined): void {
     if (this.#policyOf(id).sameClass !== 'cpu') return
     const { complaints, sometimes } = this.#ports
-    const holds = ({ state, fault }: ReplicaRecord): boolean => LIVE.includes(state) || (state === 'reported' && fault?.class !== 'banned')
+    const holds = ({ state, fault }: ReplicaRecord): boolean => LIVE.includes(state) || (state === 'reported' && !isDropped({ fault }))
     for (const later of replicas.slice(before?.replicas.length ?? 0)) {
       // Several may come and end between two commits: what was leased after it fixed nothing for it.
       const first = replicas.slice(0, later.attempt - 1).find((other, index) => holds(other) && holds(before?.replicas[index] ?? other))
@@ -307,7 +320,7 @@ export class Tasks {
   #apart({ id, replicas }: TaskRecord, before: TaskRecord | undefined): void {
     const { complaints, sometimes } = this.#ports
     const holds = (replica: ReplicaRecord | undefined): boolean =>
-      replica !== undefined && (LIVE.includes(replica.state) || (replica.vote !== null && replica.fault?.class !== 'banned'))
+      replica !== undefined && (LIVE.includes(replica.state) || (replica.vote !== null && !isDropped(replica)))
     const required = this.#policyOf(id).independence === 'require'
     for (const later of replicas.slice(before?.replicas.length ?? 0)) {
       const network = this.#networkOf(later.node)
@@ -437,6 +450,11 @@ export class Tasks {
     this.#policies.set(batch, policy)
     return policy
   }
+}
+
+/** What it reported counts for nothing. */
+function isDropped({ fault }: Pick<ReplicaRecord, 'fault'>): boolean {
+  return fault?.class === 'banned' || fault?.class === 'memory'
 }
 
 /** The id of the task to which a record of `left/<batch>.<index, padded>` belongs. */

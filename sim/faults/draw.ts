@@ -1,7 +1,7 @@
 /** From a seed to a case. Every rate is drawn too, many of them zero: a swarm of worlds finds more than one average world. */
 import { type CopyRule, DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
 import type { Role } from '../protocol/service.ts'
-import type { TaskKind } from '../protocol/truth.ts'
+import { MORE_MEMORY_BYTES, type TaskKind } from '../protocol/truth.ts'
 import { Random } from '../random.ts'
 import {
   type BatchCase,
@@ -65,7 +65,8 @@ function drawSized(seed: number, dice: Random, size: Size): Case {
   const drawn = drawNodes(dice.fork('nodes'), size)
   const unruly = drawUnruly(dice.fork('unruly'), drawn)
   const nodes = alike ? unruly.map((node) => (classes.chance(0.9) ? { ...node, cpu: classes.pick(CPUS) } : node)) : unruly
-  const noisy = drawHangs(dice.fork('hangs'), drawNoise(dice.fork('noise'), drawBatches(dice.fork('batches'), { ...size, faultsMs })))
+  const plain = drawNoise(dice.fork('noise'), drawBatches(dice.fork('batches'), { ...size, faultsMs }))
+  const noisy = drawHunger(dice.fork('hunger'), drawHangs(dice.fork('hangs'), plain))
   const batches = alike ? noisy.map((batch) => (classes.chance(0.6) ? { ...batch, policy: { ...batch.policy, sameClass: 'cpu' as const } } : batch)) : noisy
   const hostile = dice.chance(0.35) ? 1 + dice.below(2) : 0
   return {
@@ -156,6 +157,19 @@ function drawHangs(dice: Random, batches: readonly BatchCase[]): BatchCase[] {
   return batches.map((batch, index) => {
     const own = dice.fork(index)
     return share === 0 ? batch : { ...batch, tasks: batch.tasks.map((task) => (own.chance(share) ? { ...task, kind: 'fragile' as const } : task)) }
+  })
+}
+
+/** In some worlds there are tasks that need more memory than they ask for, and mostly may have more. */
+function drawHunger(dice: Random, batches: readonly BatchCase[]): BatchCase[] {
+  const share = dice.chance(0.2) ? 0.1 + 0.5 * dice.float() : 0
+  return batches.map((batch, index) => {
+    const own = dice.fork(index)
+    if (share === 0) return batch
+    const tasks = batch.tasks.map((task) => (own.chance(share) ? { ...task, kind: 'hungry' as const } : task))
+    const maxTotalResults = Math.max(batch.policy.maxTotalResults, 2 * batch.policy.targetResults)
+    const policy = own.chance(0.8) ? { ...batch.policy, maxTotalResults, retryMemoryBytes: MORE_MEMORY_BYTES } : batch.policy
+    return { ...batch, tasks, policy }
   })
 }
 

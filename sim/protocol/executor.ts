@@ -5,7 +5,7 @@ import type { RunManifest } from '#protocol/bundle/manifest'
 import type { ReplicaId } from '#protocol/ids'
 import type { Process } from '../engine/process.ts'
 import type { Machine } from './machine.ts'
-import { hangs, type Outcome, readCommand } from './truth.ts'
+import { hangs, memoryOf, type Outcome, readCommand } from './truth.ts'
 import { replicaIn } from './workspace.ts'
 
 export interface ExecutorWorld {
@@ -42,10 +42,13 @@ export class Container {
     machine.folders.set(folderOf(execution), { out: '', stdout: '', stderr: '', exitCode: 0 })
     const { manifest } = execution
     const { runMs } = readCommand(manifest.command)
-    const { timeMs, silenceMs } = manifest.resources
+    const { timeMs, silenceMs, memoryBytes } = manifest.resources
     const tooLong = runMs > timeMs
     if (silenceMs !== undefined && hangs(manifest.command, execution.replica)) this.#cancelEnd = machine.engine.after(silenceMs, () => this.#hang())
-    else this.#cancelEnd = machine.engine.after(Math.min(runMs, timeMs), () => this.#end(tooLong ? 'time' : 'exit'))
+    else
+      this.#cancelEnd = machine.engine.after(Math.min(runMs, timeMs), () =>
+        this.#end(tooLong ? 'time' : memoryBytes < memoryOf(manifest.command) ? 'memory' : 'exit')
+      )
   }
 
   get running(): boolean {

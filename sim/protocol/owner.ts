@@ -14,7 +14,7 @@ import type { BatchCase, TaskCase } from '../faults/case.ts'
 import type { Random } from '../random.ts'
 import { identityOf } from './identities.ts'
 import type { Pace } from './pace.ts'
-import { commandOf, idOf } from './truth.ts'
+import { commandOf, idOf, MEMORY_BYTES } from './truth.ts'
 import type { Witness } from './witness.ts'
 
 const ANSWER_MS_MAX = 5_000
@@ -302,7 +302,7 @@ function manifestOf({ kind, name, runMs, needsInput }: TaskCase): RunManifest {
     environment: {},
     resources: {
       cpuMillis: 1000,
-      memoryBytes: 1024 ** 3,
+      memoryBytes: MEMORY_BYTES,
       timeMs: 60_000,
       diskBytes: 1024 ** 2,
       pids: 16,

@@ -10,8 +10,8 @@ export interface Outcome {
   readonly exitCode: number
 }
 
-/** `plain`: an output of a few bytes. `silent`: none. `broken`: the program fails. `chatty`: stderr differs from run to run. `dice`: the output does too. `noisy`: it does a little, which a tolerance may allow. `fragile`: most runs of it hang. */
-export const TASK_KINDS = ['plain', 'silent', 'broken', 'chatty', 'dice', 'noisy', 'fragile'] as const
+/** `plain`: an output of a few bytes. `silent`: none. `broken`: the program fails. `chatty`: stderr differs from run to run. `dice`: the output does too. `noisy`: it does a little, which a tolerance may allow. `fragile`: most runs of it hang. `hungry`: it needs more memory than it asks for. */
+export const TASK_KINDS = ['plain', 'silent', 'broken', 'chatty', 'dice', 'noisy', 'fragile', 'hungry'] as const
 export type TaskKind = (typeof TASK_KINDS)[number]
 
 /** Arguments of a task's command: its kind, its name, how long it runs. */
@@ -38,6 +38,7 @@ export function honest(command: readonly string[], replica: string): Outcome {
     case 'noisy':
       return { out: noisy(name, sumOf(replica) % NOISES), stdout: '', stderr: '', exitCode: 0 }
     case 'fragile':
+    case 'hungry':
     case 'plain':
       return { out: `truth of ${name}`, stdout: name, stderr: '', exitCode: 0 }
   }
@@ -46,6 +47,18 @@ export function honest(command: readonly string[], replica: string): Outcome {
 /** Whether this run gives no sign of life. */
 export function hangs(command: readonly string[], replica: string): boolean {
   return readCommand(command).kind === 'fragile' && sumOf(replica) % 3 > 0
+}
+
+const GIB = 1024 ** 3
+/** What tasks ask for, and what they may have when that was too little: most need no more than that. */
+export const MEMORY_BYTES = GIB
+export const MORE_MEMORY_BYTES = 4 * GIB
+
+/** What a run of it needs. */
+export function memoryOf(command: readonly string[]): number {
+  const { kind, name } = readCommand(command)
+  if (kind !== 'hungry') return 0
+  return sumOf(name) % 4 === 0 ? 2 * MORE_MEMORY_BYTES : 2 * MEMORY_BYTES
 }
 
 /** Outputs that honest runs of a noisy task come out with, from one end to the other; those within a distance are close, so that three may be close in pairs and the ends are not. */

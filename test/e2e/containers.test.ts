@@ -7,6 +7,7 @@ import { makeBusyboxRoot } from '../support/busybox-image.ts'
 import { type TestNetwork, testNetwork } from '../support/network.ts'
 import { until } from '../support/until.ts'
 
+const MIB = 1024 ** 2
 const docker = new Docker()
 let network: TestNetwork
 
@@ -93,6 +94,23 @@ it('follows a running container, kills it, and moves the tasks of a node that wa
     await network.nodeProcess('ann')
     await until('the containers of ann to be gone', async () => (await containersOf(annId)).length === 0, 30_000)
     await client.kill(batch.id)
+  })
+
+  await test.test('F09: a task whose first runs have too little memory is run with more of it, and its receipt holds', async () => {
+    const command = ['sh', '-c', 'echo made > /out/file; exec dd if=/dev/zero of=/dev/null bs=50000000 count=1 2> /dev/null']
+    const batch = await client.submit(await client.prepare([{ image: 'busybox', command, resources: { memoryBytes: 24 * MIB } }]), {
+      policy: { retryMemoryBytes: 256 * MIB }
+    })
+    await client.wait(batch.id)
+    const view = await client.task(batch.id)
+    assert.equal(view.status, 'ready', JSON.stringify(view))
+    const messages = view.replicas?.map(({ reason, message = '' }) => `${reason} ${message}`) ?? []
+    assert.ok(
+      messages.some((message) => /^memory ended for its memory of 25165824 bytes; the next try has 268435456/.test(message)),
+      messages.join()
+    )
+    assert.equal(await textOf(client.read({ root: view.output ?? '', path: 'file' })), 'made\n')
+    assert.ok(checkReceipt(await client.receipt(batch.id), { project: network.project }).ok)
   })
 
   await test.test('what the containers made is agreed on and can be checked', async () => {

@@ -46,7 +46,7 @@ export type Action =
   | { readonly kind: 'hear'; readonly node: number; readonly frames: number }
   | { readonly kind: 'ack'; readonly node: number }
   | { readonly kind: 'ask'; readonly node: number }
-  | { readonly kind: 'end'; readonly node: number; readonly how: 'good' | 'odd' | 'fail' | 'break' | 'hang' | 'input' | 'owner' }
+  | { readonly kind: 'end'; readonly node: number; readonly how: 'good' | 'odd' | 'fail' | 'break' | 'hang' | 'memory' | 'input' | 'owner' }
   | { readonly kind: 'say_again'; readonly node: number; readonly back: number }
   | { readonly kind: 'steal'; readonly node: number; readonly from: number }
   | { readonly kind: 'pulled'; readonly ok: boolean }
@@ -533,7 +533,8 @@ export class Chaos {
     // A kill may come too late to be what ended the run.
     const killed = lease.phase === 'killed' && how !== 'odd'
     if (killed) this.#count('left by a killed run')
-    const one = signedResult(result(node.id, replica, lease.bundle, killed ? { reason: 'killed', output } : how === 'fail' ? { exitCode: 1 } : { output }))
+    const ended = how === 'fail' ? { exitCode: 1 } : how === 'memory' ? { reason: 'memory' as const, exitCode: 137 } : { output }
+    const one = signedResult(result(node.id, replica, lease.bundle, killed ? { reason: 'killed', output } : ended))
     node.kept.add(replica)
     this.safety.reported(node.id, one.result)
     this.#say(node, (seq) => ({ kind: 'reports', node: node.id, seq, results: [one], seal: SEAL }))
@@ -600,6 +601,7 @@ export class Chaos {
       const { replicas } = decodeTaskRecord(value)
       if (replicas.some(({ fault }) => fault?.class === 'banned')) this.#count('a vote was dropped')
       if (replicas.some(({ fault }) => fault?.class === 'task')) this.#count('a run hung')
+      if (replicas.some(({ memoryBytes }) => memoryBytes > 0)) this.#count('more memory')
     }
     if (unsigned.some(({ receipt }) => receipt.trusted !== undefined)) this.#count('trusted')
     this.#looksWhy()

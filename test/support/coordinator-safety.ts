@@ -177,6 +177,7 @@ export class Safety {
     // [4] One node, one replica; only what was given back unharmed may be tried there again, and where nodes were named what failed or was lost, and what was decided and is computed again.
     const named = policy.nodes.length > 0
     const again = ({ state, fault, copy }: ReplicaRecord): boolean =>
+      fault?.class === 'memory' ||
       (state === 'returned' && (fault?.class === 'owner' || (named && (fault?.class === 'node' || fault?.class === 'task')))) ||
       (named && (state === 'lost' || (task.decision !== null && (state === 'reported' || state === 'cancelled')))) ||
       (copy && state === 'cancelled')
@@ -184,6 +185,7 @@ export class Safety {
     assert.equal(new Set(nodes).size, nodes.length, `${task.id} is twice on one node: ${nodes.join(', ')}`)
     assert.ok(task.replicas.length <= (this.#held.get(task.id) ?? task.replicas.length), `${task.id} is held and got a new replica`)
     this.#checkClass(before, task, policy)
+    this.#checkMemory(before, task, policy)
     // [8] Bounds of what is issued, and of errors.
     const issued = task.replicas.filter(({ copy }) => !copy)
     assert.ok(issued.length <= policy.maxTotalResults, `${task.id} has ${issued.length} replicas`)
@@ -202,7 +204,8 @@ export class Safety {
     if (isTerminal(task.state)) assert.ok(!task.replicas.some(({ state }) => isLive(state)), `${task.id} is over and has live replicas`)
     // [1] Ready, or failed by agreement, exactly with a receipt.
     if (task.repeats !== null) this.#checkRepeat(task)
-    const agreed = (task.state === 'ready' && task.repeats === null) || (task.state === 'failed' && task.failure?.code === 'exit')
+    const agreed =
+      (task.state === 'ready' && task.repeats === null) || (task.state === 'failed' && (task.failure?.code === 'exit' || task.failure?.code === 'memory'))
     assert.equal(this.#receipts.has(task.id), agreed, `${task.id} is ${task.state}, its receipt says otherwise`)
     for (const { attempt, node, granted, vote } of task.replicas) {
       if (vote === null) continue
@@ -239,7 +242,7 @@ export class Safety {
       for (const { attempt, node, state: is, vote, verdict, fault } of replicas) {
         assert.ok(!isLive(is) || !isBanned(node), `${id}.${attempt} is ${is} on ${node}, which is banned`)
         assert.ok(fault?.class !== 'banned' || verdict === 'inconclusive', `${id}.${attempt} was dropped and is ${verdict}`)
-        if (vote !== null && decision === null && !isTerminal(state) && isBanned(node))
+        if (vote !== null && fault?.class !== 'memory' && decision === null && !isTerminal(state) && isBanned(node))
           assert.equal(fault?.class, 'banned', `${id}.${attempt} counts, and ${node} is banned`)
       }
     }
@@ -277,12 +280,24 @@ export class Safety {
     if (sameClass !== 'cpu') return
     const cpuOf = (node: string): string => decodeNodeRecord(this.#store.peek(nodeKey(node)) ?? new Uint8Array(0)).offer.cpu
     const holds = ({ state, fault }: Pick<ReplicaRecord, 'state' | 'fault'> = { state: 'lost', fault: null }): boolean =>
-      isLive(state) || (state === 'reported' && fault?.class !== 'banned')
+      isLive(state) || (state === 'reported' && fault?.class !== 'banned' && fault?.class !== 'memory')
     for (const later of task.replicas.slice(before?.replicas.length ?? 0)) {
       assert.notEqual(cpuOf(later.node), '', `${task.id}.${later.attempt} went to a node whose class is not known`)
       // Several may come and end between two commits: what was leased after it fixed nothing for it.
       const first = task.replicas.slice(0, later.attempt - 1).find((other, index) => holds(other) && holds(before?.replicas[index] ?? other))
       if (first !== undefined) assert.equal(cpuOf(later.node), cpuOf(first.node), `${task.id}.${later.attempt} went to another class than ${first.attempt}`)
+    }
+  }
+
+  /** F09: who is ended for its memory while there may be more is no vote, and whoever is leased the task from then on has that. */
+  #checkMemory(before: TaskRecord | undefined, { id, replicas, decision }: TaskRecord, { retryMemoryBytes }: TaskPolicy): void {
+    const hadTooLittle = ({ fault }: ReplicaRecord): boolean => fault?.class === 'memory'
+    const raised = before?.replicas.some(hadTooLittle) === true
+    for (const [index, { attempt, memoryBytes, vote, fault, verdict }] of replicas.entries()) {
+      if (raised && index >= (before?.replicas.length ?? 0)) assert.equal(memoryBytes, retryMemoryBytes, `${id}.${attempt} has not the memory for another try`)
+      if (fault?.class === 'memory') assert.ok(verdict === 'inconclusive' && memoryBytes < retryMemoryBytes, `${id}.${attempt} had more, and does not count`)
+      else if (vote === 'ended:memory' && decision === null) assert.ok(memoryBytes >= retryMemoryBytes, `${id}.${attempt} counts, and had too little`)
+      if (memoryBytes > 0) assert.ok(replicas.some(hadTooLittle), `${id}.${attempt} has more memory than anybody asked for`)
     }
   }
 
