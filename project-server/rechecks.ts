@@ -1,11 +1,14 @@
 /** Carries out the core's wish to look at decisions again: reads what was run and how it was decided, and submits it once more. */
-import { type BatchId, batchIdFrom } from '#protocol/ids'
+import { decodePage } from '#protocol/credit/ledger'
+import { type BatchId, batchIdFrom, type PeerIdString, type TaskId } from '#protocol/ids'
 import type { Committer } from './commit.ts'
 import { type BatchRecord, decodeBatchRecord } from './coordinator/batch-records.ts'
 import { storedManifest } from './coordinator/batches.ts'
 import { decodeBundleRecord, factsOfBundle } from './coordinator/bundle-records.ts'
+import type { Earned } from './coordinator/credit.ts'
 import type { AcceptedBundle, Effect, Event } from './coordinator/events.ts'
 import { batchKey, bundleKey, revisedKey, taskKey } from './coordinator/keys.ts'
+import { creditKey, decodeSignedPage } from './coordinator/ledger.ts'
 import type { Recheck } from './coordinator/rechecks.ts'
 import { decodeTaskRecord, type TaskRecord } from './coordinator/task-records.ts'
 import { decodeRevisedRecord } from './coordinator/trust-records.ts'
@@ -48,21 +51,37 @@ export class Rechecks {
     if (bytes === undefined) throw new Error(`the record of batch ${wish.batch} is missing`)
     const tasks = new Map<string, TaskRecord>()
     const bundles = new Map<string, AcceptedBundle>()
-    for (const { task } of wish.tasks) {
+    const earned = new Map<string, Earned>()
+    for (const { task, node } of wish.tasks) {
       const record = await store.get(taskKey(task))
       if (record === undefined || isSettled(await store.get(revisedKey(task)))) continue
-      const { bundle } = tasks.set(task, decodeTaskRecord(record)).get(task) as TaskRecord
+      const of = decodeTaskRecord(record)
+      const { bundle } = of
+      tasks.set(task, of)
+      const page = await store.get(creditKey(pageOf(of, node)))
+      const got = page === undefined ? undefined : earnedIn(page, task, node)
+      if (got !== undefined) earned.set(task, got)
       const manifest = bundles.has(bundle) ? undefined : await store.get(bundleKey(wish.batch, bundle))
       if (manifest !== undefined) bundles.set(bundle, acceptedOf(bundle, manifest))
     }
     const drawn = { batch: batchIdFrom(random.bytes(16)), seed: Buffer.from(random.bytes(4)).readUInt32BE() }
-    committer.apply(recheckOf(wish, { batch: decodeBatchRecord(bytes), tasks, bundles }, drawn))
+    committer.apply(recheckOf(wish, { batch: decodeBatchRecord(bytes), tasks, bundles, earned }, drawn))
   }
 }
 
 /** By what is written of an earlier look (`revised/`, if there is any): it was confirmed or revoked, and what a node is told of it was counted. */
 export function isSettled(revised: Uint8Array | undefined): boolean {
   return revised !== undefined && decodeRevisedRecord(revised).verdict !== 'open'
+}
+
+/** The page of the ledger that says what the node earned by the task; 0 for none. */
+export function pageOf({ replicas }: TaskRecord, node: PeerIdString): number {
+  return replicas.find((replica) => replica.node === node && replica.creditPage > 0)?.creditPage ?? 0
+}
+
+/** What a stored page says of it. */
+export function earnedIn(page: Uint8Array, task: TaskId, node: PeerIdString): Earned | undefined {
+  return decodePage(decodeSignedPage(page).body)?.entries.find((entry) => entry.kind === 'earned' && entry.task === task && entry.node === node)
 }
 
 /** A bundle by its record. */
@@ -74,7 +93,12 @@ export function acceptedOf(cid: string, record: Uint8Array): AcceptedBundle {
 /** What the wish comes to, by what was read for it: a batch of its client in which no node decides alone. */
 export function recheckOf(
   { batch: of, tasks: wished }: Wish,
-  read: { readonly batch: BatchRecord; readonly tasks: ReadonlyMap<string, TaskRecord>; readonly bundles: ReadonlyMap<string, AcceptedBundle> },
+  read: {
+    readonly batch: BatchRecord
+    readonly tasks: ReadonlyMap<string, TaskRecord>
+    readonly bundles: ReadonlyMap<string, AcceptedBundle>
+    readonly earned: ReadonlyMap<string, Earned>
+  },
   { batch, seed }: { readonly batch: BatchId; readonly seed: number }
 ): Extract<Event, { kind: 'recheck' }> {
   const rechecks: Recheck[] = []
@@ -86,7 +110,7 @@ export function recheckOf(
     const vote = record?.decision?.vote
     if (bundle === undefined || vote === undefined) dropped.push(task)
     else {
-      rechecks.push({ task, node, vote })
+      rechecks.push({ task, node, vote, earned: read.earned.get(task) ?? null })
       bundles.push(bundle)
     }
   }

@@ -85,6 +85,11 @@ export class Journal {
     this.#nowMs = nowMs
   }
 
+  /** Of the last event. */
+  get nowMs(): number {
+    return this.#nowMs
+  }
+
   batch(id: string, state: string, detail: string | null = null): void {
     this.#begin(BATCH, id, state, detail)
     this.#end(detail)

@@ -16,6 +16,7 @@
  * | `event/<number, 16 digits>` | what happened in one commit, for people: journal.ts |
  * | `sweep/<batch>`, `made/<batch>` | the generator of a batch, and how many of its tasks were made: sweeps.ts |
  * | `seal/`, `result/`, `receipt/` | what was signed: receipt-records.ts |
+ * | `credit/`, `earned/` | what nodes earned, signed, and what owners have by it: ledger.ts |
  * | `client/<peer>` | ClientRecord: client-records.ts |
  * | `node/<peer>` | NodeRecord |
  * | `ban/<kind>/<value>` | whom the project lets in no more: ban-records.ts |

@@ -254,8 +254,12 @@ export interface Replica {
   granted: boolean
   /** How long it ran, without what goes on. */
   ranMs: number
+  /** From its leave to run until its result came, as the coordinator saw it; 0 for one that was lost meanwhile, or has not reported. */
+  tookMs: number
   standing: Standing
   verdict: Verdict | null
+  /** The page of the ledger that says what it earned; 0 for nothing. */
+  creditPage: number
   fault: { readonly class: string; readonly message: string } | null
   /** Once reported, and until the task is terminal. */
   report: Report | null
@@ -282,6 +286,7 @@ export interface Report {
   readonly bytes: number
   /** As its node measured and signed it. */
   readonly ranMs: number
+  readonly cpuMs: number
   readonly signed: StoredResult
   /** It has a record. */
   stored: boolean
@@ -325,6 +330,9 @@ export interface Node {
   row: number
   errorPpm: number
   sinceMs: number
+  /** What it earned, in thousandths; and how its claims compare with what was granted where others claimed, too, in millionths: see credit.ts. */
+  credit: number
+  claimsPpm: number
   /** What it alone decided since its last confirmed result; null for nothing. */
   unconfirmed: TaskId[] | null
   /** In a row; and until when it gets nothing for it, 0 when it does: see aside.ts. */

@@ -1,5 +1,6 @@
 /** `node/<peer>`: what a node offers, and what is known of it. */
 import type { PeerIdString } from '#protocol/ids'
+import { CLAIMS_WHOLE_PPM } from './credit.ts'
 import type { NodeOffer } from './events.ts'
 import { decodeRecord as decode, RECORD_VERSION } from './record-version.ts'
 import { WRITER, writeTexts } from './record-writer.ts'
@@ -21,6 +22,9 @@ export interface NodeRecord {
   readonly errorPpm: number
   /** When it first came. */
   readonly sinceMs: number
+  /** In thousandths, and how its claims compare with what was granted, in millionths: credit.ts. */
+  readonly credit: number
+  readonly claimsPpm: number
 }
 
 type GpuRow = [uuid: string, model: string, memoryBytes: number, driver: string]
@@ -43,10 +47,12 @@ type OfferRow = [
   cpu?: string
 ]
 
+type Known = [row?: number, errorPpm?: number, sinceMs?: number, credit?: number, claimsPpm?: number]
+
 export function encodeNodeRecord(node: NodeRecord): Uint8Array {
-  const { id, offer, state, lastSeenMs, valid, invalid, errors, lost, row, errorPpm, sinceMs } = node
+  const { id, offer, state, lastSeenMs, valid, invalid, errors, lost, row, errorPpm, sinceMs, credit, claimsPpm } = node
   const { name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags, exclusive, gpus, ownerOnly, owner, network, cpu } = offer
-  WRITER.list(12).int(RECORD_VERSION).text(id).list(15).text(name).text(agent).text(platform)
+  WRITER.list(14).int(RECORD_VERSION).text(id).list(15).text(name).text(agent).text(platform)
   writeTexts(engines)
   WRITER.int(cpuMillis).int(memoryBytes).int(diskBytes).int(slots)
   writeTexts(tags)
@@ -56,15 +62,17 @@ export function encodeNodeRecord(node: NodeRecord): Uint8Array {
   writeTexts(exclusive)
   WRITER.list(gpus.length)
   for (const { uuid, model, memoryBytes: bytes, driver } of gpus) WRITER.list(4).text(uuid).text(model).int(bytes).text(driver)
-  return WRITER.flag(ownerOnly).text(cpu).text(state).int(lastSeenMs).int(valid).int(invalid).int(errors).int(lost).int(row).int(errorPpm).int(sinceMs).done()
+  WRITER.flag(ownerOnly).text(cpu).text(state).int(lastSeenMs).int(valid).int(invalid).int(errors).int(lost).int(row).int(errorPpm).int(sinceMs)
+  return WRITER.int(credit).int(claimsPpm).done()
 }
 
 export function decodeNodeRecord(bytes: Uint8Array): NodeRecord {
-  const [id, offered, state, lastSeenMs, valid, invalid, errors, lost, row = 0, errorPpm = ERROR_RATE_AT_FIRST_PPM, sinceMs = lastSeenMs] = decode<
-    [PeerIdString, OfferRow, NodeRecord['state'], number, number, number, number, number, number?, number?, number?]
+  const [id, offered, state, lastSeenMs, valid, invalid, errors, lost, ...known] = decode<
+    [PeerIdString, OfferRow, NodeRecord['state'], number, number, number, number, number, ...Known]
   >('node', bytes)
+  const [row = 0, errorPpm = ERROR_RATE_AT_FIRST_PPM, sinceMs = lastSeenMs, credit = 0, claimsPpm = CLAIMS_WHOLE_PPM] = known
   const [name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags, owner, network, exclusive, gpuRows, ownerOnly, cpu = ''] = offered
   const gpus = gpuRows.map(([uuid, model, bytes, driver]) => ({ uuid, model, memoryBytes: bytes, driver }))
   const offer = { name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags, exclusive, gpus, ownerOnly, owner, network, cpu }
-  return { id, offer, state, lastSeenMs, valid, invalid, errors, lost, row, errorPpm, sinceMs }
+  return { id, offer, state, lastSeenMs, valid, invalid, errors, lost, row, errorPpm, sinceMs, credit, claimsPpm }
 }

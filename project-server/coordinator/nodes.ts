@@ -4,6 +4,7 @@ import type { PeerIdString, ReplicaId } from '#protocol/ids'
 import { failed, isDueBack } from './aside.ts'
 import { observe } from './availability.ts'
 import { banMessage, banOf } from './bans.ts'
+import { CLAIMS_WHOLE_PPM } from './credit.ts'
 import type { Event, NodeOffer } from './events.ts'
 import { silence } from './failing.ts'
 import { type Holding, note } from './holders.ts'
@@ -160,6 +161,8 @@ export function newNode(id: PeerIdString, offer: NodeOffer, nowMs: number): Node
     row: 0,
     errorPpm: ERROR_RATE_AT_FIRST_PPM,
     sinceMs: nowMs,
+    credit: 0,
+    claimsPpm: CLAIMS_WHOLE_PPM,
     unconfirmed: null,
     failures: 0,
     asideUntilMs: 0,

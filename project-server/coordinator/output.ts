@@ -12,6 +12,7 @@ import type { Effect, Unsigned } from './events.ts'
 import { drain, encodeFrame, rebuildFrame } from './frames.ts'
 import { Journal, journalKey } from './journal.ts'
 import { batchKey, linkKey, nodeKey, outKey } from './keys.ts'
+import type { Ledger } from './ledger.ts'
 import { encodeLinkRecord, encodeOutgoing, type Outgoing } from './link-records.ts'
 import { ACK, LINK, Marked, RECORD, REPLAY, SPEAK, WATCHED } from './marks.ts'
 import type { Batch, Node, Replica, Task } from './model.ts'
@@ -36,6 +37,8 @@ export class Output {
   readonly overrun = new Set<Node>()
   /** What happened, for people. */
   readonly journal = new Journal()
+  /** What nodes earned. */
+  readonly ledger: Ledger
   readonly #changes = new Map<string, Uint8Array | null>()
   /** Records written once and never looked for here. */
   #added: Change[] = []
@@ -58,8 +61,9 @@ export class Output {
   #unsigned: Unsigned[] = []
 
   /** `find` gives the replicas of live tasks. */
-  constructor(find: (id: ReplicaId) => Replica | undefined, signer: LeaseSigner) {
+  constructor(find: (id: ReplicaId) => Replica | undefined, signer: LeaseSigner, ledger: Ledger) {
     this.#find = find
+    this.ledger = ledger
     this.#signer = signer
   }
 
@@ -176,6 +180,7 @@ export class Output {
     for (const [key, value] of this.#changes) changes.push({ key, value })
     this.#changes.clear()
     this.#created.clear()
+    changes.push(...this.ledger.take(this.journal.nowMs))
     const entry = this.journal.take()
     if (entry !== undefined) changes.push({ key: journalKey(entry.first), value: entry.value })
     for (const first of entry?.gone ?? []) changes.push({ key: journalKey(first), value: null })

@@ -164,6 +164,8 @@ export const REMAINS_MS_MAX = 600_000
 
 /** Replicas outstanding when their task was decided, kept so that a late result can be judged; the oldest are forgotten first. */
 export const LATE_KEPT_MAX = 65_536
+/** What an early return multiplies credit by at the most. Folding@home has no such bound: it knows how long each of its tasks takes, and a project here only says its deadline. */
+export const CREDIT_BONUS_MAX = 2
 /** Tasks of one queue that are counted for the place of another, and nodes that are tried against one queue. */
 export const WHY_AHEAD_MAX = 100_000
 export const WHY_NODES_TRIED_MAX = 1_000

@@ -23,7 +23,8 @@ export function recheckEvent(state: State, event: Extract<Event, { kind: 'rechec
   const made = state.batches.get(batch)
   if (made === undefined) throw new Error(`batch ${batch} of rechecks is known already`)
   made.rechecks = new Map(of.map((recheck, index) => [index, recheck]))
-  for (const [index, { task, node, vote }] of of.entries()) state.out.put(recheckKey(task), encodeRecheckRecord({ node, vote, by: taskId(batch, index) }))
+  for (const [index, { task, node, vote, earned }] of of.entries())
+    state.out.put(recheckKey(task), encodeRecheckRecord({ node, vote, by: taskId(batch, index), earned }))
 }
 
 function forget(state: State, task: TaskId): void {

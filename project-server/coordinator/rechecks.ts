@@ -7,6 +7,7 @@
  * Until the batch is there, and until its task has ended, `recheck/<task>` remembers what is owed.
  */
 import { type BatchId, type PeerIdString, parseTaskId, type TaskId } from '#protocol/ids'
+import { type Earned, takeBackCredit } from './credit.ts'
 import { recheckKey, revisedKey } from './keys.ts'
 import type { Node, Task } from './model.ts'
 import type { State } from './state.ts'
@@ -17,6 +18,8 @@ export interface Recheck {
   readonly task: TaskId
   readonly node: PeerIdString
   readonly vote: string
+  /** What it earned by it; null for nothing. */
+  readonly earned: Earned | null
 }
 
 /** Every one of these tasks was decided by this node alone. */
@@ -24,7 +27,7 @@ export function askRechecks(state: State, doubted: readonly TaskId[], node: Peer
   const tasks = doubted.filter((task) => !state.rechecked.has(task))
   for (const task of tasks) {
     state.rechecks.set(task, node)
-    state.out.put(recheckKey(task), encodeRecheckRecord({ node, vote: '', by: null }))
+    state.out.put(recheckKey(task), encodeRecheckRecord({ node, vote: '', by: null, earned: null }))
   }
   request(state, tasks)
 }
@@ -33,13 +36,14 @@ export function askRechecks(state: State, doubted: readonly TaskId[], node: Peer
 export function endRecheck(state: State, { batch, index, id, decision }: Task, nowMs: number): Node | undefined {
   const recheck = batch.rechecks?.get(index)
   if (recheck === undefined) return undefined
-  const { task, node, vote } = recheck
+  const { task, node, vote, earned } = recheck
   state.rechecked.delete(task)
   const verdict: RevisedRecord['verdict'] = decision === null ? 'open' : decision.vote === vote ? 'confirmed' : 'revoked'
   state.out.delete(recheckKey(task))
   state.out.put(revisedKey(task), encodeRevisedRecord({ verdict, by: id, vote: decision?.vote ?? '', atMs: nowMs }))
   const accused = state.nodes.get(node)
   if (verdict !== 'revoked' || accused === undefined) return undefined
+  if (earned !== null) takeBackCredit(state, { task, node, earned })
   accused.valid--
   accused.invalid++
   state.out.node(accused)
@@ -48,10 +52,10 @@ export function endRecheck(state: State, { batch, index, id, decision }: Task, n
 
 /** After a restart. */
 export function loadRecheck(state: State, task: TaskId, bytes: Uint8Array): readonly [by: TaskId, recheck: Recheck] | undefined {
-  const { node, vote, by } = decodeRecheckRecord(bytes)
+  const { node, vote, by, earned } = decodeRecheckRecord(bytes)
   if (by !== null) {
     state.rechecked.add(task)
-    return [by, { task, node, vote }]
+    return [by, { task, node, vote, earned }]
   }
   state.rechecks.set(task, node)
   return undefined

@@ -15,6 +15,7 @@ import { joinGroup } from './groups.ts'
 import { firstOf, JOURNAL_PREFIX } from './journal.ts'
 import { batchKey, bundleKey, taskKeyOf } from './keys.ts'
 import { decodeLastWords, LAST_WORDS_PREFIX } from './last-words.ts'
+import { CREDIT_PREFIX, decodeEarned, decodeSignedPage, EARNED_PREFIX } from './ledger.ts'
 import { decodeLinkRecord, decodeOutgoing, type Waiting } from './link-records.ts'
 import { LiveTasks } from './live-tasks.ts'
 import { memoryNeeds } from './memory.ts'
@@ -63,6 +64,7 @@ export async function load(state: State, store: Records, nowMs: number): Promise
   for await (const [, value] of under(store, 'owed/')) resumeRemains(state, decodeOwedRecord(value), nowMs)
   for await (const [key] of under(store, 'open/')) await loadBatch(state, store, { id: key.slice('open/'.length), assigned })
   await loadJournal(state, store)
+  await loadLedger(state, store)
   await loadRechecks(state, store)
   for (const node of state.nodes.values()) {
     // The coordinator was away; who else was, nobody knows.
@@ -95,6 +97,13 @@ async function loadJournal(state: State, store: Records): Promise<void> {
     last = value
   }
   if (last !== undefined) state.out.journal.loaded(kept, last)
+}
+
+/** How far the ledger goes, and what owners have by it. */
+async function loadLedger({ out: { ledger } }: State, store: Records): Promise<void> {
+  for await (const [key, value] of store.range(CREDIT_PREFIX, `${CREDIT_PREFIX}~`, { reverse: true, limit: 1 }))
+    ledger.loaded(Number(key.slice(CREDIT_PREFIX.length)), decodeSignedPage(value))
+  for await (const [key, value] of under(store, EARNED_PREFIX)) ledger.owners.set(key.slice(EARNED_PREFIX.length), decodeEarned(value))
 }
 
 /** What is looked at again, or is to be. */
@@ -299,7 +308,7 @@ function loadReplica(
 ): void {
   const node: Node | undefined = state.nodes.get(record.node)
   if (node === undefined) throw new Error(`the record of node ${record.node} is missing`)
-  const { attempt, atMs, epoch, gpus, granted, ranMs, verdict, fault, copy, standing, spent, memoryBytes } = record
+  const { attempt, atMs, epoch, gpus, granted, ranMs, verdict, fault, copy, standing, spent, memoryBytes, tookMs, creditPage } = record
   const id = `${task.id}.${attempt}`
   const report = signed === undefined ? null : loadReport(task, signed)
   const replica: Replica = {
@@ -314,6 +323,8 @@ function loadReplica(
     needs: memoryNeeds(state, task.bundle.needs, memoryBytes),
     granted,
     ranMs,
+    tookMs,
+    creditPage,
     standing,
     verdict,
     fault,
@@ -345,6 +356,7 @@ function loadReport(task: Task, stored: Uint8Array): Report {
     stderr: result.stderr.toString(),
     bytes: result.bytes,
     ranMs: Math.max(0, result.endedAtMs - result.startedAtMs),
+    cpuMs: Math.max(0, result.cpuMs),
     signed,
     stored: true
   }

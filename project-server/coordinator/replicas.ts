@@ -32,6 +32,8 @@ export function lease(state: State, task: Task, node: Node, nowMs: number, copy 
     needs: task.needs,
     granted: atOnce,
     ranMs: 0,
+    tookMs: 0,
+    creditPage: 0,
     standing: standingOf(state, task, node),
     verdict: null,
     fault: null,
@@ -95,6 +97,7 @@ function ended(state: State, replica: Replica, to: ReplicaState, nowMs: number):
   const { task, node, atMs } = replica
   const ms = to === 'reported' ? Math.max(0, nowMs - atMs) : undefined
   if (ms !== undefined) {
+    replica.tookMs = ms
     state.pace.ran(ms)
     const { longMs, meanMs } = task.batch.runs
     if (longMs !== undefined) measure(node, ms, meanMs)

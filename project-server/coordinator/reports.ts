@@ -4,6 +4,7 @@ import { DAG_CBOR, SHA2_256, sha256 } from '#protocol/content/cid'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { ReplicaId, TaskId } from '#protocol/ids'
 import { type Result, voteOf } from '#protocol/result/result'
+import { earnLate } from './credit.ts'
 import type { Event } from './events.ts'
 import { note } from './holders.ts'
 import { lateKey } from './keys.ts'
@@ -119,6 +120,7 @@ function report(state: State, replica: Replica, { result, signed }: { result: Re
     stderr: cidText(result.stderr),
     bytes: result.bytes,
     ranMs: Math.max(0, result.endedAtMs - result.startedAtMs),
+    cpuMs: Math.max(0, result.cpuMs),
     signed,
     stored: false
   }
@@ -160,8 +162,11 @@ function judgeLate(state: State, node: Node, result: Result): boolean {
   // What a run takes differs a little from host to host, and others may have had more.
   if (!agrees && result.reason === 'memory') return true
   if (!agrees && !late.exact) return true
-  if (agrees) confirm(state, node)
-  else if (late.alone === null) refute(state, node)
+  if (agrees) {
+    confirm(state, node)
+    const attempt = Number(result.replica.slice(result.replica.lastIndexOf('.') + 1))
+    earnLate(state, node, { task: taskOf(result.replica), attempt, cpuMs: result.cpuMs, most: late.credit })
+  } else if (late.alone === null) refute(state, node)
   else if (!state.rechecks.has(taskOf(result.replica))) askRechecks(state, [taskOf(result.replica)], late.alone)
   return true
 }

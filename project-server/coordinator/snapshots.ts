@@ -40,7 +40,9 @@ function replicaRecord({
   fault,
   copy,
   standing,
-  spent
+  spent,
+  tookMs,
+  creditPage
 }: Replica): ReplicaRecord {
   return {
     attempt,
@@ -59,7 +61,9 @@ function replicaRecord({
     copy,
     standing,
     spent,
-    memoryBytes: needs.memoryBytes === task.bundle.needs.memoryBytes ? 0 : needs.memoryBytes
+    memoryBytes: needs.memoryBytes === task.bundle.needs.memoryBytes ? 0 : needs.memoryBytes,
+    tookMs,
+    creditPage
   }
 }
 
@@ -68,6 +72,6 @@ export function batchRecord(batch: Batch): BatchRecord {
   return { id, name, by: client.id, createdAtMs, order, seed, policy, open, tasks: totalOf(batch), ...counts, held, queuedAtMs, releasedAtMs, ranFailed }
 }
 
-export function nodeRecord({ id, offer, state, lastSeenMs, valid, invalid, errors, lost, row, errorPpm, sinceMs }: Node): NodeRecord {
-  return { id, offer, state, lastSeenMs, valid, invalid, errors, lost, row, errorPpm, sinceMs }
+export function nodeRecord({ id, offer, state, lastSeenMs, valid, invalid, errors, lost, row, errorPpm, sinceMs, credit, claimsPpm }: Node): NodeRecord {
+  return { id, offer, state, lastSeenMs, valid, invalid, errors, lost, row, errorPpm, sinceMs, credit, claimsPpm }
 }

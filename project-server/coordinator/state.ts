@@ -8,6 +8,7 @@ import { Holders } from './holders.ts'
 import { Presence } from './independence.ts'
 import { Kinds } from './kinds.ts'
 import { LastWords } from './last-words.ts'
+import { Ledger } from './ledger.ts'
 import { CHANGED, Marked, TOUCHED } from './marks.ts'
 import type { Batch, Bundle, Group, Needs, Node, Remains, Replica, Task } from './model.ts'
 import { Newcomers } from './newcomers.ts'
@@ -93,7 +94,7 @@ export class State {
   nextSeal = 1
 
   constructor({ project, epoch, policy, signer }: StateOptions) {
-    this.out = new Output((id) => this.replica(id), signer)
+    this.out = new Output((id) => this.replica(id), signer, new Ledger({ project, epoch, signer }))
     this.signer = signer
     this.project = project
     this.epoch = epoch

@@ -50,6 +50,10 @@ export interface ReplicaRecord {
   readonly spent: boolean
   /** What it was leased, where that is not what its bundle says; 0 otherwise. */
   readonly memoryBytes: number
+  /** From its leave to run until its result came. */
+  readonly tookMs: number
+  /** The page of the ledger that says what it earned; 0 for nothing. */
+  readonly creditPage: number
 }
 
 export interface TaskRecord {
@@ -151,10 +155,12 @@ function lengthen(cid: string): string {
 }
 
 function writeReplica(replica: ReplicaRecord, agreed: string | undefined): void {
-  const { attempt, node, state, atMs, epoch, gpus, granted, ranMs, vote, exitCode, reason, verdict, fault, copy, standing, spent, memoryBytes } = replica
-  const known = standing.row > 0 || standing.alone || spent || memoryBytes > 0
+  const { attempt, node, state, atMs, epoch, gpus, granted, ranMs, vote, exitCode, reason, verdict, fault, copy, standing } = replica
+  const { spent, memoryBytes, tookMs, creditPage } = replica
+  const told = tookMs > 0 || creditPage > 0
+  const known = standing.row > 0 || standing.alone || spent || memoryBytes > 0 || told
   // Most have no GPU and need no standing, and say nothing of it.
-  WRITER.list(memoryBytes > 0 ? 18 : spent ? 17 : known ? 16 : gpus.length === 0 ? 13 : 14)
+  WRITER.list(told ? 20 : memoryBytes > 0 ? 18 : spent ? 17 : known ? 16 : gpus.length === 0 ? 13 : 14)
     .int(attempt)
     .text(node)
     .text(state)
@@ -169,8 +175,9 @@ function writeReplica(replica: ReplicaRecord, agreed: string | undefined): void 
   WRITER.flag(copy)
   if (known || gpus.length > 0) writeTexts(gpus)
   if (known) WRITER.int(standing.row).flag(standing.alone)
-  if (spent || memoryBytes > 0) WRITER.flag(spent)
-  if (memoryBytes > 0) WRITER.int(memoryBytes)
+  if (spent || memoryBytes > 0 || told) WRITER.flag(spent)
+  if (memoryBytes > 0 || told) WRITER.int(memoryBytes)
+  if (told) WRITER.int(tookMs).int(creditPage)
 }
 
 type ReplicaRow = [
@@ -192,6 +199,8 @@ type ReplicaRow = [
   number?,
   boolean?,
   boolean?,
+  number?,
+  number?,
   number?
 ]
 
@@ -216,7 +225,9 @@ function replicaOf(
     row = 0,
     alone = false,
     spent = false,
-    memoryBytes = 0
+    memoryBytes = 0,
+    tookMs = 0,
+    creditPage = 0
   ]: ReplicaRow,
   agreed: string | undefined
 ): ReplicaRecord {
@@ -237,7 +248,9 @@ function replicaOf(
     copy,
     standing: row === 0 && !alone ? NO_STANDING : { row, alone },
     spent,
-    memoryBytes
+    memoryBytes,
+    tookMs,
+    creditPage
   }
 }
 

@@ -7,6 +7,7 @@ import type { Receipt } from '#protocol/result/receipt'
 import { encodeDoneRecord } from './bundle-records.ts'
 import { keptOutput } from './clients.ts'
 import { agreesIn, compareAgain, compareOutputs, endComparison } from './comparisons.ts'
+import { baseOf, earn } from './credit.ts'
 import type { TaskFailure } from './events.ts'
 import { holdDeadly, holdFailing } from './failing.ts'
 import { leaveGroup } from './groups.ts'
@@ -78,12 +79,10 @@ export function finish(state: State, task: Task, keptBytes: number | null, nowMs
   task.decision = { ...decision, held: keptBytes !== null }
   keptOutput(state, task.batch.client, keptBytes ?? 0)
   task.failure = failureOf(decision.vote)
+  judge(state, task, decision.vote)
   for (const replica of task.replicas) {
     if (isLive(replica.state)) cancel(state, replica, 'decided', nowMs)
-    else if (replica.state === 'reported' && replica.verdict === null) {
-      compare(state, replica, decision.vote)
-      replica.verdict ??= 'inconclusive'
-    }
+    else if (replica.state === 'reported') replica.verdict ??= 'inconclusive'
   }
   const agreeing = onePerNode(task.replicas.filter((replica) => replica.state === 'reported' && replica.verdict === 'valid'))
   const others = task.replicas.filter((replica) => hasVoice(replica) && replica.verdict !== 'valid')
@@ -128,13 +127,13 @@ function decide(state: State, task: Task, vote: string, nowMs: number): void {
   task.decision = { vote, atMs: nowMs, exitCode, output, stdout, stderr, bytes, held: false }
   if (task.state !== 'validating') moveTask(state, task, 'validating')
   want(state, task, 0)
+  judge(state, task, vote)
+  const credit = baseOf(task)
   for (const replica of task.replicas) {
-    if (replica.state === 'reported') compare(state, replica, vote)
     if (isRefuted(replica, vote)) blame(state, replica, nowMs)
-    if (replica.state === 'lost' || isLive(replica.state)) {
-      if (replica.granted && !isFollowed(replica)) keepLate(state, replica, { vote, nowMs, alone: aloneBy(task, vote) })
-      if (isLive(replica.state)) cancel(state, replica, 'decided', nowMs)
-    }
+    if (replica.state !== 'lost' && !isLive(replica.state)) continue
+    if (replica.granted && !isFollowed(replica)) keepLate(state, replica, { vote, nowMs, alone: aloneBy(task, vote), credit })
+    if (isLive(replica.state)) cancel(state, replica, 'decided', nowMs)
   }
   pull(state, task, nowMs)
 }
@@ -157,7 +156,7 @@ function pull(state: State, task: Task, nowMs: number): void {
 /** A decided task whose agreed output nobody could hand over is computed again, by a node whose vote must be the canonical one. */
 function settleDecided(state: State, task: Task, nowMs: number): void {
   const vote = task.decision?.vote
-  for (const replica of task.replicas) if (replica.state === 'reported' && replica.verdict === null && vote !== undefined) compare(state, replica, vote)
+  if (vote !== undefined) judge(state, task, vote)
   if (task.pull !== null) return
   if (task.replicas.some(hasOutput)) {
     want(state, task, 0)
@@ -234,15 +233,21 @@ function endBatch(state: State, { batch }: Task): void {
   state.out.delete(openKey(batch.id))
 }
 
-/** Judges a result against what was agreed: once, and not while it is not compared with it. */
-function compare(state: State, replica: Replica, vote: string): void {
+/** Whoever reported is judged by what was agreed, then paid: what each earns follows from all who agree. */
+function judge(state: State, task: Task, vote: string): void {
+  const alone = aloneBy(task, vote)
+  const paid = task.replicas.filter((replica) => replica.state === 'reported' && compare(state, replica, { vote, alone }))
+  for (const replica of paid) earn(state, replica, alone === replica.node.id)
+}
+
+/** Judges a result against what was agreed: once, and not while it is not compared with it. True when it agrees and is its node's first. */
+function compare(state: State, replica: Replica, { vote, alone }: { vote: string; alone: PeerIdString | null }): boolean {
   const { task, report } = replica
-  if (report === null || replica.verdict !== null) return
+  if (report === null || replica.verdict !== null) return false
   const agrees = agreesIn(task)
   const valid = report.vote === vote || (agrees === undefined ? false : agrees(report.vote, vote))
-  if (valid === undefined) return
+  if (valid === undefined) return false
   const { node } = replica
-  const alone = aloneBy(task, vote)
   // One says so, one says otherwise: nobody knows who is wrong. The second was only to compute a lost output again.
   if (!valid && alone !== null) askRechecks(state, [task.id], alone)
   // Who says again what it said confirms nobody.
@@ -255,6 +260,7 @@ function compare(state: State, replica: Replica, vote: string): void {
   else if (alone === null) refute(state, node)
   state.out.node(node)
   state.out.task(task)
+  return valid && !again
 }
 
 /** The node whose vote alone decided the task; null when a quorum did. */
@@ -270,8 +276,12 @@ function onePerNode(replicas: readonly Replica[]): readonly Replica[] {
 }
 
 /** The result of a replica that was outstanding may come yet: it changes nothing but its node's record. */
-function keepLate(state: State, replica: Replica, { vote, alone, nowMs }: Pick<LateRecord, 'vote' | 'alone'> & { readonly nowMs: number }): void {
-  const late = { node: replica.node.id, vote, atMs: nowMs, exact: replica.task.batch.policy.compare === null, alone }
+function keepLate(
+  state: State,
+  replica: Replica,
+  { vote, alone, credit, nowMs }: Pick<LateRecord, 'vote' | 'alone' | 'credit'> & { readonly nowMs: number }
+): void {
+  const late = { node: replica.node.id, vote, atMs: nowMs, exact: replica.task.batch.policy.compare === null, alone, credit }
   state.late.set(replica.id, late)
   state.out.create(lateKey(replica.id), encodeLateRecord(late))
   if (state.late.size <= LATE_KEPT_MAX) return

@@ -1,5 +1,6 @@
 /** What is judged after the decision: results that come late, decisions that are looked at again, and what came of it. */
 import type { PeerIdString, TaskId } from '#protocol/ids'
+import type { Earned } from './credit.ts'
 import { decodeRecord as decode, encodeRecord as encode } from './record-version.ts'
 
 export interface RecheckRecord {
@@ -8,6 +9,8 @@ export interface RecheckRecord {
   readonly vote: string
   /** The task that runs it again; null until there is one. */
   readonly by: TaskId | null
+  /** What it earned by it; null for nothing. */
+  readonly earned: Earned | null
 }
 
 export interface RevisedRecord {
@@ -27,24 +30,31 @@ export interface LateRecord {
   readonly atMs: number
   /** The node that alone decided it, if one did. */
   readonly alone: PeerIdString | null
+  /** What it earns if it agrees, at the most. */
+  readonly credit: number
 }
 
-export function encodeLateRecord({ node, vote, atMs, exact, alone }: LateRecord): Uint8Array {
-  return encode([node, vote, atMs, exact, alone])
+export function encodeLateRecord({ node, vote, atMs, exact, alone, credit }: LateRecord): Uint8Array {
+  return encode([node, vote, atMs, exact, alone, credit])
 }
 
 export function decodeLateRecord(bytes: Uint8Array): LateRecord {
-  const [node, vote, atMs, exact = true, alone = null] = decode<[PeerIdString, string, number, boolean?, (PeerIdString | null)?]>('late', bytes)
-  return { node, vote, atMs, exact, alone }
+  const [node, vote, atMs, exact = true, alone = null, credit = 0] = decode<[PeerIdString, string, number, boolean?, (PeerIdString | null)?, number?]>(
+    'late',
+    bytes
+  )
+  return { node, vote, atMs, exact, alone, credit }
 }
 
-export function encodeRecheckRecord({ node, vote, by }: RecheckRecord): Uint8Array {
-  return encode([node, vote, by])
+type EarnedRow = [attempt: number, owner: PeerIdString | null, base: number, bonus: number] | null
+
+export function encodeRecheckRecord({ node, vote, by, earned }: RecheckRecord): Uint8Array {
+  return encode([node, vote, by, earned === null ? null : [earned.attempt, earned.owner, earned.base, earned.bonus]])
 }
 
 export function decodeRecheckRecord(bytes: Uint8Array): RecheckRecord {
-  const [node, vote, by] = decode<[PeerIdString, string, TaskId | null]>('recheck', bytes)
-  return { node, vote, by }
+  const [node, vote, by, row = null] = decode<[PeerIdString, string, TaskId | null, EarnedRow?]>('recheck', bytes)
+  return { node, vote, by, earned: row === null ? null : { attempt: row[0], owner: row[1], base: row[2], bonus: row[3] } }
 }
 
 export function encodeRevisedRecord({ verdict, by, vote, atMs }: RevisedRecord): Uint8Array {

@@ -97,7 +97,7 @@ describe('what was decided already (D16)', () => {
       await submit(batchId(number), TWO)
       return at.record(`${batchId(number)}.0`).repeats !== null
     }
-    write(recheckKey(T), encodeRecheckRecord({ node: 'ann', vote: '', by: null }))
+    write(recheckKey(T), encodeRecheckRecord({ node: 'ann', vote: '', by: null, earned: null }))
     assert.equal(await isRepeated(3), false)
     write(recheckKey(T), null)
     write(revisedKey(T), revised('confirmed'))

@@ -11,6 +11,7 @@ import type { Speaker } from '../protocol/witness.ts'
 import type { Judge } from '../protocol/world.ts'
 import { Arrivals } from './arrivals.ts'
 import { Complaints } from './complaints.ts'
+import { Credit } from './credit.ts'
 import { Limits } from './limits.ts'
 import { Newcomers } from './newcomers.ts'
 import { Runs } from './runs.ts'
@@ -36,6 +37,7 @@ interface Parts {
   readonly newcomers: Newcomers
   readonly limits: Limits
   readonly usage: Usage
+  readonly credit: Credit
   readonly words: Words
   readonly storms: Storms
   readonly arrivals: Arrivals
@@ -66,11 +68,12 @@ class Bench implements Judge {
     const runs = new Runs(records, complaints, sometimes)
     const tasks = new Tasks({ records, complaints, sometimes, runs, tell: (text) => this.#world.tell(text), holds: (root) => this.#world.roots.has(root) })
     const usage = new Usage(records, complaints)
+    const credit = new Credit(records, complaints, sometimes)
     const newcomers = new Newcomers(policy, complaints, sometimes)
     const limits = new Limits(records, complaints, sometimes)
     const words = new Words(records, complaints, sometimes)
     const arrivals = new Arrivals(records, complaints, sometimes)
-    this.#parts = { runs, tasks, usage, newcomers, limits, words, storms: new Storms(complaints), arrivals }
+    this.#parts = { runs, tasks, usage, credit, newcomers, limits, words, storms: new Storms(complaints), arrivals }
     return this.#parts
   }
 
@@ -80,6 +83,7 @@ class Bench implements Judge {
     this.#epoch = epoch
     this.#all.tasks.committed(changes)
     this.#all.usage.committed(changes)
+    this.#all.credit.committed(changes)
     this.#all.newcomers.committed(changes)
     this.#all.limits.committed(changes)
     this.#all.arrivals.committed(changes)

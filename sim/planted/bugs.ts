@@ -22,6 +22,12 @@ export const BUGS: readonly Bug[] = [
     instead: 'if (parallel !== null && client.slots > parallel) return'
   },
   {
+    name: 'whoever claims most decides what all earn',
+    file: 'project-server/coordinator/credit.ts',
+    line: 'claims[(claims.length - 1) >> 1]',
+    instead: 'claims[claims.length - 1]'
+  },
+  {
     name: 'the server speaks before its commit is on disk',
     file: 'project-server/commit.ts',
     line: 'if (all.length > 0 && !(await this.#write(all, waiters))) return',

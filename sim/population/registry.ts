@@ -1,4 +1,5 @@
 /** Records of nodes that a coordinator is loaded with, when more will come than it takes in as new ones. */
+import { CLAIMS_WHOLE_PPM } from '#project-server/coordinator/credit'
 import type { NodeOffer } from '#project-server/coordinator/events'
 import { nodeKey } from '#project-server/coordinator/keys'
 import { encodeNodeRecord } from '#project-server/coordinator/node-records'
@@ -43,6 +44,8 @@ export function registryOf(ids: readonly string[]): Pick<Store, 'get' | 'range'>
       lost: 0,
       row: 0,
       errorPpm: ERROR_RATE_AT_FIRST_PPM,
+      credit: 0,
+      claimsPpm: CLAIMS_WHOLE_PPM,
       sinceMs: 0
     })
   return {

@@ -114,6 +114,7 @@ export class Server {
     if (batch === undefined) throw new Error(`a recheck of no batch: ${wish.batch}`)
     const { batch: id, seed, bundle, policy } = this.owner.again(batch, nowMs)
     const of = wish.tasks.map(({ task, node }) => ({
+      earned: null,
       task,
       node,
       vote: this.#coordinator.task(task)?.decision?.vote ?? this.#wrong.get(taskKey(task)) ?? batch.vote

@@ -4,14 +4,16 @@ import { CID } from 'multiformats/cid'
 import { decodeBatchRecord } from '#project-server/coordinator/batch-records'
 import { decodeBundleRecord } from '#project-server/coordinator/bundle-records'
 import { Coordinator } from '#project-server/coordinator/coordinator'
+import type { Earned } from '#project-server/coordinator/credit'
 import type { AcceptedBundle, Effect, Event, NodeOffer, Unsigned } from '#project-server/coordinator/events'
 import { batchKey, bundleKey, revisedKey, taskKey } from '#project-server/coordinator/keys'
+import { creditKey } from '#project-server/coordinator/ledger'
 import type { LeaseSigner } from '#project-server/coordinator/output'
 import { type CoordinatorPolicy, DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
 import { receiptKey } from '#project-server/coordinator/receipt-records'
 import { decodeSourcesRecord, sourcesKey } from '#project-server/coordinator/sources-records'
 import { decodeTaskRecord, type TaskRecord } from '#project-server/coordinator/task-records'
-import { acceptedOf, isSettled, recheckOf } from '#project-server/rechecks'
+import { acceptedOf, earnedIn, isSettled, pageOf, recheckOf } from '#project-server/rechecks'
 import { decodeManifest, encodeManifest, manifestCid, type RunManifest } from '#protocol/bundle/manifest'
 import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
 import { cidOfBytes, RAW } from '#protocol/content/cid'
@@ -101,6 +103,7 @@ export interface Outcome {
   readonly reason?: EndReason
   /** What it says that it took; 1 unless said. */
   readonly ranMs?: number
+  readonly cpuMs?: number
   /** Of all that it left; the output's when not said. */
   readonly bytes?: number
 }
@@ -109,7 +112,7 @@ const EMPTY_TREE = CID.parse(EMPTY_DIRECTORY)
 const EMPTY = CID.parse(EMPTY_FILE)
 
 export function result(node: string, replica: ReplicaId, bundleId: CID, outcome: Outcome): Result {
-  const { ranMs = 1, output = '', stdout = '', exitCode = 0, reason = 'exit', bytes = output.length } = outcome
+  const { ranMs = 1, cpuMs = 1, output = '', stdout = '', exitCode = 0, reason = 'exit', bytes = output.length } = outcome
   return {
     v: 1,
     project: PROJECT,
@@ -124,7 +127,7 @@ export function result(node: string, replica: ReplicaId, bundleId: CID, outcome:
     bytes,
     startedAtMs: 0,
     endedAtMs: ranMs,
-    cpuMs: 1,
+    cpuMs,
     memoryPeakBytes: 1
   }
 }
@@ -151,7 +154,13 @@ export function recheckFrom(
   const open = wish.tasks.filter(({ task }) => !isSettled(store.peek(revisedKey(task))))
   const tasks = new Map(open.map(({ task }) => [task, decodeTaskRecord(read(taskKey(task)))]))
   const bundles = new Map([...tasks.values()].map((task) => [task.bundle, acceptedOf(task.bundle, read(bundleKey(wish.batch, task.bundle)))]))
-  return recheckOf(wish, { batch: decodeBatchRecord(read(batchKey(wish.batch))), tasks, bundles }, drawn)
+  const earned = new Map<TaskId, Earned>()
+  for (const { task, node } of open) {
+    const page = store.peek(creditKey(pageOf(tasks.get(task) as TaskRecord, node)))
+    const got = page === undefined ? undefined : earnedIn(page, task, node)
+    if (got !== undefined) earned.set(task, got)
+  }
+  return recheckOf(wish, { batch: decodeBatchRecord(read(batchKey(wish.batch))), tasks, bundles, earned }, drawn)
 }
 
 /** A node that does as it is told by the test, and remembers what it was told. */
