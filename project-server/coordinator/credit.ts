@@ -7,8 +7,8 @@
  * by how its claims compared with what was granted where there were others. On top comes the bonus for an early return, as
  * Folding@home gives it, where the task has a deadline.
  */
-import { amountOf, type CreditEntry } from '#protocol/credit/ledger'
-import type { PeerIdString, TaskId } from '#protocol/ids'
+import { amountOf, type CreditKind, type CreditRow as Row } from '#protocol/credit/ledger'
+import type { BatchId, PeerIdString, TaskId } from '#protocol/ids'
 import { lateKey } from './keys.ts'
 import type { Node, Replica, Task } from './model.ts'
 import { CREDIT_BONUS_MAX } from './policy.ts'
@@ -34,7 +34,14 @@ export function earn(state: State, replica: Replica, alone: boolean): void {
   const claim = claimOf(replica)
   const base = alone ? Math.max(1, Math.floor((claim / CLAIMS_WHOLE_PPM) * node.claimsPpm)) : baseOf(task)
   if (!alone) compareClaim(node, claim, base)
-  grant(state, { kind: 'earned', task: task.id, attempt: replica.attempt, node: node.id, owner: node.offer.owner, base, bonus: bonusOf(replica, base) })
+  grant(state, node, 'earned', {
+    batch: task.batch.id,
+    index: task.index,
+    attempt: replica.attempt,
+    owner: node.offer.owner,
+    base,
+    bonus: bonusOf(replica, base)
+  })
   replica.creditPage = state.out.ledger.page
   for (const other of task.replicas) if (other !== replica && other.node === node) forgetLate(state, other)
 }
@@ -42,19 +49,20 @@ export function earn(state: State, replica: Replica, alone: boolean): void {
 /** It came late and agrees; `most`: what those earned who decided it. Without a bonus. */
 export function earnLate(state: State, node: Node, { task, attempt, cpuMs, most }: { task: TaskId; attempt: number; cpuMs: number; most: number }): void {
   const base = Math.min(Math.max(1, cpuMs), most)
-  if (base > 0) grant(state, { kind: 'late', task, attempt, node: node.id, owner: node.offer.owner, base, bonus: 0 })
+  if (base > 0) grant(state, node, 'late', { ...partsOf(task), attempt, owner: node.offer.owner, base, bonus: 0 })
 }
 
 /** What it decided alone is wrong: what it earned by it is gone, by an entry of its own. */
-export function takeBackCredit(state: State, { task, node, earned }: { task: TaskId; node: PeerIdString; earned: Earned }): void {
+export function takeBackCredit(state: State, node: Node, { task, earned }: { task: TaskId; earned: Earned }): void {
   const { attempt, owner, base, bonus } = earned
-  grant(state, { kind: 'taken_back', task, attempt, node, owner, base, bonus })
+  grant(state, node, 'taken_back', { ...partsOf(task), attempt, owner, base, bonus })
 }
 
 /** What each of those earns without a bonus that agree so far, this very moment. At least one thousandth. */
 export function baseOf({ replicas }: Task): number {
-  const claims = replicas.filter(({ verdict }) => verdict === 'valid').map(claimOf)
-  claims.sort((a, b) => a - b)
+  const claims: number[] = []
+  for (const replica of replicas) if (replica.verdict === 'valid') claims.push(claimOf(replica))
+  if (claims.length > 1) claims.sort((a, b) => a - b)
   return claims[(claims.length - 1) >> 1] ?? 0
 }
 
@@ -77,12 +85,15 @@ function compareClaim(node: Node, claim: number, base: number): void {
   node.claimsPpm = Math.round(node.claimsPpm + (ratioPpm - node.claimsPpm) / CLAIMS_STEP)
 }
 
-function grant(state: State, entry: CreditEntry): void {
-  state.out.ledger.add(entry)
-  const node = state.nodes.get(entry.node)
-  if (node === undefined) return
-  node.credit += amountOf(entry)
+function grant(state: State, node: Node, kind: CreditKind, row: Omit<Row, 'node'>): void {
+  state.out.ledger.add(kind, { ...row, node: node.id })
+  node.credit += amountOf(kind, row)
   state.out.node(node)
+}
+
+function partsOf(task: TaskId): { readonly batch: BatchId; readonly index: number } {
+  const dot = task.lastIndexOf('.')
+  return { batch: task.slice(0, dot), index: Number(task.slice(dot + 1)) }
 }
 
 /** Another run of the same node is paid: one that may come late is judged, and earns nothing more. */

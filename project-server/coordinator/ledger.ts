@@ -7,7 +7,7 @@
  * | `credit/<number, 16 digits>` | a page of the ledger and the project's signature: protocol/credit/ledger.ts |
  * | `earned/<peer>` | what the nodes of this owner earned, while they were its own |
  */
-import { amountOf, type CreditEntry, encodePage, hashOf, PAGE_ENTRIES_MAX, type SignedPage, signPage } from '#protocol/credit/ledger'
+import { amountOf, type CreditKind, type CreditRow, hashOf, PAGE_ENTRIES_MAX, PageBuilder, type SignedPage, signPage } from '#protocol/credit/ledger'
 import type { PeerIdString } from '#protocol/ids'
 import type { Signer } from '#protocol/signing/keys'
 import type { Change } from '../ports.ts'
@@ -29,24 +29,22 @@ export class Ledger {
   readonly owners = new Map<PeerIdString, number>()
   readonly #options: LedgerOptions
   #previous: Uint8Array = new Uint8Array(0)
-  #entries: CreditEntry[] = []
-  #full: CreditEntry[][] = []
+  /** Of the last page; a page that is full before its commit says the time of the one before. */
+  #nowMs = 0
+  readonly #builder = new PageBuilder()
+  #taken: Change[] = []
   readonly #changed = new Set<PeerIdString>()
 
   constructor(options: LedgerOptions) {
     this.#options = options
   }
 
-  add(entry: CreditEntry): void {
-    if (this.#entries.length >= PAGE_ENTRIES_MAX) {
-      this.#full.push(this.#entries)
-      this.#entries = []
-      this.page++
-    }
-    this.#entries.push(entry)
-    const { owner } = entry
+  add(kind: CreditKind, row: CreditRow): void {
+    if (this.#builder.count >= PAGE_ENTRIES_MAX) this.#close()
+    this.#builder.add(kind, row)
+    const { owner } = row
     if (owner === null) return
-    this.owners.set(owner, (this.owners.get(owner) ?? 0) + amountOf(entry))
+    this.owners.set(owner, (this.owners.get(owner) ?? 0) + amountOf(kind, row))
     this.#changed.add(owner)
   }
 
@@ -57,23 +55,24 @@ export class Ledger {
   }
 
   /** What was granted since the last call, to be written. */
-  take(atMs: number): Change[] {
-    if (this.#entries.length === 0) return []
-    const pages = [...this.#full, this.#entries]
-    const { project, epoch, signer } = this.#options
-    const changes: Change[] = []
-    let number = this.page - this.#full.length
-    for (const entries of pages) {
-      const body = encodePage({ project, epoch, number, previous: this.#previous, atMs, entries })
-      changes.push({ key: creditKey(number++), value: encodeSignedPage(signPage(signer, body)) })
-      this.#previous = hashOf(body)
+  take(nowMs: number): Change[] {
+    this.#nowMs = nowMs
+    if (this.#builder.count > 0) this.#close()
+    if (this.#changed.size > 0) {
+      for (const owner of this.#changed) this.#taken.push({ key: `${EARNED_PREFIX}${owner}`, value: encodeRecord([this.owners.get(owner) ?? 0]) })
+      this.#changed.clear()
     }
-    for (const owner of this.#changed) changes.push({ key: `${EARNED_PREFIX}${owner}`, value: encodeRecord([this.owners.get(owner) ?? 0]) })
-    this.#full = []
-    this.#entries = []
-    this.#changed.clear()
-    this.page = number
+    const changes = this.#taken
+    if (changes.length > 0) this.#taken = []
     return changes
+  }
+
+  #close(): void {
+    const { project, epoch, signer } = this.#options
+    const number = this.page++
+    const body = this.#builder.done({ project, epoch, number, previous: this.#previous, atMs: this.#nowMs })
+    this.#taken.push({ key: creditKey(number), value: encodeSignedPage(signPage(signer, body)) })
+    this.#previous = hashOf(body)
   }
 }
 

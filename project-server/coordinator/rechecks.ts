@@ -43,7 +43,7 @@ export function endRecheck(state: State, { batch, index, id, decision }: Task, n
   state.out.put(revisedKey(task), encodeRevisedRecord({ verdict, by: id, vote: decision?.vote ?? '', atMs: nowMs }))
   const accused = state.nodes.get(node)
   if (verdict !== 'revoked' || accused === undefined) return undefined
-  if (earned !== null) takeBackCredit(state, { task, node, earned })
+  if (earned !== null) takeBackCredit(state, accused, { task, earned })
   accused.valid--
   accused.invalid++
   state.out.node(accused)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { batchIdFrom, taskId } from '../ids.ts'
+import { batchIdFrom, parseTaskId, taskId } from '../ids.ts'
 import { generateIdentity } from '../signing/keys.ts'
-import { amountOf, type CreditEntry, type CreditPage, decodePage, encodePage, hashOf, LedgerReplay, type SignedPage, signPage } from './ledger.ts'
+import { amountOf, type CreditEntry, type CreditPage, decodePage, hashOf, LedgerReplay, PageBuilder, type SignedPage, signPage } from './ledger.ts'
 
 const [project, ann, bob, owner, other] = await Promise.all(Array.from({ length: 5 }, generateIdentity))
 assert.ok(project && ann && bob && owner && other)
@@ -22,6 +22,12 @@ const earned = fc.record(
   },
   { noNullPrototype: true }
 )
+
+function encodePage({ entries, ...head }: CreditPage): Uint8Array {
+  const builder = new PageBuilder()
+  for (const { kind, task, ...rest } of entries) builder.add(kind, { ...rest, batch: parseTaskId(task)?.batch ?? '', index: parseTaskId(task)?.index ?? 0 })
+  return builder.done(head)
+}
 
 /** Entries as a project would make them: each result is paid once, and what is taken back was given. */
 const history = fc
@@ -61,7 +67,7 @@ describe('F20: a ledger of credit', () => {
         for (const page of ledgerOf(entries, perPage)) assert.equal(replay.add(page), undefined)
         const { nodes, owners, entries: count } = replay.sums
         assert.equal(count, entries.length)
-        const sum = (of: readonly CreditEntry[]): number => of.reduce((all, entry) => all + amountOf(entry), 0)
+        const sum = (of: readonly CreditEntry[]): number => of.reduce((all, entry) => all + amountOf(entry.kind, entry), 0)
         for (const node of NODES) assert.equal(nodes.get(node)?.credit ?? 0, sum(entries.filter((entry) => entry.node === node)))
         for (const id of [owner.peerId, other.peerId]) assert.equal(owners.get(id)?.credit ?? 0, sum(entries.filter((entry) => entry.owner === id)))
       }),

@@ -60,33 +60,56 @@ export interface SignedPage {
 }
 
 /** What an entry adds to its node's credit. */
-export function amountOf({ kind, base, bonus }: Pick<CreditEntry, 'kind' | 'base' | 'bonus'>): number {
+export function amountOf(kind: CreditKind, { base, bonus }: Pick<CreditEntry, 'base' | 'bonus'>): number {
   return kind === 'taken_back' ? -(base + bonus) : base + bonus
 }
 
-/** Numbers into a table of texts: about 20 bytes an entry. */
-export function encodePage({ project, epoch, number, previous, atMs, entries }: CreditPage): Uint8Array {
-  const texts: string[] = []
-  const places = new Map<string, number>()
-  const place = (text: string): number => {
-    const known = places.get(text)
+/** Gathers entries: numbers into a table of texts, about 20 bytes each. */
+export class PageBuilder {
+  count = 0
+  #texts: string[] = []
+  readonly #places = new Map<string, number>()
+  #numbers: number[] = []
+  /** Entries of one batch come together. */
+  #lastBatch = ''
+  #lastPlace = 0
+
+  add(kind: CreditKind, { batch, index, attempt, node, owner, base, bonus }: CreditRow): void {
+    if (batch !== this.#lastBatch) {
+      this.#lastBatch = batch
+      this.#lastPlace = this.#place(batch)
+    }
+    const whose = owner === null ? 0 : this.#place(owner) + 1
+    this.#numbers.push(KINDS.indexOf(kind), this.#lastPlace, index, attempt, this.#place(node), whose, base, bonus)
+    this.count++
+  }
+
+  /** The page; the builder is empty again. */
+  done({ project, epoch, number, previous, atMs }: Omit<CreditPage, 'entries'>): Uint8Array {
+    WRITER.list(8).int(1).text(project).int(epoch).int(number).bytes(previous).int(atMs).list(this.#texts.length)
+    for (const text of this.#texts) WRITER.text(text)
+    WRITER.list(this.#numbers.length)
+    for (const one of this.#numbers) WRITER.int(one)
+    this.count = 0
+    this.#texts = []
+    this.#places.clear()
+    this.#numbers = []
+    this.#lastBatch = ''
+    return WRITER.done()
+  }
+
+  #place(text: string): number {
+    const known = this.#places.get(text)
     if (known !== undefined) return known
-    const next = texts.push(text) - 1
-    places.set(text, next)
+    const next = this.#texts.push(text) - 1
+    this.#places.set(text, next)
     return next
   }
-  const rows = entries.map(({ task, node, owner }) => {
-    const dot = task.lastIndexOf('.')
-    return { batch: place(task.slice(0, dot)), index: Number(task.slice(dot + 1)), node: place(node), owner: owner === null ? 0 : place(owner) + 1 }
-  })
-  WRITER.list(8).int(1).text(project).int(epoch).int(number).bytes(previous).int(atMs).list(texts.length)
-  for (const text of texts) WRITER.text(text)
-  WRITER.list(entries.length * ENTRY_NUMBERS)
-  for (const [at, { kind, attempt, base, bonus }] of entries.entries()) {
-    const { batch, index, node, owner } = rows[at] as (typeof rows)[number]
-    WRITER.int(KINDS.indexOf(kind)).int(batch).int(index).int(attempt).int(node).int(owner).int(base).int(bonus)
-  }
-  return WRITER.done()
+}
+
+export interface CreditRow extends Omit<CreditEntry, 'kind' | 'task'> {
+  readonly batch: string
+  readonly index: number
 }
 
 /** Decodes hostile bytes; undefined for anything that is not a page. */
@@ -210,7 +233,7 @@ export class LedgerReplay {
 function addTo(totals: Map<PeerIdString, CreditTotal>, id: PeerIdString, entry: CreditEntry): void {
   const total = totals.get(id) ?? { credit: 0, bonus: 0, results: 0 }
   const sign = entry.kind === 'taken_back' ? -1 : 1
-  total.credit += amountOf(entry)
+  total.credit += amountOf(entry.kind, entry)
   total.bonus += sign * entry.bonus
   total.results += sign
   totals.set(id, total)
