@@ -198,7 +198,10 @@ export class Owner {
     if (batch === undefined) return
     const { policy } = batch
     const minQuorum = more ? Math.min(3, policy.minQuorum + 1) : policy.minQuorum
-    this.submit(EQUAL_FROM + this.#equal++, { ...batch, policy: { ...policy, minQuorum, targetResults: Math.max(policy.targetResults, minQuorum) } })
+    const targetResults = Math.max(policy.targetResults, minQuorum)
+    // Another try with more memory issues them all once more.
+    const maxTotalResults = policy.retryMemoryBytes > 0 ? Math.max(policy.maxTotalResults, 2 * targetResults) : policy.maxTotalResults
+    this.submit(EQUAL_FROM + this.#equal++, { ...batch, policy: { ...policy, minQuorum, targetResults, maxTotalResults } })
   }
 
   #next(sent: Sent): void {

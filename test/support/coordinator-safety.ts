@@ -200,7 +200,11 @@ export class Safety {
     const errors = issued.filter(
       ({ state, fault }) => state === 'lost' || (state === 'returned' && (fault?.class === 'node' || fault?.class === 'task'))
     ).length
-    assert.ok(errors < policy.maxErrorResults || isTerminal(task.state) || task.decision !== null, `${task.id} has ${errors} errors and goes on`)
+    // Results that may agree within a tolerance are compared before it is given up.
+    const differing = new Set(task.replicas.flatMap(({ state, vote }) => (state === 'reported' && vote !== null ? [vote] : [])))
+    const compared = policy.compare !== null && differing.size > 1
+    const over = isTerminal(task.state) || task.decision !== null
+    assert.ok(errors < policy.maxErrorResults || over || compared, `${task.id} has ${errors} errors and goes on`)
     if (isTerminal(task.state)) assert.ok(!task.replicas.some(({ state }) => isLive(state)), `${task.id} is over and has live replicas`)
     // [1] Ready, or failed by agreement, exactly with a receipt.
     if (task.repeats !== null) this.#checkRepeat(task)
