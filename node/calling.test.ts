@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type CallAct, type CallEvent, FIRST_CALL, step } from './calling.ts'
-import { RECONNECT_MS_MAX, SILENT_BEATS_MAX } from './policy.ts'
+import { NEWS_MS_MAX, RECONNECT_MS_MAX, SILENT_BEATS_MAX } from './policy.ts'
 
 const TIME: CallEvent = { kind: 'time' }
 const HEARD: CallEvent = { kind: 'heard' }
@@ -52,5 +52,16 @@ describe('when a node calls its coordinator', () => {
     )
     assert.equal(play(...failures(20, 1)).waitMs, RECONNECT_MS_MAX)
     assert.equal(play(...failures(20, 0), TIME, welcomed(0), lost(0)).waitMs, 100)
+  })
+
+  it('cuts a pause short when there is news, scattered, and never makes it longer; otherwise goes on as before', () => {
+    const news = (leftMs: number, draw: number): CallEvent => ({ kind: 'news', leftMs, draw })
+    const away = [TIME, lost(1)]
+    assert.equal(play(...away, news(5_000, 0)).waitMs, 0)
+    assert.equal(play(...away, news(5_000, 1)).waitMs, NEWS_MS_MAX)
+    assert.equal(play(...away, news(50, 1)).waitMs, 50)
+    assert.equal(play(...away, news(5_000, 0)).at, 'away')
+    assert.equal(play(TIME, news(5_000, 0)).waitMs, play(TIME).waitMs)
+    assert.equal(play(TIME, welcomed(3_000), news(1_000, 0)).waitMs, 3_000)
   })
 })

@@ -9,6 +9,7 @@ import {
   HEARTBEAT_MS,
   HEARTBEAT_MS_MAX,
   HEARTBEAT_MS_MIN,
+  NEWS_MS_MAX,
   RECONNECT_FIRST_MS,
   RECONNECT_MS_MAX,
   SILENT_BEATS_MAX,
@@ -33,6 +34,8 @@ export type CallEvent =
   | { readonly kind: 'heard' }
   /** The attempt failed or the connection is over. `draw` in 0 to 1 scatters the pause. */
   | { readonly kind: 'lost'; readonly draw: number }
+  /** There is news of the project: it is perhaps to be reached now. `leftMs` of the pause are left. */
+  | { readonly kind: 'news'; readonly draw: number; readonly leftMs: number }
 
 export type CallAct = 'nothing' | 'call' | 'beat' | 'give up' | 'hang up'
 
@@ -56,6 +59,8 @@ export function step(state: CallState, event: CallEvent): CallStep {
       const failures = state.at === 'online' ? 0 : state.failures
       return { state: { at: 'away', failures: failures + 1 }, act: 'nothing', waitMs: pauseMs(failures, event.draw) }
     }
+    case 'news':
+      return { state, act: 'nothing', waitMs: state.at === 'away' ? Math.min(event.leftMs, Math.round(event.draw * NEWS_MS_MAX)) : undefined }
     case 'time':
       if (state.at === 'away') return { state: { at: 'calling', failures: state.failures }, act: 'call', waitMs: WELCOME_MS_MAX }
       if (state.at === 'calling') return { state, act: 'give up', waitMs: undefined }

@@ -77,6 +77,8 @@ export class Connection implements FrameListener {
   #trouble = 'not connected yet'
   #wakeUp: (() => void)[] | undefined
   #cancelTime = NOTHING
+  /** When the running wait is over. */
+  #dueMs = 0
   #stopped = false
 
   constructor(ports: ConnectionPorts, options: ConnectionOptions, owner: ConnectionOwner) {
@@ -141,6 +143,12 @@ export class Connection implements FrameListener {
     else if (acknowledgement !== undefined) this.#write(acknowledgement)
   }
 
+  /** There is news of the project: a pause before the next call is cut short. */
+  wake(): void {
+    const [draw = 0] = this.#ports.random.bytes(1)
+    this.#step({ kind: 'news', draw: draw / 255, leftMs: Math.max(0, this.#dueMs - this.#ports.clock.nowMs()) })
+  }
+
   /** Drops the stream; the next one begins after a pause. */
   drop(message: string): void {
     this.#stream?.abort(new StreamError('malformed', message))
@@ -186,6 +194,7 @@ export class Connection implements FrameListener {
 
   #wait(ms: number): void {
     this.#cancelTime()
+    this.#dueMs = this.#ports.clock.nowMs() + ms
     this.#cancelTime = this.#ports.clock.after(ms, () => this.#step({ kind: 'time' }))
   }
 

@@ -31,8 +31,8 @@ export interface ExchangePorts {
   readonly isDirect: (peer: PeerIdString) => boolean
   readonly clock: Clock
   readonly logger: Logger
-  /** The project says, signed, where it is. */
-  readonly onRecord?: (bytes: Uint8Array) => void
+  /** The project says, signed, where it is, and whom to ask when it is not there. */
+  readonly onTold?: (record: Uint8Array | undefined, neighbours: readonly Pick<Source, 'peer' | 'addresses'>[]) => void
 }
 
 export interface ExchangeOptions {
@@ -133,14 +133,20 @@ export class Exchange implements Gate {
       })
     )
     signal.throwIfAborted()
-    for (const peer of reached) this.#used.set(peer, (this.#used.get(peer) ?? 0) + 1)
+    const leave = [...reached].map((peer) => this.hold(peer))
     const of = new Map(roots.map((root, index) => [root, (chosen[index] ?? []).map(({ peer }) => peer).filter((peer) => reached.has(peer))]))
     return {
       of: (root) => of.get(root) ?? [],
       release: () => {
-        for (const peer of reached) this.#leave(peer)
+        for (const release of leave) release()
       }
     }
+  }
+
+  /** The connection with this node is needed until the answer is called. */
+  hold(peer: PeerIdString): () => void {
+    this.#used.set(peer, (this.#used.get(peer) ?? 0) + 1)
+    return () => this.#leave(peer)
   }
 
   /** What another node may be given: undefined when nothing, now. */
@@ -213,7 +219,11 @@ export class Exchange implements Gate {
           if (found === undefined) break
           this.#told = addresses.join()
           this.#toldAtMs = clock.nowMs()
-          if (found.record !== undefined) this.#ports.onRecord?.(found.record)
+          if (roots.length === 0)
+            this.#ports.onTold?.(
+              found.record,
+              found.neighbours.filter(({ peer }) => peer !== host.peerId)
+            )
           return found.sources.filter(({ peer }) => peer !== host.peerId && peer !== this.#options.project)
         }
         throw new Error('the answer is none')

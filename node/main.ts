@@ -9,10 +9,13 @@ import { findOnLan } from '#protocol/lan/live/lan'
 import { isPrivateAddress } from '#protocol/peer/addresses'
 import { createHost } from '#protocol/peer/live/host'
 import type { RelayState } from '#protocol/peer/live/reservations'
+import { RECORD_BYTES_MAX } from '#protocol/record/record'
+import { SOURCES_FRAME_BYTES_MAX } from '#protocol/sources/messages'
 import type { AgentView } from './agent/events.ts'
 import { NodeError } from './errors.ts'
 import { Exchange, type ExchangeView } from './exchange.ts'
 import { findGpus } from './gpus.ts'
+import { HintsService } from './hints/service.ts'
 import { systemClock, systemRandom, turn } from './live/clock.ts'
 import { createDockerExecutor } from './live/docker/executor.ts'
 import { makeNodeFolder, readNodeFolder, watchFolder } from './live/folder.ts'
@@ -54,6 +57,8 @@ export interface NodeStatus extends AgentView {
   readonly relays: readonly RelayState[]
   /** What was fetched from and given to other nodes. */
   readonly exchange: ExchangeView
+  /** Nodes that it may ask for news of the project, those that it is connected with for that, and what is known of them. */
+  readonly hints: ReturnType<HintsService['view']>
   /** Why no work is taken, or why there is no connection; empty when all is well. */
   readonly trouble: string
 }
@@ -103,8 +108,10 @@ export async function startNode({ dir: given, executors, logger: outside = SILEN
   opened.defer(() => content.close())
   const folder = join(dir, 'run')
   const workspace = await openWorkspace(folder)
-  const record = await RecordFile.open(dir)
+  const record = await RecordFile.open(dir, 'project.record', RECORD_BYTES_MAX)
   opened.defer(() => record.close())
+  const neighbours = await RecordFile.open(dir, 'neighbours', SOURCES_FRAME_BYTES_MAX)
+  opened.defer(() => neighbours.close())
   const bootstrap = settings.bootstrap ?? []
   const host = await createHost({
     signer,
@@ -116,8 +123,28 @@ export async function startNode({ dir: given, executors, logger: outside = SILEN
   })
   opened.defer(() => host.stop())
 
-  const exchange = new Exchange(
-    { host, isDirect: (peer) => host.connections(peer).some(({ relayed }) => !relayed), clock: systemClock, logger, onRecord: (bytes) => record.keep(bytes) },
+  const hints: HintsService = new HintsService(
+    {
+      host,
+      hold: (peer) => exchange.hold(peer),
+      clock: systemClock,
+      random: systemRandom,
+      logger,
+      onRecord: (bytes) => record.keep(bytes),
+      onNeighbours: (bytes) => neighbours.keep(bytes)
+    },
+    settings.project,
+    { record: record.bytes, neighbours: neighbours.bytes }
+  )
+  opened.defer(() => hints.stop())
+  const exchange: Exchange = new Exchange(
+    {
+      host,
+      isDirect: (peer) => host.connections(peer).some(({ relayed }) => !relayed),
+      clock: systemClock,
+      logger,
+      onTold: (said, others) => hints.told(said, others)
+    },
     { project: settings.project, uploadPerSecond: settings.uploadPerSecond ?? UPLOAD_PER_SECOND }
   )
   opened.defer(() => exchange.stop())
@@ -137,6 +164,7 @@ export async function startNode({ dir: given, executors, logger: outside = SILEN
       host,
       content,
       peers: exchange,
+      hints,
       store,
       workspace,
       executors: engines,
@@ -163,6 +191,7 @@ export async function startNode({ dir: given, executors, logger: outside = SILEN
     }
   )
   await serveContent(host, content, exchange)
+  await hints.start()
   await serveLogs(host, settings.project, logSource(service, workspace.pathOf))
 
   const status = (): NodeStatus => ({
@@ -173,7 +202,8 @@ export async function startNode({ dir: given, executors, logger: outside = SILEN
     engines: engines.map(({ engine }) => engine),
     addresses: host.addresses(),
     relays: host.relays(),
-    exchange: exchange.view()
+    exchange: exchange.view(),
+    hints: hints.view()
   })
   const leave = (mode: 'finish' | 'now', graceMs?: number): void => {
     if (mode === 'now') service.quit()

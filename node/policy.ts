@@ -3,6 +3,8 @@
 /** First and longest wait between attempts to reach the coordinator. The longest is well under the 15 s after which a restarted coordinator gives up a silent node (H = 3 s, I = 5). */
 export const RECONNECT_FIRST_MS = 200
 export const RECONNECT_MS_MAX = 5_000
+/** All who hear news of the project call within so long, scattered. */
+export const NEWS_MS_MAX = 2_000
 /** How long one attempt may take, from dialling to the welcome. */
 export const WELCOME_MS_MAX = 10_000
 /** Heartbeats without an answer after which the coordinator counts as out of reach: one less than it waits for a node (I = 5), so that the node is back before its leases are lost. */

@@ -1,7 +1,7 @@
 /** The volunteer's daemon without the machine around it: the agent, what makes its word durable, and what carries it out. */
 import type { ContentStore } from '#protocol/content/content'
 import { type Capabilities, CRASHED_REPLICAS_MAX } from '#protocol/control/messages'
-import type { PeerIdString } from '#protocol/ids'
+import type { PeerIdString, ReplicaId } from '#protocol/ids'
 import type { Host } from '#protocol/peer/host'
 import type { Signer } from '#protocol/signing/keys'
 import { Agent } from './agent/agent.ts'
@@ -11,6 +11,7 @@ import { Connection, type ConnectionOwner } from './connection.ts'
 import { EngineWatch, type EngineWatchOwner } from './engines.ts'
 import { NodeError } from './errors.ts'
 import type { Exchange } from './exchange.ts'
+import type { HintsOwner, HintsService } from './hints/service.ts'
 import { lastWords, type Word } from './last-words.ts'
 import { STOP_MS_MAX, TICK_MS } from './policy.ts'
 import type { Breath, Clock, Executor, Logger, NodeStore, Random, Workspace } from './ports.ts'
@@ -21,6 +22,8 @@ export interface ServicePorts {
   readonly content: ContentStore
   /** What other nodes have; without it all comes from the project. */
   readonly peers?: Pick<Exchange, 'host' | 'find' | 'welcomed'>
+  /** What the project says through others; without it nothing is heard while it is away. */
+  readonly hints?: Pick<HintsService, 'online' | 'away' | 'ownedBy'>
   readonly store: NodeStore
   readonly workspace: Workspace
   readonly executors: readonly Executor[]
@@ -53,7 +56,7 @@ export interface ServiceOptions {
 const NOTHING = (): void => {}
 const NEVER = Number.POSITIVE_INFINITY
 
-export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatchOwner, RunnerOwner {
+export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatchOwner, HintsOwner, RunnerOwner {
   readonly project: PeerIdString
   readonly #ports: ServicePorts
   readonly #agent: Agent
@@ -77,6 +80,7 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
     this.#connection = new Connection(ports, options, this)
     this.#runner = new Runner(ports, this)
     this.#engines = new EngineWatch(ports, this)
+    ports.hints?.ownedBy(this)
   }
 
   /** Takes up what an earlier life left, asks the engines, and begins to connect. Throws NodeError `storage` when the node's records are damaged. */
@@ -164,12 +168,23 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
   // What its parts tell it.
 
   apply(event: AgentEvent): void {
-    if (event.kind === 'welcome') this.#ports.peers?.welcomed()
+    if (event.kind === 'welcome') {
+      this.#ports.peers?.welcomed()
+      this.#ports.hints?.online()
+    } else if (event.kind === 'disconnected') this.#ports.hints?.away()
     this.#committer.apply(event)
   }
 
   room(): Promise<void> | undefined {
     return this.#committer.room()
+  }
+
+  wake(): void {
+    this.#connection.wake()
+  }
+
+  hinted(what: 'kill' | 'release', replicas: readonly ReplicaId[]): void {
+    this.#committer.apply({ kind: 'hinted', what, replicas })
   }
 
   online(signal: AbortSignal): Promise<void> {

@@ -16,6 +16,7 @@ import { Coordinator } from './coordinator/coordinator.ts'
 import type { Effect } from './coordinator/events.ts'
 import { type CoordinatorPolicy, DEFAULT_COORDINATOR_POLICY } from './coordinator/policy.ts'
 import { ServerError } from './errors.ts'
+import { Hints } from './hints.ts'
 import { systemClock } from './live/clock.ts'
 import { contentPath, createProjectFolder, readProjectFolder, statePath, wipeProject } from './live/files.ts'
 import { createLogger } from './live/logger.ts'
@@ -28,7 +29,7 @@ import { Members } from './owner/grants.ts'
 import { ownerHandler } from './owner/handler.ts'
 import { storeViews } from './owner/store-views.ts'
 import { OwnerService } from './owner-service.ts'
-import { TICK_MS } from './policy.ts'
+import { NEIGHBOURS_DOMAIN, TICK_MS } from './policy.ts'
 import { type Clock, type Store, StoreError } from './ports.ts'
 import { administratorOf, DEFAULT_LISTEN, type DhtSettings } from './project.ts'
 import { Pulls } from './pulls.ts'
@@ -162,6 +163,7 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
       else if (effect.kind === 'compared_enough') comparisons.enough(effect.task)
       else if (effect.kind === 'recheck') rechecks.recheck(effect)
       else if (effect.kind === 'complete') completions.complete(effect)
+      else if (effect.kind === 'hint') hints.hint(effect)
       else if (effect.kind === 'changed') changes.changed(effect.batch)
       else control.carry(effect)
     }
@@ -178,6 +180,11 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
     { host, committer, clock, logger },
     { project, administrator: administratorOf(file), epoch, heartbeatMs: policy.heartbeatMs }
   )
+  const record = () => signedRecord({ host, signer, clock }, epoch)
+  // The same after a restart, and nobody else's.
+  const secret = signer.sign(NEIGHBOURS_DOMAIN, new Uint8Array(0))
+  const sources = new Sources({ host, coordinator, clock, random: systemRandom, record, secret })
+  const hints = new Hints({ host, clock, signer, neighboursOf: (node) => sources.neighboursOf(node) }, epoch)
   const rechecks = new Rechecks({ store, committer, random: systemRandom, logger })
   const pulls = new Pulls({ content, host, clock, logger, done: (event) => committer.apply(event) })
   const comparisons = new Comparisons({ content, host, clock, logger, committer, done: (event) => committer.apply(event) })
@@ -214,8 +221,7 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
   const owners = new OwnerService({ host, clock, logger }, { owners: members, handler })
 
   await serveContent(host, content)
-  const record = () => signedRecord({ host, signer, clock }, epoch)
-  await new Sources({ host, coordinator, clock, random: systemRandom, record }).start()
+  await sources.start()
   await control.start()
   await owners.start()
   for (const { client, bytes } of data.sizes()) committer.apply({ kind: 'brought', client, bytes })
@@ -233,6 +239,7 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
       stopTicks()
       stopRecord()
       stopLan()
+      hints.stop()
       owners.stop()
       control.stop()
       await Promise.all([pulls.stop(), comparisons.stop(), completions.stop(), rechecks.stop()])

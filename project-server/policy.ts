@@ -113,6 +113,16 @@ export const SOURCE_PLACES_MAX = 100_000
 export const SOURCES_PER_ROOT = 4
 /** Holders of one tree that are looked at for them: ten thousand that said no address would hold up everybody. */
 export const SOURCES_LOOKED_MAX = 64
+/** Nodes that come next on the ring and are looked at for a node's neighbours: most are there. */
+export const NEIGHBOURS_LOOKED_MAX = 64
+/** What the project signs of nothing, for a secret of its own that outlives restarts. */
+export const NEIGHBOURS_DOMAIN = 'talko-neighbours-1'
+/** What happens within so long becomes one hint for each node that is away and each kind; of so many nodes at once, and so many hints in a second: each is signed and sent to a few. */
+export const HINT_GATHER_MS = 200
+export const HINT_NODES_MAX = 1_024
+export const HINTS_PER_SECOND = 100
+/** To hand one to a node that is here. */
+export const HINT_SEND_MS_MAX = 5_000
 
 /** A node whose connection was cut in the middle of a transfer, by a relay for one, has so long to be back; it calls again after at most five seconds. */
 export const BACK_MS_MAX = 15_000

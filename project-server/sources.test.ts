@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { FrameStream } from '#protocol/peer/host'
-import { Ask, decodeFound, type Source } from '#protocol/sources/messages'
+import { Ask, decodeFound, type Found, type Source } from '#protocol/sources/messages'
 import { Sources } from './sources.ts'
 
 const ANN = '12D3KooWD8APRYqjqvLY4qrgB4NxZi75BnWMJeCL87EUdFdfxNyd'
@@ -22,11 +22,11 @@ async function world(holders: Readonly<Record<string, readonly string[]>>) {
     coordinator: { isOnline: (node) => node !== CID, holdersOf: (root, _draw, max) => (holders[root] ?? []).slice(0, max) },
     clock: { nowMs: () => 0 },
     random: { bytes: (count) => new Uint8Array(count) },
-    record: () => Uint8Array.of(7)
+    record: () => Uint8Array.of(7),
+    secret: Uint8Array.of(1)
   })
   await sources.start()
-  /** What a node is told; undefined when its stream is reset. */
-  return async (node: string, at: string, question: { addresses?: string[]; roots?: string[] } | Uint8Array): Promise<readonly Source[] | undefined> => {
+  const found = async (node: string, at: string, question: { addresses?: string[]; roots?: string[] } | Uint8Array): Promise<Found | undefined> => {
     let said: Uint8Array | undefined
     await serve?.({
       remotePeer: node,
@@ -41,8 +41,14 @@ async function world(holders: Readonly<Record<string, readonly string[]>>) {
       abort: () => {},
       gone: new AbortController().signal
     })
-    return said === undefined ? undefined : decodeFound(said)?.sources
+    return said === undefined ? undefined : decodeFound(said)
   }
+  /** What a node is told; undefined when its stream is reset. */
+  const ask = async (node: string, at: string, question: { addresses?: string[]; roots?: string[] } | Uint8Array): Promise<readonly Source[] | undefined> =>
+    (await found(node, at, question))?.sources
+  const neighbours = async (node: string, at: string, roots: string[] = []): Promise<readonly Source[] | undefined> =>
+    (await found(node, at, { roots }))?.neighbours
+  return Object.assign(ask, { neighbours })
 }
 
 describe('telling nodes where others are', () => {
@@ -55,6 +61,15 @@ describe('telling nodes where others are', () => {
     ])
     assert.deepEqual(await ask(ANN, OPEN, { addresses: [], roots: ['data'] }), [{ peer: BOB, addresses: [RELAYED], roots: [0] }])
     assert.deepEqual(await ask(BOB, OPEN, { roots: ['data'] }), [])
+  })
+  it('names those that come next as neighbours to who asks for nothing, as far as it could reach them', async () => {
+    const ask = await world({})
+    await ask(CID, OPEN, { addresses: [OPEN] })
+    await ask(BOB, '/ip4/6.6.6.6/tcp/1', { addresses: [HOME] })
+    assert.deepEqual(await ask.neighbours(ANN, OPEN), [], 'one is not there, the other is in a network of its own')
+    await ask(BOB, '/ip4/6.6.6.6/tcp/1', { addresses: [HOME, RELAYED] })
+    assert.deepEqual(await ask.neighbours(ANN, OPEN), [{ peer: BOB, addresses: [RELAYED], roots: [] }])
+    assert.deepEqual(await ask.neighbours(ANN, OPEN, ['data']), [])
   })
   it('tells private addresses to neighbours only', async () => {
     const ask = await world({ data: [ANN] })

@@ -5,8 +5,9 @@
 import type { PeerIdString } from '#protocol/ids'
 import { isPrivateAddress, isRelayed, networkOf } from '#protocol/peer/addresses'
 import type { FrameStream, Host } from '#protocol/peer/host'
-import { type Ask, decodeAsk, Found, SOURCES_FRAME_BYTES_MAX, SOURCES_MAX, SOURCES_PROTOCOL, type Source } from '#protocol/sources/messages'
-import { ASKS, SOURCE_PLACES_MAX, SOURCE_STREAMS_MAX, SOURCES_LOOKED_MAX, SOURCES_PER_ROOT } from './policy.ts'
+import { type Ask, decodeAsk, Found, NEIGHBOURS_MAX, SOURCES_FRAME_BYTES_MAX, SOURCES_MAX, SOURCES_PROTOCOL, type Source } from '#protocol/sources/messages'
+import { Neighbours } from './neighbours.ts'
+import { ASKS, NEIGHBOURS_LOOKED_MAX, SOURCE_PLACES_MAX, SOURCE_STREAMS_MAX, SOURCES_LOOKED_MAX, SOURCES_PER_ROOT } from './policy.ts'
 import type { Clock, Random } from './ports.ts'
 import { Rates } from './rates.ts'
 
@@ -22,6 +23,8 @@ export interface SourcesPorts {
   readonly random: Random
   /** Where the project is, signed. */
   readonly record: () => Uint8Array
+  /** By which nodes are put in the order that makes them neighbours. */
+  readonly secret: Uint8Array
 }
 
 /** Where a node can be reached, and the network that it was seen in: undefined for one that came through a relay. */
@@ -34,9 +37,17 @@ export class Sources {
   readonly #ports: SourcesPorts
   readonly #places = new Map<PeerIdString, Place>()
   readonly #asks = new Rates(ASKS)
+  readonly #ring: Neighbours
 
   constructor(ports: SourcesPorts) {
     this.#ports = ports
+    this.#ring = new Neighbours(ports.secret)
+  }
+
+  /** Nodes that are there and that this one asks for news of the project when it does not hear of it. */
+  neighboursOf(node: PeerIdString): readonly PeerIdString[] {
+    const { coordinator } = this.#ports
+    return this.#ring.of(node, { max: NEIGHBOURS_MAX, looked: NEIGHBOURS_LOOKED_MAX, isFit: (other) => coordinator.isOnline(other) })
   }
 
   async start(): Promise<void> {
@@ -52,7 +63,8 @@ export class Sources {
       if (ask === undefined || !coordinator.isOnline(node) || !this.#asks.take(node, Math.max(1, ask.roots.length), clock.nowMs())) break
       const place = this.#remember(node, stream.remoteAddress, ask)
       const record = ask.roots.length === 0 ? { record: this.#ports.record() as Uint8Array<ArrayBuffer> } : {}
-      await stream.write(Found.encode({ sources: this.#find(node, place, ask.roots), ...record }))
+      const neighbours = ask.roots.length === 0 ? this.#neighbours(node, place) : []
+      await stream.write(Found.encode({ sources: this.#find(node, place, ask.roots), neighbours, ...record }))
       return
     }
     stream.abort(new Error('not a question of a node that is there'))
@@ -62,11 +74,21 @@ export class Sources {
     const place = { addresses, network: isRelayed(seenAt) ? undefined : networkOf(seenAt) }
     this.#places.delete(node)
     this.#places.set(node, place)
+    this.#ring.add(node)
     for (const oldest of this.#places.keys()) {
       if (this.#places.size <= SOURCE_PLACES_MAX) break
       this.#places.delete(oldest)
+      this.#ring.remove(oldest)
     }
     return place
+  }
+
+  #neighbours(asker: PeerIdString, here: Place): Source[] {
+    return this.neighboursOf(asker).flatMap((peer) => {
+      const place = this.#places.get(peer)
+      const addresses = place === undefined ? [] : reachable(place, here)
+      return addresses.length === 0 ? [] : [{ peer, addresses, roots: [] }]
+    })
   }
 
   #find(asker: PeerIdString, here: Place, roots: readonly string[]): Source[] {

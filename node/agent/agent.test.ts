@@ -9,7 +9,7 @@ import { ENDED, leaseOf, PROJECT, PUBLISHED, replicaOf } from '../testing/sample
 import { SLOTS, World } from '../testing/world.ts'
 import { Agent } from './agent.ts'
 import type { AgentEvent, Step } from './events.ts'
-import { CRASH_TOLD_MS, DRAIN_RELEASE_MS, PROGRESS_AFTER_MS, REPLICAS_HELD_MAX } from './policy.ts'
+import { CRASH_TOLD_MS, DRAIN_RELEASE_MS, KILL_GRACE_MS, PROGRESS_AFTER_MS, REPLICAS_HELD_MAX } from './policy.ts'
 
 const A = replicaOf(0)
 const B = replicaOf(1)
@@ -97,6 +97,29 @@ describe('the agent', () => {
     assert.deepEqual(next.take().changes, [{ key: record?.key, value: null }])
     play(next, { kind: 'disconnected' })
     assert.deepEqual(words(play(next, CONNECTED, WELCOME)), [])
+  })
+
+  it('ends what a hint says was killed or is wanted no more while it has no connection, and leaves what has ended', () => {
+    const agent = ready(3)
+    play(agent, assignGranted(1, A, B, C))
+    for (const replica of [A, B, C]) play(agent, { kind: 'prepared', replica })
+    play(agent, { kind: 'ended', replica: C, ended: ENDED })
+    const kill: AgentEvent = { kind: 'hinted', what: 'kill', replicas: [A, C, replicaOf(9)] }
+    assert.deepEqual(play(agent, kill).prompts, [], 'who is connected is told')
+    play(agent, { kind: 'disconnected' })
+    assert.deepEqual(play(agent, kill).prompts, [{ kind: 'kill', replica: A, graceMs: KILL_GRACE_MS }])
+    assert.deepEqual(play(agent, kill).prompts, [])
+    assert.deepEqual(play(agent, { kind: 'hinted', what: 'release', replicas: [B, C] }).prompts, [{ kind: 'kill', replica: B, graceMs: KILL_GRACE_MS }])
+    assert.deepEqual(
+      play(agent, { kind: 'ended', replica: A, ended: ENDED }).prompts.map(({ kind }) => kind),
+      ['publish'],
+      'what a killed run left is kept for its owner'
+    )
+    play(agent, { kind: 'ended', replica: B, ended: ENDED })
+    assert.deepEqual(
+      [A, B, C].map((replica) => agent.phaseOf(replica)),
+      ['publishing', undefined, 'publishing']
+    )
   })
 
   it('makes a lease durable before it is acknowledged, in the same step', () => {

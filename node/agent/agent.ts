@@ -190,6 +190,10 @@ export class Agent {
       case 'missing':
         this.#stock.forget(event.root)
         break
+      case 'hinted':
+        // Who is connected is told by the control stream.
+        if (!this.#welcomed) for (const id of event.replicas) this.#hinted(id, event.what, nowMs)
+        break
       case 'crashed':
         this.#crash.add(event.words)
         break
@@ -425,6 +429,13 @@ export class Agent {
     if (reason === 'killed' && replica?.phase === 'running')
       this.#kill(id, { lease: replica.lease, fault: cancelled(reason), publish: true }, KILL_GRACE_MS, nowMs)
     else if (reason !== 'killed' || !began) this.#end(id, cancelled(reason), reason === 'yield' ? YIELD_GRACE_MS : KILL_GRACE_MS, nowMs)
+  }
+
+  /** No record is made of it but the run's own, and what has ended is left for the coordinator to decide. */
+  #hinted(id: ReplicaId, what: 'kill' | 'release', nowMs: number): void {
+    const phase = this.phaseOf(id)
+    if (phase === undefined || phase === 'publishing' || phase === 'reported' || phase === 'killing') return
+    this.#cancel(id, what === 'kill' ? 'killed' : 'decided', nowMs)
   }
 
   #kill(id: ReplicaId, killing: { lease: CheckedLease; fault: Fault | null; publish: boolean }, graceMs: number, nowMs: number): void {

@@ -76,6 +76,8 @@ export type AgentEvent =
   | { readonly kind: 'kept'; readonly replica: ReplicaId; readonly root: string; readonly bytes: number }
   /** A tree of the stock is not here any more. */
   | { readonly kind: 'missing'; readonly root: string }
+  /** What the project said through others, of replicas of perhaps this node: it counts while the project itself cannot be heard. */
+  | { readonly kind: 'hinted'; readonly what: 'kill' | 'release'; readonly replicas: readonly ReplicaId[] }
   /** The node has started and finds that it went down with these in hand: its log of the time before. */
   | { readonly kind: 'crashed'; readonly words: readonly LastWords[] }
   | { readonly kind: 'prepared'; readonly replica: ReplicaId }

@@ -1,9 +1,6 @@
-/** The project's last signed record, kept beside the node's settings: where the project was, for when nobody can be asked. */
+/** What the project said last, kept beside the node's settings for when nobody can be asked: its signed record, and whom to ask for a newer one. */
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { RECORD_BYTES_MAX } from '#protocol/record/record'
-
-const FILE = 'project.record'
 
 export class RecordFile {
   readonly #path: string
@@ -15,11 +12,11 @@ export class RecordFile {
     this.#bytes = bytes
   }
 
-  /** One that cannot be read is as good as none. */
-  static async open(dir: string): Promise<RecordFile> {
-    const path = join(dir, FILE)
+  /** One that cannot be read, or is longer than it may be, is as good as none. */
+  static async open(dir: string, file: string, bytesMax: number): Promise<RecordFile> {
+    const path = join(dir, file)
     const bytes = await readFile(path).catch(() => undefined)
-    return new RecordFile(path, bytes === undefined || bytes.length > RECORD_BYTES_MAX ? undefined : new Uint8Array(bytes))
+    return new RecordFile(path, bytes === undefined || bytes.length > bytesMax ? undefined : new Uint8Array(bytes))
   }
 
   get bytes(): Uint8Array | undefined {

@@ -8,6 +8,7 @@ import { encodeBundleRecord } from './bundle-records.ts'
 import { clientOf, quotaFault } from './clients.ts'
 import type { AcceptedBundle, Aim, Event, Repeat } from './events.ts'
 import { joinGroup } from './groups.ts'
+import { hintWork } from './hints.ts'
 import { bundleKey, nameKey, openKey, ownKey, recentKey, taskKeyOf } from './keys.ts'
 import { LiveTasks } from './live-tasks.ts'
 import type { Batch, Bundle, DataNeed, Task } from './model.ts'
@@ -111,6 +112,7 @@ export function accept(state: State, event: Submit, nowMs: number): void {
   if (event.sweep !== undefined) beginSweep(state, batch, event.sweep)
   batch.open = false
   state.out.journal.batch(batch.id, 'submitted', `${batch.tasks.length} ${batch.tasks.length === 1 ? 'task' : 'tasks'}`)
+  hintWork(state, batch)
   batch.stored.clear()
   for (const task of batch.tasks) {
     if (task.waits !== null) continue

@@ -223,6 +223,8 @@ export type Effect =
   | { readonly kind: 'complete'; readonly task: TaskId }
   /** Read what these tasks of a batch ran and how they were decided by one node alone, and answer with a `recheck` event. */
   | { readonly kind: 'recheck'; readonly batch: BatchId; readonly tasks: readonly { readonly task: TaskId; readonly node: PeerIdString }[] }
+  /** Tell this node through others what it would be told if it were connected: the task of these replicas was killed, or is over without them; or (`work`) there is a task for it. */
+  | { readonly kind: 'hint'; readonly what: 'kill' | 'release' | 'work'; readonly node: PeerIdString; readonly replicas: readonly ReplicaId[] }
   /** For watchers. */
   | { readonly kind: 'changed'; readonly batch: BatchId; readonly task: TaskId }
 

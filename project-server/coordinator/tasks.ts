@@ -11,6 +11,7 @@ import { baseOf, earn } from './credit.ts'
 import type { TaskFailure } from './events.ts'
 import { holdDeadly, holdFailing } from './failing.ts'
 import { leaveGroup } from './groups.ts'
+import { hintOver } from './hints.ts'
 import { note } from './holders.ts'
 import { doneKey, lateKey, openKey } from './keys.ts'
 import { OUT_OF_MEMORY } from './memory.ts'
@@ -202,6 +203,7 @@ function end(state: State, task: Task, nowMs: number): void {
   state.waitingPulls.delete(task)
   endComparison(state, task)
   taskOver(state, task)
+  hintOver(state, task)
   for (const { id, node, report, attempt, verdict } of task.replicas) {
     if (report === null) continue
     if (node.owed?.has(id) !== true) {

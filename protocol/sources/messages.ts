@@ -12,6 +12,8 @@ export const ASKED_ROOTS_MAX = 256
 export const SOURCE_ADDRESSES_MAX = 16
 /** Nodes in one answer. */
 export const SOURCES_MAX = 32
+/** Nodes that one may ask for news of the project. */
+export const NEIGHBOURS_MAX = 8
 const ADDRESS_CHARS_MAX = 400
 const ROOT_CHARS_MAX = 128
 
@@ -30,9 +32,12 @@ export function decodeAsk(bytes: Uint8Array): Ask | undefined {
 export function decodeFound(bytes: Uint8Array): Found | undefined {
   if (bytes.length > SOURCES_FRAME_BYTES_MAX) return undefined
   try {
-    const found = Found.decode(bytes, { limits: { sources: SOURCES_MAX, sources$: { addresses: SOURCE_ADDRESSES_MAX, roots: ASKED_ROOTS_MAX } } })
+    const each = { addresses: SOURCE_ADDRESSES_MAX, roots: ASKED_ROOTS_MAX }
+    const found = Found.decode(bytes, { limits: { sources: SOURCES_MAX, sources$: each, neighbours: NEIGHBOURS_MAX, neighbours$: each } })
     if ((found.record?.length ?? 0) > RECORD_BYTES_MAX) return undefined
-    return found.sources.every(({ peer, addresses }) => /^[1-9A-HJ-NP-Za-km-z]{40,64}$/.test(peer) && addresses.every(isAddress)) ? found : undefined
+    return [...found.sources, ...found.neighbours].every(({ peer, addresses }) => /^[1-9A-HJ-NP-Za-km-z]{40,64}$/.test(peer) && addresses.every(isAddress))
+      ? found
+      : undefined
   } catch {
     return undefined
   }

@@ -24,6 +24,7 @@ export declare namespace Ask {
 export interface Found {
     sources: Source[];
     record?: Uint8Array<ArrayBuffer>;
+    neighbours: Source[];
 }
 export declare namespace Found {
     const codec: () => Codec<Found>;
@@ -46,9 +47,24 @@ export declare namespace Found {
         field: '$.record';
         value: Uint8Array<ArrayBuffer>;
     }
+    interface FoundNeighboursPeerFieldEvent {
+        field: '$.neighbours[].peer';
+        value: string;
+        index: number;
+    }
+    interface FoundNeighboursAddressesFieldEvent {
+        field: '$.neighbours[].addresses[]';
+        index: number;
+        value: string;
+    }
+    interface FoundNeighboursRootsFieldEvent {
+        field: '$.neighbours[].roots[]';
+        index: number;
+        value: number;
+    }
     function encode(obj: Partial<Found>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Found>): Found;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Found>): Generator<FoundSourcesPeerFieldEvent | FoundSourcesAddressesFieldEvent | FoundSourcesRootsFieldEvent | FoundRecordFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Found>): Generator<FoundSourcesPeerFieldEvent | FoundSourcesAddressesFieldEvent | FoundSourcesRootsFieldEvent | FoundRecordFieldEvent | FoundNeighboursPeerFieldEvent | FoundNeighboursAddressesFieldEvent | FoundNeighboursRootsFieldEvent>;
 }
 export interface Source {
     peer: string;

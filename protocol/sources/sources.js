@@ -129,12 +129,19 @@ export var Found;
                     w.uint32(18);
                     w.bytes(obj.record);
                 }
+                if (obj.neighbours != null && obj.neighbours.length > 0) {
+                    for (const value of obj.neighbours) {
+                        w.uint32(26);
+                        Source.codec().encode(value, w);
+                    }
+                }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
                 }
             }, (reader, length, opts = {}) => {
                 const obj = {
-                    sources: []
+                    sources: [],
+                    neighbours: []
                 };
                 const end = length == null ? reader.len : reader.pos + length;
                 while (reader.pos < end) {
@@ -153,6 +160,15 @@ export var Found;
                             obj.record = reader.bytes();
                             break;
                         }
+                        case 3: {
+                            if (opts.limits?.neighbours != null && obj.neighbours.length === opts.limits.neighbours) {
+                                throw new MaxLengthError('Decode error - repeated field "neighbours" had too many elements');
+                            }
+                            obj.neighbours.push(Source.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.neighbours$
+                            }));
+                            break;
+                        }
                         default: {
                             reader.skipType(tag & 7);
                             break;
@@ -162,7 +178,8 @@ export var Found;
                 return obj;
             }, function* (reader, length, prefix, opts = {}) {
                 const obj = {
-                    sources: 0
+                    sources: 0,
+                    neighbours: 0
                 };
                 const end = length == null ? reader.len : reader.pos + length;
                 while (reader.pos < end) {
@@ -188,6 +205,21 @@ export var Found;
                                 field: `${prefix}.record`,
                                 value: reader.bytes()
                             };
+                            break;
+                        }
+                        case 3: {
+                            if (opts.limits?.neighbours != null && obj.neighbours === opts.limits.neighbours) {
+                                throw new MaxLengthError('Streaming decode error - repeated field "neighbours" had too many elements');
+                            }
+                            for (const evt of Source.codec().stream(reader, reader.uint32(), `${prefix}.neighbours[]`, {
+                                limits: opts.limits?.neighbours$
+                            })) {
+                                yield {
+                                    ...evt,
+                                    index: obj.neighbours
+                                };
+                            }
+                            obj.neighbours++;
                             break;
                         }
                         default: {

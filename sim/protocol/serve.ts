@@ -59,7 +59,7 @@ export async function serve(ports: ServePorts): Promise<Served> {
       else if (effect.kind === 'compared_enough') comparisons.enough(effect.task)
       else if (effect.kind === 'recheck') rechecks.recheck(effect)
       else if (effect.kind === 'complete') completions.complete(effect)
-      else if (effect.kind !== 'changed') control.carry(effect)
+      else if (effect.kind !== 'changed' && effect.kind !== 'hint') control.carry(effect)
     }
     control.flush()
   }

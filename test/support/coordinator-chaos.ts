@@ -632,7 +632,14 @@ export class Chaos {
     if (effect.kind === 'pull' || effect.kind === 'compare') this.#pulls.push(effect)
     if (effect.kind === 'complete') this.#completions.push(effect.task)
     if (effect.kind === 'compared_enough') this.#pulls = this.#pulls.filter(({ kind, task }) => kind === 'pull' || task !== effect.task)
-    if (effect.kind === 'pull' || effect.kind === 'complete' || effect.kind === 'compare' || effect.kind === 'compared_enough' || effect.kind === 'changed')
+    if (
+      effect.kind === 'pull' ||
+      effect.kind === 'complete' ||
+      effect.kind === 'compare' ||
+      effect.kind === 'compared_enough' ||
+      effect.kind === 'changed' ||
+      effect.kind === 'hint'
+    )
       return
     const node = this.nodes.find(({ id }) => id === effect.node)
     if (node === undefined) return

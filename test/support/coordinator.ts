@@ -295,7 +295,7 @@ export class CoordinatorWorld {
       if (this.completes) this.#pulled.push(completion(this.store, effect.task))
       return
     }
-    if (effect.kind === 'changed' || effect.kind === 'compared_enough') return
+    if (effect.kind === 'changed' || effect.kind === 'hint' || effect.kind === 'compared_enough') return
     const node = this.nodes.get(effect.node)
     if (node === undefined) return
     if (effect.kind === 'welcome') {
