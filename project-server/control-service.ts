@@ -6,6 +6,7 @@ import { CONTROL_PROTOCOL, CONTROL_VERSION, decodeFrame, FRAME_BYTES_MAX, Frame 
 import type { PeerIdString } from '#protocol/ids'
 import { type FrameListener, type FrameStream, type Host, StreamError } from '#protocol/peer/host'
 import { listen } from '#protocol/peer/listen'
+import type { Callers } from './callers.ts'
 import type { Committer } from './commit.ts'
 import { eventOf, type FrameFault, helloOf } from './control/inbound.ts'
 import { Link, type OutboxBounds } from './control/link.ts'
@@ -24,6 +25,8 @@ export interface ControlPorts {
   readonly committer: Pick<Committer, 'apply' | 'room'>
   readonly clock: Clock
   readonly logger: Logger
+  /** Of which network a caller is; without it only of those who call directly. */
+  readonly callers?: Pick<Callers, 'whereFrom'>
 }
 
 export interface ControlOptions {
@@ -148,7 +151,9 @@ export class ControlService {
       return false
     }
     const { project, administrator } = this.#options
-    const inbound = greeted ? eventOf(frame, node, project) : helloOf(frame, node, project, { address: link.stream.remoteAddress, administrator })
+    const { callers } = this.#ports
+    const address = link.stream.remoteAddress
+    const inbound = greeted ? eventOf(frame, node, project) : helloOf(frame, node, project, { address, ...callers?.whereFrom(node, address), administrator })
     if ('fault' in inbound) {
       this.#refuse(link, inbound.fault)
       return false

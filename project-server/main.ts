@@ -8,6 +8,7 @@ import { serveLan } from '#protocol/lan/live/lan'
 import { isPrivateAddress } from '#protocol/peer/addresses'
 import { HostError } from '#protocol/peer/host'
 import { createHost } from '#protocol/peer/live/host'
+import { Callers } from './callers.ts'
 import { Committer } from './commit.ts'
 import { Comparisons } from './comparisons.ts'
 import { Completions } from './completions.ts'
@@ -176,8 +177,9 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
     void stop()
   }
   const committer: Committer = new Committer({ core: coordinator, store, clock, signer, logger, carryOut, onFatal }, { epoch })
+  const callers = new Callers({ host, clock, logger }, relays)
   const control = new ControlService(
-    { host, committer, clock, logger },
+    { host, committer, clock, logger, callers },
     { project, administrator: administratorOf(file), epoch, heartbeatMs: policy.heartbeatMs }
   )
   const record = () => signedRecord({ host, signer, clock }, epoch)
@@ -222,6 +224,7 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
 
   await serveContent(host, content)
   await sources.start()
+  callers.start()
   await control.start()
   await owners.start()
   for (const { client, bytes } of data.sizes()) committer.apply({ kind: 'brought', client, bytes })
@@ -240,6 +243,7 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
       stopRecord()
       stopLan()
       hints.stop()
+      callers.stop()
       owners.stop()
       control.stop()
       await Promise.all([pulls.stop(), comparisons.stop(), completions.stop(), rechecks.stop()])

@@ -121,6 +121,11 @@ export const NEIGHBOURS_DOMAIN = 'talko-neighbours-1'
 export const HINT_GATHER_MS = 200
 export const HINT_NODES_MAX = 1_024
 export const HINTS_PER_SECOND = 100
+/** Peers that call through relays and whose networks are known: about 150 bytes each. */
+export const CALLERS_KEPT_MAX = 100_000
+/** Between looks whether a relay is there that could be asked who calls: a place at it takes longer than a look. And after one did not tell. */
+export const CALLERS_LOOK_MS = 250
+export const CALLERS_RETRY_MS = 5_000
 /** To hand one to a node that is here. */
 export const HINT_SEND_MS_MAX = 5_000
 

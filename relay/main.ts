@@ -1,6 +1,7 @@
 /** The relay's front door: makes a relay's folder, and starts a relay in it. A relay carries what others say to each other and serves the DHT; it computes nothing and keeps nothing on disk but its key. */
 import { networkInterfaces } from 'node:os'
 import { resolve } from 'node:path'
+import { CallerBook } from '#protocol/callers/serve'
 import { answer, checkDoor, type Door, openDoor } from '#protocol/daemon/live/door'
 import type { PeerIdString } from '#protocol/ids'
 import { createHost } from '#protocol/peer/live/host'
@@ -59,16 +60,19 @@ export async function startRelay({ dir: given, logger = SILENT }: { readonly dir
   const { listen, announce = [], bootstrap = [] } = settings
   const limits = { ...DEFAULT_RELAY_LIMITS, ...settings.limits }
   await using opened = new AsyncDisposableStack()
+  const callers = new CallerBook()
   const host = await createHost({
     signer,
     listen,
     announce,
     role: 'relay',
     relay: limits,
+    onCall: (call) => callers.called(call),
     logger,
     dht: { bootstrap, serve: true, allowPrivate: isLocal(settings, ownAddresses()) }
   })
   opened.defer(() => host.stop())
+  await callers.serve(host)
   opened.defer(await serveReach(host, portOf(host.addresses()[0] ?? '')))
   const status = (): RelayStatus => ({ peerId: signer.peerId, addresses: host.addresses(), limits, ...(host.relayed() as RelayCounts) })
   opened.defer(

@@ -212,6 +212,20 @@ describe('what a node says', () => {
     )
   })
 
+  it('is of the network that is known better than its address says, or of the relay that hides it', () => {
+    const from = (where: Parameters<typeof helloOf>[3]): string => {
+      const inbound = helloOf({ seq: 0, ack: 0, hello: HELLO }, node.peerId, project, where)
+      if (!('event' in inbound) || inbound.event.kind !== 'hello') return 'none'
+      const { network, hidden, local } = inbound.event.offer
+      return [network, hidden, local].join(' ')
+    }
+    const relayed = '/ip4/203.0.113.9/tcp/1/p2p/relay/p2p-circuit'
+    assert.equal(from({ address: '/ip4/198.51.100.7/tcp/1' }), '198.51.100.0/24  ')
+    assert.equal(from({ address: relayed, network: '198.51.100.0/24' }), '198.51.100.0/24  ')
+    assert.equal(from({ address: relayed, network: '203.0.113.0/24', hidden: true }), '203.0.113.0/24 true ')
+    assert.equal(from({ address: relayed, network: '' }), '  ')
+  })
+
   it('takes what a node logged before a crash as lines without control characters, with its bound', () => {
     const log = `${'x'.repeat(5000)}\nred \u001b[31m\u202e\r\nlast`
     const inbound = event({ crashed: { replicas: [{ replica, log }] } })

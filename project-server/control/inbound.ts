@@ -4,6 +4,7 @@
  */
 
 import { isTag } from '#protocol/bundle/policy'
+import { isLocal, networkOf } from '#protocol/callers/network'
 import { CONTROL_VERSION, type Frame, type Gpu, type Hello, type Holding, LAST_WORDS_CHARS_MAX, type Reports } from '#protocol/control/messages'
 import { verifyOwnership } from '#protocol/control/owner'
 import { type PeerIdString, parseReplicaId } from '#protocol/ids'
@@ -12,7 +13,6 @@ import { leavesOf, rootOf } from '#protocol/signing/batch'
 import { verify } from '#protocol/signing/keys'
 import type { Event, NodeOffer } from '../coordinator/events.ts'
 import { MESSAGE_CHARS_MAX, NAME_CHARS_MAX } from '../policy.ts'
-import { isLocal, networkOf } from './network.ts'
 
 /** Why a frame closes its stream. `version` and `wrong_project` will not change by trying again. */
 export type FrameFaultCode = 'malformed' | 'version' | 'wrong_project' | 'bad_signature'
@@ -24,12 +24,17 @@ export interface FrameFault {
 
 export type Inbound = { readonly event: Event; readonly heartbeat?: boolean } | { readonly fault: FrameFault }
 
-/** The `hello` event of a stream's first frame. `address`: where it came from; the administrator's own nodes are vouched for. */
+/** The `hello` event of a stream's first frame. `address`: where it came from; `network`: of what network that is, when it is known better, or (`hidden`) that of the relay, which is all that is known; the administrator's own nodes are vouched for. */
 export function helloOf(
   frame: Frame | undefined,
   node: PeerIdString,
   project: PeerIdString,
-  { address = '', administrator }: { readonly address?: string; readonly administrator?: PeerIdString | undefined } = {}
+  {
+    address = '',
+    network = networkOf(address),
+    hidden = false,
+    administrator
+  }: { readonly address?: string; readonly network?: string; readonly hidden?: boolean; readonly administrator?: PeerIdString | undefined } = {}
 ): Inbound {
   const hello = frame?.hello
   if (hello === undefined || frame === undefined || kindsOf(frame).length !== 1)
@@ -47,7 +52,7 @@ export function helloOf(
       `this server leads project ${project}, the node was set up for ${clip(hello.project, NAME_CHARS_MAX)}: join again with this project's invite`
     )
   }
-  const offer = offerOf(hello, { network: networkOf(address), local: isLocal(address) })
+  const offer = offerOf(hello, { network, hidden, local: isLocal(address) })
   const owner = hello.capabilities?.owner
   if (owner !== undefined && !verifyOwnership(owner, node, project))
     return fault('bad_signature', 'the node says whose it is, and that client did not sign it for this node and project: join again with --mine')
@@ -160,7 +165,10 @@ function kindsOf(frame: Frame): (typeof KINDS)[number][] {
   return KINDS.filter((kind) => frame[kind] !== undefined)
 }
 
-function offerOf(hello: Hello, { network, local }: { readonly network: string; readonly local: boolean }): NodeOffer | undefined {
+function offerOf(
+  hello: Hello,
+  { network, hidden, local }: { readonly network: string; readonly hidden: boolean; readonly local: boolean }
+): NodeOffer | undefined {
   const capabilities = hello.capabilities
   if (capabilities === undefined) return undefined
   const { platform, engines, cpuMillis, memoryBytes, diskBytes, tags, exclusive, gpus, ownerOnly, cpu = '' } = capabilities
@@ -188,6 +196,7 @@ function offerOf(hello: Hello, { network, local }: { readonly network: string; r
     ownerOnly,
     owner: null,
     network,
+    ...(hidden ? { hidden } : {}),
     ...(local || tags.includes('local') ? { local: true as const } : {})
   }
 }

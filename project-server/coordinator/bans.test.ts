@@ -154,6 +154,9 @@ describe('a ban', () => {
     await world.start()
     assert.deepEqual(world.join('a', offer(1)).disconnects.at(-1), 'banned')
     assert.equal(stateOf(world, 'a'), 'banned')
+    // What a relay that does not tell says is where itself is.
+    world.join('a', offer(1, { network: '198.51.100.0/24', hidden: true }))
+    assert.equal(stateOf(world, 'a'), 'banned')
     world.join('a', offer(1, { network: '198.51.100.0/24' }))
     assert.equal(stateOf(world, 'a'), 'online')
   })

@@ -21,7 +21,7 @@ import { distrust } from './trust.ts'
 /** Who it is and where from. */
 interface Caller {
   readonly id: PeerIdString
-  readonly offer: Pick<NodeOffer, 'owner' | 'network'>
+  readonly offer: Pick<NodeOffer, 'owner' | 'network' | 'hidden'>
 }
 
 export class Bans {
@@ -101,12 +101,13 @@ export function banned(state: State, target: BanTarget): BanAnswer['nodes'] {
   return [...hit].map((node) => ({ id: node.id, name: node.offer.name, runs: node.held.length, results: results.get(node) ?? 0 }))
 }
 
-/** Its ban, under whatever owner it calls now: that one was dropped does not let it in, nor that it calls through a relay, which hides its network. */
+/** Its ban, under whatever owner it calls now: that one was dropped does not let it in, nor that it calls through a relay that hides its network. */
 export function banOf(state: State, caller: Caller): BanView | undefined {
   const ban = state.bans.of(caller)
   const known = state.nodes.get(caller.id)?.offer
   if (ban !== undefined || known === undefined) return ban
-  return state.bans.of({ id: caller.id, offer: { owner: known.owner, network: caller.offer.network === '' ? known.network : '' } })
+  const { network, hidden } = caller.offer
+  return state.bans.of({ id: caller.id, offer: { owner: known.owner, network: network === '' || hidden === true ? known.network : '' } })
 }
 
 /** What it is told, and shown on its machine. */

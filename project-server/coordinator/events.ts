@@ -65,8 +65,10 @@ export interface NodeOffer {
   readonly vouched?: true
   /** The client that proved that the node is its own; null for a stranger's. */
   readonly owner: PeerIdString | null
-  /** The network that it calls from, as the project's server sees it; '' when that is not known. */
+  /** The network that it calls from, as the project's server sees it, or the relay that it calls through; '' when that is not known. */
   readonly network: string
+  /** `network` is that of its relay, which does not tell from where it is called. Not written down. */
+  readonly hidden?: true
 }
 
 /** What was decided of a bundle before, and is here. */

@@ -2,8 +2,8 @@
  * Nodes that nothing is known of are let in slowly: each runs two replicas at once, twice as many with every result in a row
  * that others confirmed (BOINC's quota of results), and all that call from one network, or are one owner's, no more than a few
  * together. So a thousand new identities from one place weigh as one. Free of it are nodes that are well known, those of the
- * project's administrator, and those whose network is not known: the machine itself, a local network, and who calls through a
- * relay, which hides where from. All of one relay as one place would starve a project behind a router, whose nodes all call so.
+ * project's administrator, and those whose network is not known: the machine itself, and a local network. A relay tells from
+ * where it is called; all who come through one that does not are one place, the relay's.
  *
  * Kept by slots, which a node files as free or holds, so that a decision looks at nobody whose place is full. Who has them
  * keeps them until it is known, or gone, or until others of its place wait and nothing came that it could run (`rotate`).

@@ -29,7 +29,7 @@ export interface BanAnswer {
   readonly more: number
 }
 
-/** Bits that networks are told apart by (project-server/control/network.ts), and those of the widest that may be banned. */
+/** Bits that networks are told apart by (protocol/callers/network.ts), and those of the widest that may be banned. */
 const BITS = { ipv4: { min: 8, max: 24 }, ipv6: { min: 16, max: 48 } } as const
 
 export interface NetworkPrefix {

@@ -71,6 +71,8 @@ export interface HostOptions {
   readonly relays?: readonly string[]
   /** It is itself a relay, within these limits. */
   readonly relay?: RelayLimits
+  /** As a relay: somebody calls somebody through it; `address` is where the caller is seen. */
+  readonly onCall?: (call: { readonly from: string; readonly to: string; readonly address: string }) => void
   readonly logger?: HostLogger
 }
 
@@ -191,7 +193,7 @@ async function liveHost(libp2p: Libp2p<Services>, options: HostOptions): Promise
     }
   }
   let stopping: Promise<void> | undefined
-  const relayServer = relay === undefined ? undefined : await startRelay(libp2p, relay, { logger, stopped: stopped.signal })
+  const relayServer = relay === undefined ? undefined : await startRelay(libp2p, relay, { logger, stopped: stopped.signal, onCall: options.onCall })
 
   return {
     peerId: signer.peerId,

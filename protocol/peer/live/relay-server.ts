@@ -48,10 +48,10 @@ export interface RelayServer {
 export async function startRelay(
   libp2p: Libp2p,
   limits: RelayLimits,
-  { logger, stopped }: { readonly logger: HostLogger | undefined; readonly stopped: AbortSignal }
+  { logger, stopped, onCall }: Pick<RelayParts, 'logger' | 'stopped' | 'onCall'>
 ): Promise<RelayServer> {
   const accounts = new RelayAccounts(limits, Date.now())
-  const relay = new Relay(libp2p, { limits, accounts, logger, stopped })
+  const relay = new Relay(libp2p, { limits, accounts, logger, stopped, onCall })
   const streams = limits.callsPerPeerMax + REQUESTS_AT_ONCE
   await libp2p.handle(HOP_PROTOCOL, (stream, connection) => relay.serve(stream, connection), { maxInboundStreams: streams, maxOutboundStreams: streams })
   libp2p.addEventListener('peer:disconnect', ({ detail }) => accounts.release(detail.toString()))
@@ -63,6 +63,8 @@ interface RelayParts {
   readonly accounts: RelayAccounts
   readonly logger: HostLogger | undefined
   readonly stopped: AbortSignal
+  /** Somebody calls somebody; `address` is where the caller is seen. */
+  readonly onCall: ((call: { readonly from: string; readonly to: string; readonly address: string }) => void) | undefined
 }
 
 type Messages = LengthPrefixedStream<Stream>
@@ -115,6 +117,8 @@ class Relay {
       await answer(messages, { status: REFUSALS[circuit] }, signal)
       return
     }
+    // What is said over the call comes after this.
+    this.#parts.onCall?.({ from: circuit.from, to: circuit.to, address: connection.remoteAddr.toString() })
     let carried = false
     try {
       const far = await this.#call(to, connection, signal)
