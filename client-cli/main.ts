@@ -112,6 +112,15 @@ const VERBS: readonly Entry[] = [
     ]
   },
   {
+    name: 'credit',
+    summary: 'what nodes earned by validated work',
+    verbs: [
+      { name: 'list', summary: 'nodes or owners with most credit', load: () => import('./commands/credit-list.ts') },
+      { name: 'save', summary: 'write the signed ledger of credit to a file', load: () => import('./commands/credit-save.ts') },
+      { name: 'check', summary: 'add a saved ledger up and check its signatures, without any network', load: () => import('./commands/credit-check.ts') }
+    ]
+  },
+  {
     name: 'sim',
     summary: 'try a project on simulated volunteers, by the hundred thousand',
     verbs: [

@@ -4,9 +4,11 @@
  */
 import type { Sources } from '#protocol/bundle/sources'
 import type { Sweep } from '#protocol/bundle/sweep'
+import type { SignedPage } from '#protocol/credit/ledger'
 import type { PeerIdString } from '#protocol/ids'
 import type { BanAnswer, BanTarget, BanView } from '#protocol/owner/bans'
 import type { ClientSettings, ClientView } from '#protocol/owner/clients'
+import type { CreditRow } from '#protocol/owner/credit'
 import type {
   BatchView,
   DifferenceView,
@@ -139,6 +141,10 @@ export interface Client {
   clients(options?: CallOptions): Promise<ClientView[]>
   /** Of the administrator: changes what a client may, adds it or removes it. */
   grant(client: PeerIdString, options: CallOptions & { readonly settings?: Partial<ClientSettings>; readonly member?: boolean }): Promise<ClientView>
+  /** Who has most credit, at most 1,000 of them. */
+  credit(of: 'nodes' | 'owners', limit: number, options?: CallOptions): Promise<CreditRow[]>
+  /** Of the administrator: all signed pages of the ledger of credit, in order. */
+  ledger(options?: CallOptions): AsyncGenerator<SignedPage, void, undefined>
   /** Whom the project lets in no more. */
   bans(options?: CallOptions): Promise<BanView[]>
   /** Of the administrator: bans a node, an owner's nodes or a network, or lets it in again (`lift`); says which nodes that means. */

@@ -17,7 +17,9 @@ import {
   queryBans,
   queryBatches,
   queryClients,
+  queryCredit,
   queryDifference,
+  queryLedger,
   queryNodes,
   queryProject,
   queryReceipt,
@@ -262,6 +264,8 @@ export function ownerClient(ports: ClientPorts): Client {
       const asked = { client, settings: new Uint8Array(dagCbor.encode(settings)), ...(member === undefined ? {} : { member }) }
       return readBody(await link.ask({ grant: asked }, signal === undefined ? {} : { signal }), clientView)
     },
+    credit: (of, limit, options) => queryCredit(link, of, limit, options?.signal),
+    ledger: (options) => queryLedger(link, options?.signal),
     bans: (options) => queryBans(link, options?.signal),
     async ban({ kind, value }, { reason = '', lift = false, dryRun = false, signal } = {}) {
       return readBody(await link.ask({ ban: { kind, value, reason, lift, dryRun } }, signal === undefined ? {} : { signal }), banAnswer)

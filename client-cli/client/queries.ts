@@ -1,13 +1,29 @@
 /** Questions to the coordinator, each with its answer checked. */
+import type { SignedPage } from '#protocol/credit/ledger'
 import type { BanView } from '#protocol/owner/bans'
 import type { ClientView } from '#protocol/owner/clients'
+import type { CreditRow } from '#protocol/owner/credit'
 import type { BatchView, DifferenceView, NodeView, ProjectView, QueryWhat, Resolved, TaskView, WhyView } from '#protocol/owner/messages'
 import { QUERY_ROWS_MAX } from '#protocol/owner/messages'
 import { decodeSignedReceipt, type SignedReceipt } from '#protocol/result/receipt'
 import { ClientError } from '../errors.ts'
 import { type Selection, selectionOf } from './manage.ts'
 import type { OwnerLink } from './owner-link.ts'
-import { banView, batchView, clientView, differenceView, listOf, nodeView, projectView, readBody, resolved, taskView, whyView } from './views.ts'
+import {
+  banView,
+  batchView,
+  clientView,
+  creditRow,
+  differenceView,
+  listOf,
+  nodeView,
+  projectView,
+  readBody,
+  resolved,
+  signedPage,
+  taskView,
+  whyView
+} from './views.ts'
 
 type Link = Pick<OwnerLink, 'ask'>
 
@@ -78,6 +94,21 @@ export async function queryNodes(link: Link, signal?: AbortSignal): Promise<Node
 
 export async function queryBans(link: Link, signal?: AbortSignal): Promise<BanView[]> {
   return readBody(await query(link, 'bans', '', signal), listOf(banView))
+}
+
+/** Who has most credit. */
+export async function queryCredit(link: Link, of: 'nodes' | 'owners', limit: number, signal?: AbortSignal): Promise<CreditRow[]> {
+  return readBody(await query(link, 'credit', of, signal, { limit }), listOf(creditRow))
+}
+
+/** The ledger of credit page by page, to its end. */
+export async function* queryLedger(link: Link, signal?: AbortSignal): AsyncGenerator<SignedPage, void, undefined> {
+  for (let seen = 0; ; ) {
+    const pages = readBody(await query(link, 'ledger', '', signal, { after: `${seen}` }), listOf(signedPage))
+    if (pages.length === 0) return
+    yield* pages
+    seen += pages.length
+  }
 }
 
 /** Clients with what they are granted and used. */

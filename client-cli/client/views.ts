@@ -1,8 +1,10 @@
 /** The bodies of a coordinator's answers, checked before anyone uses them: a project may be hostile to its client, too. */
 import * as dagCbor from '@ipld/dag-cbor'
+import type { SignedPage } from '#protocol/credit/ledger'
 import { isBatchId, parseTaskId } from '#protocol/ids'
 import type { BanAnswer, BanView } from '#protocol/owner/bans'
 import { type ClientView, clientSettingsFault, DEFAULT_CLIENT_SETTINGS } from '#protocol/owner/clients'
+import type { CreditRow } from '#protocol/owner/credit'
 import type {
   BatchView,
   DifferenceView,
@@ -211,6 +213,20 @@ export function banView(value: unknown): BanView | undefined {
   const fields = record(value)
   if (fields === undefined || !texts(fields, ['kind', 'value', 'by', 'reason']) || !wholes(fields, ['atMs'])) return undefined
   return fields as unknown as BanView
+}
+
+export function creditRow(value: unknown): CreditRow | undefined {
+  const fields = record(value)
+  if (fields === undefined || !texts(fields, ['id']) || !wholes(fields, ['credit']) || !optionalTexts(fields, ['name', 'owner'])) return undefined
+  const counts = ['valid', 'invalid', 'nodes'].filter((name) => fields[name] !== undefined)
+  if (fields.errorRate !== undefined && typeof fields.errorRate !== 'number') return undefined
+  return wholes(fields, counts) ? (fields as unknown as CreditRow) : undefined
+}
+
+export function signedPage(value: unknown): SignedPage | undefined {
+  if (!Array.isArray(value) || value.length !== 2) return undefined
+  const [body, signature] = value as unknown[]
+  return body instanceof Uint8Array && signature instanceof Uint8Array ? { body, signature } : undefined
 }
 
 export function banAnswer(value: unknown): BanAnswer | undefined {

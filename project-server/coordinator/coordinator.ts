@@ -7,6 +7,7 @@
  */
 import type { BatchId, PeerIdString, TaskId } from '#protocol/ids'
 import type { BanAnswer, BanTarget, BanView } from '#protocol/owner/bans'
+import type { CreditRow } from '#protocol/owner/credit'
 import type { NodeView, Resolved, WhyView } from '#protocol/owner/messages'
 import type { Store } from '../ports.ts'
 import { banEvent, banned } from './bans.ts'
@@ -15,6 +16,7 @@ import { killEvent, type SubmitRefusal, submit, submitRefusal } from './batches.
 import { brought, clientOf, clientView, roomOf, setClient } from './clients.ts'
 import { compared, retryComparisons } from './comparisons.ts'
 import { copyToIdle } from './copies.ts'
+import { nodeCredits, ownerCredits } from './credit-views.ts'
 import { again, completed, releaseDependents } from './dependents.ts'
 import type { Event } from './events.ts'
 import { holdEvent, releaseEvent } from './holds.ts'
@@ -219,6 +221,16 @@ export class Coordinator {
   /** Whom its administrator lets in no more, the latest last. */
   bans(): readonly BanView[] {
     return this.#state.bans.views()
+  }
+
+  /** Nodes with most credit. */
+  nodeCredits(limit: number): readonly CreditRow[] {
+    return nodeCredits(this.#state, limit)
+  }
+
+  /** Owners with most credit. */
+  ownerCredits(limit: number): readonly CreditRow[] {
+    return ownerCredits(this.#state, limit)
   }
 
   /** The nodes that such a ban means, with what they would lose by it. */

@@ -100,7 +100,7 @@ function saidOf(policy: TaskPolicy): Partial<TaskPolicy> {
 
 /** online | banned | set aside (it failed too often in a row) | silent (its stream ended, or it missed two heartbeats) | lost | left. */
 export function nodeView(node: Node, silentBeforeMs: number): NodeView {
-  const { id, offer, lastSeenMs, held, valid, invalid, errors, lost, row, errorPpm, sinceMs } = node
+  const { id, offer, lastSeenMs, held, valid, invalid, errors, lost, row, errorPpm, sinceMs, credit } = node
   const { name, platform, engines, slots, tags, exclusive, gpus, owner, ownerOnly } = offer
   return {
     id,
@@ -118,6 +118,7 @@ export function nodeView(node: Node, silentBeforeMs: number): NodeView {
     row,
     errorRate: errorPpm / 1_000_000,
     sinceMs,
+    credit,
     tags: tags.map((tag) => (exclusive.includes(tag) ? `${tag}!` : tag)),
     gpus: gpus.map((gpu) => ({ ...gpu, taken: node.gpusTaken?.has(gpu.uuid) === true })),
     ...(owner === null ? {} : { owner }),

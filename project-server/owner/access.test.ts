@@ -54,6 +54,9 @@ const QUERIES: Readonly<Record<QueryWhat, boolean>> = {
   // Of oneself, or of the whole project.
   clients: false,
   bans: false,
+  credit: false,
+  // The administrator's: see below.
+  ledger: false,
   nodes: false,
   project: false
 }
@@ -261,6 +264,9 @@ describe('what one client has', () => {
     for (const client of ['bob', 'cid', peer]) await assert.rejects(ask(client, { grant }), { code: 'not_owner' })
     assert.equal(dump(world), before)
     await assert.rejects(ask(ADMINISTRATOR, { grant: { client: peer, settings: grant.settings } }), { code: 'not_found' })
+    const ledger = { query: { what: 'ledger', of: '', limit: 0, after: '' } }
+    for (const client of ['bob', 'cid']) await assert.rejects(ask(client, ledger), { code: 'not_owner' })
+    assert.deepEqual(await ask(ADMINISTRATOR, ledger), [])
     const view = (await ask(ADMINISTRATOR, { grant })) as ClientView
     assert.deepEqual([view.client, view.member, view.settings.share, view.settings.parallel, view.settings.tasks], [peer, true, 2, 3, null])
     for (const settings of [{ share: 0 }, { parallel: -1 }, { periodMs: 5 }, { other: 1 }, { tasks: 'many' }])

@@ -32,7 +32,7 @@ export interface HandlerPorts {
   readonly nodes: LivePorts['nodes']
   readonly content: ContentStore
   readonly store: Pick<Store, 'get' | 'getMany' | 'range'>
-  readonly coordinator: Pick<Coordinator, 'room' | 'refusal' | 'batch' | 'expects' | 'bans' | 'banned'>
+  readonly coordinator: Pick<Coordinator, 'room' | 'refusal' | 'batch' | 'expects' | 'bans' | 'banned' | 'nodeCredits' | 'ownerCredits'>
   readonly committer: Pick<Committer, 'apply' | 'assertOpen' | 'commit' | 'write' | 'flush'>
   readonly views: (client: PeerIdString) => Views
   readonly data: DataNames

@@ -3,6 +3,7 @@ import type { BatchView, ProjectView, Query, QueryWhat, WhyView } from '#protoco
 import { QUERY_ROWS_MAX } from '#protocol/owner/messages'
 import { clip } from '../control/inbound.ts'
 import type { Coordinator } from '../coordinator/coordinator.ts'
+import { type CreditPorts, credit, ledger } from './credit.ts'
 import { type DifferencePorts, difference } from './difference.ts'
 import type { Members } from './grants.ts'
 import { OwnerError } from './request.ts'
@@ -10,10 +11,10 @@ import { resolve, resolveBatch, resolveTask } from './resolve.ts'
 import { selectionOf } from './select.ts'
 import type { Page } from './views.ts'
 
-export interface QueryPorts extends DifferencePorts {
+export interface QueryPorts extends DifferencePorts, CreditPorts {
   readonly project: () => ProjectView
-  readonly members: Pick<Members, 'viewsFor'>
-  readonly coordinator: Pick<Coordinator, 'bans'>
+  readonly members: Pick<Members, 'viewsFor' | 'isAdministrator'>
+  readonly coordinator: Pick<Coordinator, 'bans' | 'nodeCredits' | 'ownerCredits'>
 }
 
 /** The body that answers a Query. */
@@ -42,6 +43,10 @@ export async function query(request: Query, client: PeerIdString, ports: QueryPo
       return difference({ a: of, b: after }, ports)
     case 'bans':
       return ports.coordinator.bans()
+    case 'credit':
+      return credit(of, page.limit, ports)
+    case 'ledger':
+      return ledger(page, client, ports)
     case 'clients':
       return ports.members.viewsFor(client)
     case 'project':

@@ -52,7 +52,20 @@ export function decodeAnswer(bytes: Uint8Array): Answer | undefined {
 }
 
 /** What a Query may ask. */
-export type QueryWhat = 'tasks' | 'task' | 'batches' | 'nodes' | 'receipt' | 'project' | 'resolve' | 'why' | 'difference' | 'clients' | 'bans'
+export type QueryWhat =
+  | 'tasks'
+  | 'task'
+  | 'batches'
+  | 'nodes'
+  | 'receipt'
+  | 'project'
+  | 'resolve'
+  | 'why'
+  | 'difference'
+  | 'clients'
+  | 'bans'
+  | 'credit'
+  | 'ledger'
 
 /** DESIGN 5. `created`: its batch is not complete, or it waits for other tasks. */
 export type TaskStatus = 'created' | 'staged' | 'running' | 'validating' | 'ready' | 'failed' | 'killed'
@@ -248,6 +261,8 @@ export interface NodeView {
   /** Share of its results that are wrong, by BOINC's estimate: a tenth at first. */
   readonly errorRate: number
   readonly sinceMs: number
+  /** In thousandths of a processor's second. */
+  readonly credit: number
   /** Left out unless it is banned. */
   readonly ban?: BanView
 }
