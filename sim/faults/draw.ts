@@ -167,7 +167,8 @@ function drawHunger(dice: Random, batches: readonly BatchCase[]): BatchCase[] {
     const own = dice.fork(index)
     if (share === 0) return batch
     const tasks = batch.tasks.map((task) => (own.chance(share) ? { ...task, kind: 'hungry' as const } : task))
-    const maxTotalResults = Math.max(batch.policy.maxTotalResults, 2 * batch.policy.targetResults)
+    // What is submitted again may ask for one more.
+    const maxTotalResults = Math.max(batch.policy.maxTotalResults, 2 * (batch.policy.targetResults + 1))
     const policy = own.chance(0.8) ? { ...batch.policy, maxTotalResults, retryMemoryBytes: MORE_MEMORY_BYTES } : batch.policy
     return { ...batch, tasks, policy }
   })
