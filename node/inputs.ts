@@ -22,6 +22,8 @@ export interface InputsPorts {
   readonly peers?: Peers
   /** Resolves when there is a connection to the coordinator; an outage only makes a download wait. */
   readonly online: (signal: AbortSignal) => Promise<void>
+  /** Something came. */
+  readonly moved: () => void
   /** A tree that is needed is here, with whether it had to be fetched. Called before anything else can happen to it. */
   readonly using: Using
 }
@@ -98,7 +100,7 @@ function isHere(store: Pick<ContentStore, 'has' | 'locate'>, root: CID, path: st
 }
 
 async function fetchOne(
-  { store, host, peers, from, clock, online, using }: InputsPorts,
+  { store, host, peers, from, clock, online, moved, using }: InputsPorts,
   { root, path, executables, nearby }: Need,
   signal: AbortSignal
 ): Promise<void> {
@@ -121,6 +123,7 @@ async function fetchOne(
           onProgress: (progress) => {
             most = Math.max(most, progress.bytes)
             onProgress()
+            moved()
           },
           ...(path === '' ? {} : { path }),
           ...(executables.length === 0 ? {} : { executables })

@@ -27,6 +27,13 @@ interface Need {
   places: ReplicaId[]
 }
 
+interface Publishing {
+  readonly diskBytes: number
+  readonly signal: AbortSignal
+  /** Something of it was added. */
+  readonly moved?: () => void
+}
+
 export class KeptContent {
   readonly #store: ContentStore
   readonly #workspace: Workspace
@@ -43,10 +50,11 @@ export class KeptContent {
   }
 
   /** Adds what a run left. The tree is hostile: links and special files are left out, more than `diskBytes` is not kept at all. Throws ContentError. */
-  async publish(replica: ReplicaId, { diskBytes, signal }: { readonly diskBytes: number; readonly signal: AbortSignal }): Promise<Published> {
+  async publish(replica: ReplicaId, options: Publishing): Promise<Published> {
+    const { signal } = options
     const folder = this.#workspace.pathOf(replica)
     const names = await this.#workspace.names(replica)
-    const out = names.has('out') ? await this.#tree(replica, `${folder}/out`, diskBytes, signal) : NO_TREE
+    const out = names.has('out') ? await this.#tree(replica, `${folder}/out`, options) : NO_TREE
     signal.throwIfAborted()
     const stdout = names.has('stdout') ? await this.#log(replica, `${folder}/stdout`, signal) : NO_LOG
     const stderr = names.has('stderr') ? await this.#log(replica, `${folder}/stderr`, signal) : NO_LOG
@@ -100,10 +108,16 @@ export class KeptContent {
     return cid.code === RAW && ((await this.#workspace.fileBytes(path)) ?? 0) <= LOG_BLOCK_BYTES_MAX
   }
 
-  async #tree(replica: ReplicaId, path: string, bytesMax: number, signal: AbortSignal): Promise<{ cid: string; bytes: number; over: boolean }> {
+  async #tree(replica: ReplicaId, path: string, { diskBytes, signal, moved = () => {} }: Publishing): Promise<{ cid: string; bytes: number; over: boolean }> {
     if (await this.#workspace.isEmpty(path)) return NO_TREE
     try {
-      const { root, bytes } = await this.#store.addTree(path, { special: 'skip', bytesMax, entriesMax: OUTPUT_ENTRIES_MAX, signal })
+      const { root, bytes } = await this.#store.addTree(path, {
+        special: 'skip',
+        bytesMax: diskBytes,
+        entriesMax: OUTPUT_ENTRIES_MAX,
+        signal,
+        onProgress: moved
+      })
       this.#need(root.toString(), replica, path)
       return { cid: root.toString(), bytes, over: false }
     } catch (error) {

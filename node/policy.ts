@@ -53,6 +53,8 @@ export const TELL_LOOK_MS = 2_000
 export const TELL_AGAIN_MS = 300_000
 /** How long nothing of an input may come, with the coordinator there, before the replica is given back (F12). */
 export const FETCH_SILENCE_MS_MAX = 600_000
+/** An engine that makes an image ready does not say how far it is: for so many ticks, half an hour, it is believed to move on (F12). */
+export const BELIEVED_TICKS = 1_800
 /** How long an engine may take to start what is prepared (F12). */
 export const START_MS_MAX = 60_000
 /** Content an input may have when nothing else bounds it. */

@@ -22,6 +22,22 @@ export class Run {
   /** Its executor knows where its folder is: there may be one. */
   folderTold = true
 
+  /** See BELIEVED_TICKS. */
+  believed = 0
+  #moved = false
+
+  /** Bytes of its inputs came, or of its output were added. */
+  move(): void {
+    this.#moved = true
+  }
+
+  takeMoved(): boolean {
+    const moved = this.#moved || this.believed > 0
+    this.#moved = false
+    if (this.believed > 0) this.believed--
+    return moved
+  }
+
   /** It ran here and ended, and nobody can have made a folder for it: no disk needs to be asked. */
   get leftNothing(): boolean {
     return !this.folderTold && this.work === undefined

@@ -11,7 +11,7 @@ import type { AgentEvent, CheckedLease, Fault } from './agent/events.ts'
 import { fetchInputs, locateInputs, type Peers, type Using, useInputs } from './inputs.ts'
 import { KeptContent, NOTHING_LEFT } from './kept.ts'
 import { pause } from './pause.ts'
-import { FULL_RETRY_MS, START_MS_MAX } from './policy.ts'
+import { BELIEVED_TICKS, FULL_RETRY_MS, START_MS_MAX } from './policy.ts'
 import { type Clock, type Execution, type Executor, ExecutorError, type Logger, type Running, type Workspace } from './ports.ts'
 import { Run, WatchedExecution } from './run.ts'
 import { inTime, StalledError } from './stalled.ts'
@@ -83,9 +83,14 @@ export class Runner {
       const from = [this.#owner.project]
       const online = (until: AbortSignal): Promise<void> => this.#owner.online(until)
       const using = this.#usingOf(replica)
+      const run = this.#runOf(replica)
+      const moved = (): void => run.move()
       if (manifest.image !== null || manifest.dependencies.length > 0)
-        await fetchInputs({ store, host, from, clock, online, using, ...(peers === undefined ? {} : { peers }) }, manifest, signal)
-      await executor.prepare(manifest, signal)
+        await fetchInputs({ store, host, from, clock, online, using, moved, ...(peers === undefined ? {} : { peers }) }, manifest, signal)
+      run.believed = BELIEVED_TICKS
+      await executor.prepare(manifest, signal).finally(() => {
+        run.believed = 0
+      })
       signal.throwIfAborted()
       this.#owner.apply({ kind: 'prepared', replica })
     })
@@ -97,10 +102,15 @@ export class Runner {
       return
     }
     this.#work(replica, async (signal) => {
-      const published = await this.#kept.publish(replica, { diskBytes: manifest.resources.diskBytes, signal })
+      const published = await this.#kept.publish(replica, { diskBytes: manifest.resources.diskBytes, signal, moved: () => this.#runs?.get(replica)?.move() })
       signal.throwIfAborted()
       this.#owner.apply({ kind: 'published', replica, published })
     })
+  }
+
+  /** Of which something moved since it was asked last: bytes of inputs came, or of an output were added. Asked at every tick. */
+  moved(): ReplicaId[] {
+    return [...(this.#runs ?? [])].flatMap(([replica, run]) => (run.takeMoved() ? [replica] : []))
   }
 
   /** Gives up preparing or publishing: a download stops within moments. */

@@ -92,7 +92,7 @@ describe('a state that lasts too long (F12)', () => {
     } as unknown as ContentStore
     const root = cidOfBytes(RAW, Uint8Array.of(1))
     const manifest = manifestOf({ dependencies: [{ name: 'data', root, path: '', executables: [] }] })
-    const ports = { store, host: {} as Host, from: [], clock, online: async () => {}, using: () => undefined }
+    const ports = { store, host: {} as Host, from: [], clock, online: async () => {}, using: () => undefined, moved: () => undefined }
     const fetched = fetchInputs(ports, manifest, new AbortController().signal)
     await until('asked for', () => asked.length === 1)
     clock.pass(FETCH_SILENCE_MS_MAX - 1)

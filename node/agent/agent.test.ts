@@ -9,7 +9,7 @@ import { ENDED, leaseOf, PROJECT, PUBLISHED, replicaOf } from '../testing/sample
 import { SLOTS, World } from '../testing/world.ts'
 import { Agent } from './agent.ts'
 import type { AgentEvent, Step } from './events.ts'
-import { CRASH_TOLD_MS, DRAIN_RELEASE_MS, KILL_GRACE_MS, PROGRESS_AFTER_MS, REPLICAS_HELD_MAX } from './policy.ts'
+import { CRASH_TOLD_MS, DRAIN_RELEASE_MS, KILL_GRACE_MS, PROGRESS_AFTER_MS, PROGRESS_AGAIN_MS, REPLICAS_HELD_MAX } from './policy.ts'
 
 const A = replicaOf(0)
 const B = replicaOf(1)
@@ -348,14 +348,24 @@ describe('the agent', () => {
     assert.deepEqual(sent(play(agent, { ...WELCOME, received: 1 })), [])
   })
 
-  it('tells people of long phases only, once each', () => {
+  it('tells of long phases only, and again as long as something moves in them (F12)', () => {
     const agent = ready()
     play(agent, assign(1, A))
     assert.deepEqual(sent(play(agent, { kind: 'tick' })), [])
     agent.apply({ kind: 'tick' }, PROGRESS_AFTER_MS)
-    assert.deepEqual(sent(agent.take())[0]?.progress?.replicas, [{ replica: A, state: 'preparing' }])
-    agent.apply({ kind: 'tick' }, 2 * PROGRESS_AFTER_MS)
+    const told = { replica: A, state: 'preparing', again: true }
+    assert.deepEqual(sent(agent.take())[0]?.progress?.replicas, [told])
+    agent.apply({ kind: 'tick', moved: [A, B] }, 2 * PROGRESS_AFTER_MS)
+    agent.apply({ kind: 'tick' }, PROGRESS_AGAIN_MS)
     assert.deepEqual(sent(agent.take()), [])
+    agent.apply({ kind: 'tick' }, PROGRESS_AFTER_MS + PROGRESS_AGAIN_MS)
+    assert.deepEqual(sent(agent.take())[0]?.progress?.replicas, [told])
+    agent.apply({ kind: 'tick' }, 10 * PROGRESS_AGAIN_MS)
+    assert.deepEqual(sent(agent.take()), [], 'nothing moved since')
+    play(agent, { kind: 'disconnected' }, CONNECTED, WELCOME)
+    agent.take()
+    agent.apply({ kind: 'tick' }, 10 * PROGRESS_AGAIN_MS)
+    assert.deepEqual(sent(agent.take())[0]?.progress?.replicas, [told], 'a coordinator that was started anew knows nothing of it')
   })
 
   it('drains: reports what runs, says good-bye, and is done when that is known', () => {

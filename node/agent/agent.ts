@@ -14,7 +14,7 @@ import { Holdings } from './holdings.ts'
 import { Outbox } from './outbox.ts'
 import { Outgoing } from './outgoing.ts'
 import { Pause } from './pause.ts'
-import { BYE_MS, DRAIN_RELEASE_MS, KILL_GRACE_MS, PROGRESS_AFTER_MS, QUIT_GRACE_MS, REPLICAS_HELD_MAX, YIELD_GRACE_MS } from './policy.ts'
+import { BYE_MS, DRAIN_RELEASE_MS, KILL_GRACE_MS, PROGRESS_AFTER_MS, PROGRESS_AGAIN_MS, QUIT_GRACE_MS, REPLICAS_HELD_MAX, YIELD_GRACE_MS } from './policy.ts'
 import { resultOf } from './report.ts'
 import { type Evicted, Stock } from './stock.ts'
 
@@ -237,6 +237,7 @@ export class Agent {
         break
       case 'tick':
         this.#crash.tick(nowMs)
+        for (const replica of event.moved ?? []) this.#held.moved(replica)
         this.#tellProgress(nowMs)
         break
     }
@@ -297,6 +298,8 @@ export class Agent {
     this.#welcomed = true
     const crashed = this.#crash.welcomed(nowMs)
     if (crashed !== undefined) this.#effect({ kind: 'send', frame: crashed })
+    // A coordinator that was started again knows nothing of it.
+    for (const [, held] of this.#held.entries()) held.toldMs = undefined
     for (const id of event.unknown) this.#end(id, null, KILL_GRACE_MS, nowMs)
     for (const frame of this.#outbox.pending()) this.#effect({ kind: 'send', frame })
   }
@@ -497,8 +500,10 @@ export class Agent {
     if (!this.#welcomed) return
     for (const [id, held] of this.#held.entries()) {
       const { phase } = held.replica
-      if ((phase !== 'preparing' && phase !== 'publishing') || held.told || nowMs - held.sinceMs < PROGRESS_AFTER_MS) continue
-      held.told = true
+      if ((phase !== 'preparing' && phase !== 'publishing') || nowMs - held.sinceMs < PROGRESS_AFTER_MS) continue
+      if (held.toldMs !== undefined && (!held.moved || nowMs - held.toldMs < PROGRESS_AGAIN_MS)) continue
+      held.toldMs = nowMs
+      held.moved = false
       this.#say.progress(id, phase === 'preparing' ? 'preparing' : 'uploading')
     }
   }

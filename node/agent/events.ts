@@ -95,8 +95,8 @@ export type AgentEvent =
   | { readonly kind: 'drain' }
   /** End everything now: what is held goes back to the queue. */
   | { readonly kind: 'quit' }
-  /** About once a second. */
-  | { readonly kind: 'tick' }
+  /** About once a second. `moved`: of these bytes of inputs came since the last, or of an output were added. */
+  | { readonly kind: 'tick'; readonly moved?: readonly ReplicaId[] }
 
 export type Prompt =
   | { readonly kind: 'prepare'; readonly replica: ReplicaId; readonly manifest: RunManifest }

@@ -9,8 +9,10 @@ interface Held {
   /** Undefined when it is gone. */
   replica: Replica | undefined
   sinceMs: number
-  /** People were told of this phase. */
-  told: boolean
+  /** When the coordinator was told of this phase last; undefined when it was not. */
+  toldMs: number | undefined
+  /** Something of it moved since. */
+  moved: boolean
 }
 
 type Here = Held & { readonly replica: Replica }
@@ -46,6 +48,12 @@ export class Holdings {
     return this.#find(id)?.replica
   }
 
+  /** Bytes of its inputs came, or of its output were added. */
+  moved(id: ReplicaId): void {
+    const held = this.#find(id)
+    if (held !== undefined) held.moved = true
+  }
+
   ids(): ReplicaId[] {
     return [...(this.#held?.keys() ?? [])]
   }
@@ -67,7 +75,7 @@ export class Holdings {
   set(id: ReplicaId, replica: Replica, nowMs: number): void {
     const held: Held | undefined = this.#find(id)
     if (held === undefined) {
-      const made = { key: REPLICA_PREFIX + id, replica, sinceMs: nowMs, told: false }
+      const made = { key: REPLICA_PREFIX + id, replica, sinceMs: nowMs, toldMs: undefined, moved: false }
       this.#held ??= new Map()
       this.#held.set(id, made)
       this.#last = made
@@ -76,7 +84,8 @@ export class Holdings {
       if (held.replica !== undefined) this.#count(id, held.replica, -1)
       held.replica = replica
       held.sinceMs = nowMs
-      held.told = false
+      held.toldMs = undefined
+      held.moved = false
       this.#note(held, replica)
     }
     this.#count(id, replica, 1)

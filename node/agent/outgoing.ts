@@ -1,5 +1,5 @@
 /** Gathers what one step wants to tell the coordinator and makes as few frames of it as possible. Each step with something to say has its own. */
-import type { ReturnedOne, StartOne } from '#protocol/control/messages'
+import type { ProgressOne, ReturnedOne, StartOne } from '#protocol/control/messages'
 import type { ReplicaId } from '#protocol/ids'
 import { RESULT_DOMAIN } from '#protocol/result/result'
 import { leavesOf, rootOf } from '#protocol/signing/batch'
@@ -11,7 +11,7 @@ import { FAULT_CODE_MAX, FAULT_MESSAGE_MAX, ITEMS_PER_FRAME } from './policy.ts'
 export class Outgoing {
   readonly #signer: Pick<Signer, 'sign'>
   readonly #starts: StartOne[] = []
-  readonly #progress: { replica: ReplicaId; state: string }[] = []
+  readonly #progress: ProgressOne[] = []
   readonly #results: Uint8Array[] = []
   readonly #returned: ReturnedOne[] = []
   #bye = false
@@ -25,7 +25,7 @@ export class Outgoing {
   }
 
   progress(replica: ReplicaId, state: string): void {
-    this.#progress.push({ replica, state })
+    this.#progress.push({ replica, state, again: true })
   }
 
   /** The canonical bytes of a result. */

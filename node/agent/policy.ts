@@ -18,6 +18,8 @@ export const YIELD_GRACE_MS = 1_000
 
 /** How long a phase lasts before people are told of it. Shorter ones would only double the traffic. */
 export const PROGRESS_AFTER_MS = 1_000
+/** How often it is said again of one in which something moves: the coordinator waits for eleven minutes. */
+export const PROGRESS_AGAIN_MS = 60_000
 
 /** How long a drained node waits for its last results to be taken and released. What is left is kept on disk and served after the next start. */
 export const DRAIN_RELEASE_MS = 30_000

@@ -94,7 +94,9 @@ export function eventOf(frame: Frame | undefined, node: PeerIdString, project: P
   if (frame.progress !== undefined) {
     const replicas = frame.progress.replicas
     if (!replicas.every(({ replica }) => isReplica(replica))) return fault('malformed', 'a replica in a progress message is malformed')
-    return { event: { kind: 'progress', node, seq, replicas: replicas.map(({ replica, state }) => ({ replica, state: clip(state, 16) })) } }
+    return {
+      event: { kind: 'progress', node, seq, replicas: replicas.map(({ replica, state, again = false }) => ({ replica, state: clip(state, 16), again })) }
+    }
   }
   if (frame.returned !== undefined) {
     const replicas = frame.returned.replicas

@@ -328,7 +328,7 @@ export class Coordinator {
         start(this.#state, node, event, nowMs)
         return
       case 'progress':
-        progress(this.#state, node, event)
+        progress(this.#state, node, event, nowMs)
         return
       case 'reports':
         reports(this.#state, node, event, nowMs)

@@ -146,7 +146,8 @@ export type Event =
       readonly kind: 'progress'
       readonly node: PeerIdString
       readonly seq: number
-      readonly replicas: readonly { readonly replica: ReplicaId; readonly state: string }[]
+      /** `again`: it will be said again as long as something moves. */
+      readonly replicas: readonly { readonly replica: ReplicaId; readonly state: string; readonly again: boolean }[]
     }
   | {
       readonly kind: 'reports'

@@ -246,6 +246,10 @@ export interface Replica {
   /** Changed by `moveReplica` alone. */
   state: ReplicaState
   atMs: number
+  /** When its node last said something of it, or had no room to begin it; not written down. */
+  signMs: number
+  /** Its node says again that it prepares or uploads as long as something moves. */
+  tells: boolean
   readonly epoch: number
   /** UUIDs of its node's GPUs that are its alone. */
   readonly gpus: readonly string[]

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { batchId, bundle, CoordinatorWorld, plainBundle, type ScriptedNode } from '#test/support/coordinator'
 
+import { CLOCKS_DIFFER_SHARE, RUN_SLACK_MS } from './policy.ts'
+
 const BATCH = batchId(1)
 const TASK = `${BATCH}.0`
 const NAMED = { minQuorum: 1, targetResults: 1, nodes: ['a'], copies: 'never' as const }
@@ -50,7 +52,7 @@ describe('a task for named nodes', () => {
     const first = leaseOf(node)
     world.begin(node, first)
     const lease = node.leases.get(first)
-    world.pass(60_000 + 3_600_000 + 13_000)
+    world.pass(60_000 * (1 + CLOCKS_DIFFER_SHARE) + RUN_SLACK_MS + 16_000)
     assert.equal(world.states(TASK), 'a lost, a leased')
     if (lease !== undefined) node.leases.set(first, lease)
     world.report(node, first, { output: 'late' })

@@ -14,7 +14,7 @@ import type { Node } from './model.ts'
 import { FORGOTTEN_MS, NODES_MAX, OUTBOX_FRAMES_MAX, RETURNING_MS } from './policy.ts'
 import { retryPull } from './pulls.ts'
 import { askAgain, forgetRemains, sweepRemains } from './remains.ts'
-import { close, closeAll, deadlineMs, giveBack, lose, refile, revive } from './replicas.ts'
+import { close, closeAll, deadlineMs, giveBack, isFull, lose, overdue, refile, revive } from './replicas.ts'
 import { ERROR_RATE_AT_FIRST_PPM } from './standing.ts'
 import type { State } from './state.ts'
 import { isLive } from './states.ts'
@@ -126,12 +126,21 @@ export function sweepNodes(state: State, nowMs: number): void {
     }
     for (const [id, { untilMs }] of node.closing ?? []) if (nowMs >= untilMs) close(state, node, id)
     if (node.forgotten !== null && nowMs >= node.forgotten.atMs) forgetReplicas(state, node, nowMs)
-    for (const replica of node.held.filter((held) => nowMs >= deadlineMs(held))) lose(state, replica, { message: 'not done in its time', tell: true }, nowMs)
+    loseOverdue(state, node, nowMs)
     watch(state, node, nowMs)
   }
   for (const node of state.out.overrun) if (overruns(node)) cutOff(state, node, nowMs)
   state.out.overrun.clear()
   sweepRemains(state, nowMs)
+}
+
+/** What its node should have begun, moved on or ended by now. */
+function loseOverdue(state: State, node: Node, nowMs: number): void {
+  if (isFull(node)) for (const replica of node.held) if (!replica.granted) replica.signMs = nowMs
+  const late = node.held.filter((held) => nowMs >= deadlineMs(held))
+  // Once, however many those are.
+  if (late.length > 0) failed(state, node, nowMs)
+  for (const replica of late) lose(state, replica, { message: overdue(replica, nowMs), tell: true }, nowMs)
 }
 
 export function newNode(id: PeerIdString, offer: NodeOffer, nowMs: number): Node {

@@ -137,9 +137,14 @@ export const NEW_NODE_DOUBT_PPM = 200_000
 
 /** Two nodes that say the input is at fault are believed. */
 export const INPUT_FAULTS_MAX = 2
-/** A leased replica that is not started in this time is lost: preparing can mean a big download over a slow line. */
+/** A leased replica that is not started in this time is lost, whatever its node says: preparing can mean a big download over a slow line. */
 export const PREPARE_MS_MAX = 6 * 3_600_000
-/** What a run may take beyond its own time limit until its result is here: adding and reporting big outputs. */
+/** How long nothing may be said of a lease that its node has room to begin, or of inputs or an output that it moves: its node gives up after ten minutes without a byte, and says so. */
+export const SILENT_LEASE_MS_MAX = 660_000
+/** What a run may take beyond its own time limit until its node says that it has ended; and its clock may be slow by a fiftieth. */
+export const RUN_SLACK_MS = 660_000
+export const CLOCKS_DIFFER_SHARE = 0.02
+/** The same until its result is here, from a node that does not say that it adds a big output. */
 export const REPORT_SLACK_MS = 3_600_000
 /** A cancelled run's slot is free again after this even if the node says nothing: its grace of 10 s after TERM, and two more. */
 export const CLOSING_MS_MAX = 12_000

@@ -62,7 +62,7 @@ export async function load(state: State, store: Records, nowMs: number): Promise
   await loadLastWords(state, store)
   for await (const [key, value] of under(store, 'late/')) state.late.set(key.slice('late/'.length), decodeLateRecord(value))
   for await (const [, value] of under(store, 'owed/')) resumeRemains(state, decodeOwedRecord(value), nowMs)
-  for await (const [key] of under(store, 'open/')) await loadBatch(state, store, { id: key.slice('open/'.length), assigned })
+  for await (const [key] of under(store, 'open/')) await loadBatch(state, store, { id: key.slice('open/'.length), assigned, nowMs })
   await loadJournal(state, store)
   await loadLedger(state, store)
   await loadRechecks(state, store)
@@ -160,7 +160,11 @@ async function loadNodes(state: State, store: Records): Promise<Map<ReplicaId, n
   return assigned
 }
 
-async function loadBatch(state: State, store: Records, { id, assigned }: { id: string; assigned: ReadonlyMap<ReplicaId, number> }): Promise<void> {
+async function loadBatch(
+  state: State,
+  store: Records,
+  { id, assigned, nowMs }: { id: string; assigned: ReadonlyMap<ReplicaId, number>; nowMs: number }
+): Promise<void> {
   const bytes = await store.get(batchKey(id))
   if (bytes === undefined || !isBatchId(id)) throw new Error(`the record of batch ${id} is missing`)
   const record = decodeBatchRecord(bytes)
@@ -219,7 +223,7 @@ async function loadBatch(state: State, store: Records, { id, assigned }: { id: s
   for (let at = 0; at < records.length; at += READS_AT_ONCE) {
     const part = records.slice(at, at + READS_AT_ONCE)
     await loadBundles(state, store, id, part)
-    for (const record of part) loadTask(state, batch, record, { results, assigned, waits: waiting.get(record.id) })
+    for (const record of part) loadTask(state, batch, record, { results, assigned, waits: waiting.get(record.id), nowMs })
   }
   batch.runs.sort()
 }
@@ -253,9 +257,10 @@ interface Beside {
   readonly results: ReadonlyMap<string, Uint8Array>
   readonly assigned: ReadonlyMap<ReplicaId, number>
   readonly waits: SourcesRecord | undefined
+  readonly nowMs: number
 }
 
-function loadTask(state: State, batch: Batch, record: TaskRecord, { results, assigned, waits }: Beside): void {
+function loadTask(state: State, batch: Batch, record: TaskRecord, { results, assigned, waits, nowMs }: Beside): void {
   const bundle = state.bundles.get(record.bundle)
   if (bundle === undefined) throw new Error(`the record of bundle ${record.bundle} is missing`)
   const index = Number(record.id.slice(record.id.lastIndexOf('.') + 1))
@@ -297,14 +302,14 @@ function loadTask(state: State, batch: Batch, record: TaskRecord, { results, ass
   batch.tasks.add(task)
   state.liveTasks++
   batch.client.tasks++
-  for (const replica of record.replicas) loadReplica(state, task, replica, { signed: results.get(resultKey(task.key, replica.attempt)), assigned })
+  for (const replica of record.replicas) loadReplica(state, task, replica, { signed: results.get(resultKey(task.key, replica.attempt)), assigned, nowMs })
 }
 
 function loadReplica(
   state: State,
   task: Task,
   record: ReplicaRecord,
-  { signed, assigned }: { signed: Uint8Array | undefined; assigned: ReadonlyMap<ReplicaId, number> }
+  { signed, assigned, nowMs }: { signed: Uint8Array | undefined; assigned: ReadonlyMap<ReplicaId, number>; nowMs: number }
 ): void {
   const node: Node | undefined = state.nodes.get(record.node)
   if (node === undefined) throw new Error(`the record of node ${record.node} is missing`)
@@ -318,6 +323,9 @@ function loadReplica(
     node,
     state: record.state,
     atMs,
+    // While the coordinator was away nobody could say anything.
+    signMs: nowMs,
+    tells: false,
     epoch,
     gpus,
     needs: memoryNeeds(state, task.bundle.needs, memoryBytes),

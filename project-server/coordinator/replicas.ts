@@ -10,7 +10,16 @@ import type { CancelReason } from './link-records.ts'
 import { type Closing, closingOf, type Node, type Occupant, outgoingOf, type Replica, type Task } from './model.ts'
 import { occupy, pickGpus, vacate } from './needs.ts'
 import { measure } from './pace.ts'
-import { CLOSING_MS_MAX, MESSAGE_CHARS_MAX, NODE_SLOTS_MAX, PREPARE_MS_MAX, REPORT_SLACK_MS } from './policy.ts'
+import {
+  CLOCKS_DIFFER_SHARE,
+  CLOSING_MS_MAX,
+  MESSAGE_CHARS_MAX,
+  NODE_SLOTS_MAX,
+  PREPARE_MS_MAX,
+  REPORT_SLACK_MS,
+  RUN_SLACK_MS,
+  SILENT_LEASE_MS_MAX
+} from './policy.ts'
 import { mixes } from './same-class.ts'
 import type { State } from './state.ts'
 import { assertReplicaMove, hasVoice, isLive, type ReplicaState, TOO_LITTLE_MEMORY } from './states.ts'
@@ -27,6 +36,8 @@ export function lease(state: State, task: Task, node: Node, nowMs: number, copy 
     node,
     state: atOnce ? 'running' : 'leased',
     atMs: nowMs,
+    signMs: nowMs,
+    tells: false,
     epoch: state.epoch,
     gpus: pickGpus(node, task.needs),
     needs: task.needs,
@@ -64,6 +75,8 @@ export function moveReplica(state: State, replica: Replica, to: ReplicaState, no
   if (replica.state === 'running' || replica.state === 'uploading') ended(state, replica, to, nowMs)
   replica.state = to
   replica.atMs = nowMs
+  replica.signMs = nowMs
+  replica.tells = false
   if (to === 'running') {
     replica.straggles = false
     began(replica)
@@ -310,9 +323,35 @@ function forgetComing({ holders }: State, node: Node, { bundle }: Task): void {
   for (const { root } of bundle.data ?? []) if (node.holds?.get(root)?.here === false) holders.drop(node, root)
 }
 
-/** When it counts as lost for want of a start, or of a result. */
-export function deadlineMs({ atMs, granted, task }: Replica): number {
-  const longest = granted ? task.bundle.timeMs + REPORT_SLACK_MS : PREPARE_MS_MAX
+/** When it counts as lost, by what its node should have said by then, in the state that it is in (F12): see `overdue`. */
+export function deadlineMs(replica: Replica): number {
+  const { atMs, task } = replica
   const asked = task.batch.policy.deadlineMs
-  return atMs + (asked === 0 ? longest : Math.min(longest, asked))
+  const byState = deadlineOf(replica)
+  return asked === 0 ? byState : Math.min(byState, atMs + asked)
+}
+
+function deadlineOf({ state, atMs, signMs, tells, granted, task }: Replica): number {
+  const { timeMs } = task.bundle
+  const silentMs = signMs + SILENT_LEASE_MS_MAX
+  if (state === 'uploading') return tells ? silentMs : atMs + timeMs + REPORT_SLACK_MS
+  // Right after a restart of the coordinator it may have been uploading for long.
+  if (granted) return Math.max(silentMs, atMs + timeMs * (1 + CLOCKS_DIFFER_SHARE) + RUN_SLACK_MS)
+  return Math.min(atMs + PREPARE_MS_MAX, state === 'leased' || tells ? silentMs : Number.POSITIVE_INFINITY)
+}
+
+/** All its slots are in use by what runs, or may still run: of a lease that waits for one nothing is to be said. */
+export function isFull({ held, closing, slots }: Node): boolean {
+  let running = closing?.size ?? 0
+  for (const { granted } of held) if (granted) running++
+  return running >= slots
+}
+
+/** What its node failed to do in its time. */
+export function overdue({ state, granted, task, signMs }: Replica, nowMs: number): string {
+  if (task.batch.policy.deadlineMs > 0 && nowMs - signMs < SILENT_LEASE_MS_MAX) return 'not done within its deadline'
+  const minutes = SILENT_LEASE_MS_MAX / 60_000
+  if (state === 'uploading') return `nothing of its output moved for ${minutes} min`
+  if (granted) return 'it had not ended long after its time limit'
+  return state === 'preparing' ? `nothing of its inputs came for ${minutes} min` : `nothing was said of it for ${minutes} min`
 }

@@ -13,7 +13,7 @@ import { type Node, outgoingOf, type Replica } from './model.ts'
 import { encodeSeal, type StoredResult, sealId, sealKey } from './receipt-records.ts'
 import { askRechecks } from './rechecks.ts'
 import { dropAwaited, takeRemains } from './remains.ts'
-import { close, giveBack, isFollowed, lose, moveReplica } from './replicas.ts'
+import { close, deadlineMs, giveBack, isFollowed, lose, moveReplica } from './replicas.ts'
 import { mixes } from './same-class.ts'
 import type { State } from './state.ts'
 import { isLive } from './states.ts'
@@ -43,13 +43,18 @@ export function start(state: State, node: Node, { replicas }: Of<'start'>, nowMs
   if (replicas.length > 0) state.out.speak(node)
 }
 
-/** For people to look at; nothing depends on it, so it is not written. */
-export function progress(state: State, node: Node, { replicas }: Of<'progress'>): void {
-  for (const { replica: id, state: said } of replicas) {
+/** For people to look at, and a sign that it goes on: not written. */
+export function progress(state: State, node: Node, { replicas }: Of<'progress'>, nowMs: number): void {
+  for (const { replica: id, state: said, again } of replicas) {
     const replica = heldBy(state, node, id)
-    const moved = (replica?.state === 'leased' && said === 'preparing') || (replica?.state === 'running' && said === 'uploading')
-    if (replica === undefined || !moved) continue
+    if (replica === undefined) continue
+    const moved = (replica.state === 'leased' && said === 'preparing') || (replica.state === 'running' && said === 'uploading')
+    if (!moved && replica.state !== said) continue
+    replica.signMs = nowMs
+    replica.tells = again
+    if (!moved) continue
     replica.state = said
+    state.watch.at(node, deadlineMs(replica))
     state.out.watched(replica.task)
   }
 }

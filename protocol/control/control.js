@@ -2546,6 +2546,10 @@ export var ProgressOne;
                     w.uint32(18);
                     w.string(obj.state);
                 }
+                if (obj.again != null) {
+                    w.uint32(64);
+                    w.bool(obj.again);
+                }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
                 }
@@ -2564,6 +2568,10 @@ export var ProgressOne;
                         }
                         case 2: {
                             obj.state = reader.string();
+                            break;
+                        }
+                        case 8: {
+                            obj.again = reader.bool();
                             break;
                         }
                         default: {
@@ -2589,6 +2597,13 @@ export var ProgressOne;
                             yield {
                                 field: `${prefix}.state`,
                                 value: reader.string()
+                            };
+                            break;
+                        }
+                        case 8: {
+                            yield {
+                                field: `${prefix}.again`,
+                                value: reader.bool()
                             };
                             break;
                         }

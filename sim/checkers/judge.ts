@@ -12,6 +12,7 @@ import type { Judge } from '../protocol/world.ts'
 import { Arrivals } from './arrivals.ts'
 import { Complaints } from './complaints.ts'
 import { Credit } from './credit.ts'
+import { IdleLeases } from './idle-leases.ts'
 import { Limits } from './limits.ts'
 import { Newcomers } from './newcomers.ts'
 import { Runs } from './runs.ts'
@@ -41,6 +42,7 @@ interface Parts {
   readonly words: Words
   readonly storms: Storms
   readonly arrivals: Arrivals
+  readonly idle: IdleLeases
 }
 
 class Bench implements Judge {
@@ -73,7 +75,8 @@ class Bench implements Judge {
     const limits = new Limits(records, complaints, sometimes)
     const words = new Words(records, complaints, sometimes)
     const arrivals = new Arrivals(records, complaints, sometimes)
-    this.#parts = { runs, tasks, usage, credit, newcomers, limits, words, storms: new Storms(complaints), arrivals }
+    const idle = new IdleLeases(complaints)
+    this.#parts = { runs, tasks, usage, credit, newcomers, limits, words, storms: new Storms(complaints), arrivals, idle }
     return this.#parts
   }
 
@@ -199,7 +202,8 @@ class Bench implements Judge {
   /** [10, 17, 29, 31] In calm everything ends, and nothing is left behind. */
   unfinished(world: Scene): string {
     this.#reached(world)
-    const { tasks, words } = this.#all
+    const { tasks, words, idle } = this.#all
+    idle.look(tasks.open, tasks.last, world.engine.nowMs)
     const { records } = world.disk
     if (world.owner.waiting > 0) return 'an owner waits for an answer'
     if (tasks.open.size > 0) return `not ended: ${[...tasks.open].slice(0, 5).join(', ')}`

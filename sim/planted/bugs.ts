@@ -34,6 +34,12 @@ export const BUGS: readonly Bug[] = [
     instead: 'if (all.length > 0) void this.#write(all, waiters)'
   },
   {
+    name: 'a lease that is never begun waits for hours',
+    file: 'project-server/coordinator/replicas.ts',
+    line: "state === 'leased' || tells ? silentMs",
+    instead: 'tells ? silentMs'
+  },
+  {
     name: 'an owner is answered before its batch is on disk',
     file: 'project-server/commit.ts',
     line: 'const done = this.#wait()\n    this.apply(event)',

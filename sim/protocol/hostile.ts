@@ -71,6 +71,10 @@ export class Hostile {
     this.#host = new SimHost(ports.network, this.#process, ports.signer.peerId, new NodePath(PATH, ports.random.fork('path')))
   }
 
+  get hoards(): boolean {
+    return this.#hoards
+  }
+
   start(): void {
     this.#again()
     this.#beat()

@@ -320,7 +320,8 @@ export class World {
     for (const { machine } of this.nodes) if (machine.path instanceof NodePath) machine.path.behave()
     // One that was overtaken and has nothing to write would never learn of it: its operator ends it.
     for (const server of [...this.#servers]) if (server !== this.server) this.#kill(server, true)
-    for (const hostile of this.hostile) hostile.stop()
+    // Those that take what they are given, say that they are there and do nothing with it stay.
+    for (const hostile of this.hostile) if (!hostile.hoards) hostile.stop()
     this.startServer(0)
     for (const [node] of this.#present()) node.start()
     // As many of each class of hosts. A case that was kept before there were tags has none.
