@@ -199,9 +199,7 @@ export class Owner {
     const { policy } = batch
     const minQuorum = more ? Math.min(3, policy.minQuorum + 1) : policy.minQuorum
     const targetResults = Math.max(policy.targetResults, minQuorum)
-    // Another try with more memory issues them all once more.
-    const maxTotalResults = policy.retryMemoryBytes > 0 ? Math.max(policy.maxTotalResults, 2 * targetResults) : policy.maxTotalResults
-    this.submit(EQUAL_FROM + this.#equal++, { ...batch, policy: { ...policy, minQuorum, targetResults, maxTotalResults } })
+    this.submit(EQUAL_FROM + this.#equal++, { ...batch, policy: { ...policy, minQuorum, targetResults } })
   }
 
   #next(sent: Sent): void {
