@@ -1,4 +1,5 @@
 /** Project records in a DHT of our own protocol. Everything here may fail: the pinned address path never needs it. */
+import { once } from 'node:events'
 import type { Libp2p } from '@libp2p/interface'
 import { type KadDHT, kadDHT, passthroughMapper, removePrivateAddressesMapper } from '@libp2p/kad-dht'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
@@ -10,7 +11,11 @@ export const DHT_PROTOCOL = '/talko/kad/1.0.0'
 /** How long publishing or finding may take when the caller sets no limit. */
 const QUERY_MS_MAX = 30_000
 /** After the first valid record, so long for a newer one: the rest of a query asks peers that may be gone, each for many seconds. */
-const NEWER_MS_MAX = 2_000
+const NEWER_MS_MAX = 1_000
+/** So many peers that have the same record are enough: a newer one was given to twenty. */
+const ALIKE = 3
+/** Who only asks looks for neighbours so long after its start: it dials thirty hosts for that, which is nothing to do beside what it came for. */
+const NEIGHBOURS_MS = 15_000
 /** Between looks at the bootstrap connections; doubled up to the second value while they fail. */
 const REDIAL_MS = 1_000
 const REDIAL_MS_MAX = 60_000
@@ -36,8 +41,10 @@ export function dhtService({ serve, allowPrivate, bootstrap }: DhtOptions): Retu
     validators: { [RECORD_PREFIX]: (key, value) => validateEntry(key, value, Date.now()) },
     selectors: { [RECORD_PREFIX]: (_key, values) => selectEntry(values) },
     querySelfInterval: 60_000,
-    // The first host of a network has nobody to ask, and must not wait for somebody.
-    allowQueryWithZeroPeers: bootstrap.length === 0
+    initialQuerySelfInterval: serve ? 1_000 : NEIGHBOURS_MS,
+    // Else the library lets every query wait until it has looked for its own neighbours once: a second after its start, and
+    // for as long as the slowest of all that it then dials, which takes six seconds when one of them is gone.
+    allowQueryWithZeroPeers: true
   })
 }
 
@@ -51,13 +58,20 @@ export function startDht(libp2p: Libp2p, dht: KadDHT, { bootstrap }: DhtOptions,
   if (peers.length > 0) keepConnected(libp2p, peers, stopped)
   const limit = (signal: AbortSignal | undefined): AbortSignal =>
     AbortSignal.any([stopped, AbortSignal.timeout(QUERY_MS_MAX), ...(signal === undefined ? [] : [signal])])
+  /** Until there is somebody to ask; the first host of a network has nobody. */
+  const known = async (signal: AbortSignal): Promise<void> => {
+    const { routingTable } = dht as KadDHT & { readonly routingTable: EventTarget & { readonly size: number } }
+    if (peers.length > 0 && routingTable.size === 0) await once(routingTable, 'peer:add', { signal })
+  }
   return {
     async publish(record, signal) {
       const { project } = verifyRecord(record, { nowMs: Date.now() })
       let kept = 0
       let cause: unknown
       try {
-        for await (const event of dht.put(recordKey(project), record, { signal: limit(signal) })) {
+        const within = limit(signal)
+        await known(within)
+        for await (const event of dht.put(recordKey(project), record, { signal: within })) {
           if (event.name === 'PEER_RESPONSE' && event.messageName === 'PUT_VALUE') kept += 1
         }
       } catch (error) {
@@ -70,15 +84,20 @@ export function startDht(libp2p: Libp2p, dht: KadDHT, { bootstrap }: DhtOptions,
     },
     async find(project, signal) {
       const key = recordKey(project)
-      const found: Uint8Array[] = []
+      const found: Found[] = []
       const enough = new AbortController()
       let timer: NodeJS.Timeout | undefined
       try {
-        for await (const event of dht.get(key, { signal: AbortSignal.any([limit(signal), enough.signal]) })) {
-          const value = event.name === 'VALUE' ? event.value : event.name === 'PEER_RESPONSE' ? event.record?.value : undefined
+        const within = AbortSignal.any([limit(signal), enough.signal])
+        await known(within)
+        for await (const event of dht.get(key, { signal: within })) {
+          if (event.name !== 'VALUE' && event.name !== 'PEER_RESPONSE') continue
+          const value = event.name === 'VALUE' ? event.value : event.record?.value
           if (value === undefined || !isValid(key, value)) continue
-          found.push(value)
-          timer ??= setTimeout(() => enough.abort(new Error('a record was found')), NEWER_MS_MAX)
+          found.push({ value, from: event.from.toString() })
+          const stop = (): void => enough.abort(new Error('a record was found'))
+          if (isEnough(found, project)) stop()
+          timer ??= setTimeout(stop, NEWER_MS_MAX)
         }
       } catch (cause) {
         if (signal?.aborted) throw signal.reason
@@ -86,9 +105,26 @@ export function startDht(libp2p: Libp2p, dht: KadDHT, { bootstrap }: DhtOptions,
       } finally {
         clearTimeout(timer)
       }
-      return found[selectEntry(found)]
+      return newestOf(found)
     }
   }
+}
+
+interface Found {
+  readonly value: Uint8Array
+  readonly from: PeerIdString
+}
+
+function newestOf(found: readonly Found[]): Uint8Array | undefined {
+  const values = found.map(({ value }) => value)
+  return values[selectEntry(values)]
+}
+
+/** Whether no newer record is to be expected: the project itself said it, or several that do not depend on each other. */
+function isEnough(found: readonly Found[], project: PeerIdString): boolean {
+  const newest = newestOf(found)
+  const sayers = new Set(found.filter(({ value }) => newest !== undefined && Buffer.compare(value, newest) === 0).map(({ from }) => from))
+  return sayers.has(project) || sayers.size >= ALIKE
 }
 
 function isValid(key: Uint8Array, value: Uint8Array): boolean {
