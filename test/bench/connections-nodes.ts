@@ -3,14 +3,11 @@
  * and the node's real end of the control stream, and nothing else of a node. Told a number over IPC it makes so many more hosts
  * and says `made`; told `bare`, the last made connect and open nothing; told `nodes`, they connect and say hello. Says `done`, with seconds.
  */
-import { randomBytes } from 'node:crypto'
 import { setTimeout as passing } from 'node:timers/promises'
-import { Connection } from '#node/connection'
-import { systemClock, systemRandom } from '#node/live/clock'
-import { SILENT } from '#project-server/logger'
 import type { Host } from '#protocol/peer/host'
 import { createHost } from '#protocol/peer/live/host'
 import { generateIdentity } from '#protocol/signing/keys'
+import { join } from './idle-node.ts'
 
 /** The node's answer to its host. */
 export type Told = 'made' | { readonly seconds: number }
@@ -19,40 +16,11 @@ export type Asked = number | 'bare' | 'nodes'
 const RETRY_MS = 1_000
 
 const [project = '', address = ''] = process.argv.slice(2)
-const capabilities = {
-  platform: 'linux/amd64',
-  engines: ['process'],
-  cpuMillis: 4_000,
-  memoryBytes: 2 ** 33,
-  diskBytes: 2 ** 40,
-  slots: 4,
-  tags: [],
-  gpus: [],
-  exclusive: [],
-  ownerOnly: false
-}
 let hosts: Host[] = []
 
 async function make(count: number): Promise<void> {
   hosts = []
   while (hosts.length < count) hosts.push(await createHost({ signer: await generateIdentity(), listen: [], role: 'volunteer' }))
-}
-
-/** Resolves when the project has welcomed the node. */
-async function join(host: Host): Promise<void> {
-  const options = { project, addresses: [address], lookUp: false, name: 'idle', agent: 'bench', capabilities }
-  const connection: Connection = new Connection({ host, clock: systemClock, random: systemRandom, logger: SILENT }, options, {
-    apply(event) {
-      if (event.kind === 'connected')
-        connection.hello({ kind: 'hello', link: randomBytes(16), spare: randomBytes(16), received: 0, replicas: [], slots: 4, holdings: [] })
-    },
-    room: () => undefined,
-    refused(error) {
-      throw error
-    }
-  })
-  connection.start()
-  await connection.online(new AbortController().signal)
 }
 
 /** As often as it takes: while so many call at once, some hear nothing in time. */
@@ -72,7 +40,7 @@ async function answer(asked: Asked): Promise<Told> {
     return 'made'
   }
   const from = performance.now()
-  await Promise.all(hosts.map((host) => (asked === 'bare' ? reach(host) : join(host))))
+  await Promise.all(hosts.map((host) => (asked === 'bare' ? reach(host) : join(host, { project, addresses: [address], lookUp: false }))))
   return { seconds: (performance.now() - from) / 1000 }
 }
 

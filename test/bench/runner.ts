@@ -46,6 +46,8 @@ const NAMES = [
   'matching',
   'memory',
   'connections',
+  'discovery',
+  'relay',
   'sweep',
   'content',
   'docker',
@@ -58,7 +60,7 @@ const NAMES = [
   'simgrid'
 ] as const
 /** Of many minutes: only when asked for by name. */
-const LONG = ['population-long', 'sustained-long'] as const
+const LONG = ['population-long', 'sustained-long', 'discovery-simulated'] as const
 export const ROUNDS_MIN = 3
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
