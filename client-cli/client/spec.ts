@@ -104,11 +104,17 @@ export function policyOf(asked: Partial<TaskPolicy> = {}): TaskPolicy {
   const targetResults = asked.targetResults ?? minQuorum
   // Of new nodes five must agree where one decision in a thousand may be wrong.
   const weighs = (asked.doubtPpm ?? 0) > 0
+  // With other memory it is tried anew.
+  const tries = 2 + Number((asked.retryMemoryBytes ?? 0) > 0 && asked.guessMemory === true)
+  const maxTotalResults =
+    asked.maxTotalResults ?? Math.max(weighs ? WEIGHING_TOTAL_RESULTS : DEFAULT_POLICY.maxTotalResults, Math.min(64, tries * targetResults))
+  // A guess that is wrong must leave room for the tries that follow.
+  const guessMemory = asked.guessMemory === true && maxTotalResults >= tries * targetResults
   const policy: TaskPolicy = {
     minQuorum,
     targetResults,
     maxErrorResults: asked.maxErrorResults ?? DEFAULT_POLICY.maxErrorResults,
-    maxTotalResults: asked.maxTotalResults ?? Math.max(weighs ? WEIGHING_TOTAL_RESULTS : DEFAULT_POLICY.maxTotalResults, Math.min(64, 2 * targetResults)),
+    maxTotalResults,
     maxSuccessResults:
       asked.maxSuccessResults ??
       Math.max(weighs ? WEIGHING_SUCCESS_RESULTS : DEFAULT_POLICY.maxSuccessResults, Math.min(compare === null ? 64 : COMPARED_RESULTS_MAX, 2 * minQuorum)),
@@ -121,6 +127,7 @@ export function policyOf(asked: Partial<TaskPolicy> = {}): TaskPolicy {
     deadlineMs: asked.deadlineMs ?? DEFAULT_POLICY.deadlineMs,
     estimateMs: asked.estimateMs ?? DEFAULT_POLICY.estimateMs,
     retryMemoryBytes: asked.retryMemoryBytes ?? DEFAULT_POLICY.retryMemoryBytes,
+    guessMemory,
     compare,
     copies: asked.copies ?? DEFAULT_POLICY.copies,
     sameClass: asked.sameClass ?? DEFAULT_POLICY.sameClass,

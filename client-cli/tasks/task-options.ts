@@ -22,7 +22,7 @@ export function taskOptions(command: Command): void {
     )
     .option('-e, --env <NAME=VALUE>', 'set an environment variable; may repeat', collect)
     .option('--cpus <n>', 'CPUs (default 1)')
-    .option('--memory <amount>', 'memory limit, like 512M (default 2G)')
+    .option('--memory <amount>', 'memory limit, like 512M (default: a fifth more than earlier runs of the same program took, or 2G)')
     .option('--retry-memory <amount>', 'when a run is ended for its memory, try once more with so much')
     .option('--time <time>', 'time limit of one execution, like 90s or 1h (default 1h)')
     .option(
@@ -94,6 +94,7 @@ export function readTaskOptions(options: Options): { readonly spec: Omit<TaskSpe
     priority: amount('priority', whole(-1_000_000, 1_000_000)),
     force: flag(options, 'force') ? true : undefined,
     queueLimitMs: queueLimit === undefined ? undefined : parseDuration(queueLimit, '--queue-limit'),
+    guessMemory: text(options, 'memory') === undefined ? true : undefined,
     retryMemoryBytes: retryMemory === undefined ? undefined : parseBytes(retryMemory, '--retry-memory'),
     sameClass: classOption(text(options, 'sameClass')),
     deadlineMs,

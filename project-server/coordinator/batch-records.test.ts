@@ -24,6 +24,7 @@ const policy: fc.Arbitrary<TaskPolicy> = fc.record(
     deadlineMs: whole,
     estimateMs: whole,
     retryMemoryBytes: whole,
+    guessMemory: fc.boolean(),
     compare: fc.constantFrom(null, { kind: 'tolerance' as const, rules: { abs: 0.25, rel: 1e-6, files: [] } }),
     copies: fc.constantFrom(...COPY_RULES),
     sameClass: fc.constantFrom('no' as const, 'platform' as const, 'cpu' as const),

@@ -53,7 +53,8 @@ const POLICY_PLACES: Readonly<Record<keyof TaskPolicy, number>> = {
   adaptive: 15,
   doubtPpm: 16,
   estimateMs: 17,
-  retryMemoryBytes: 18
+  retryMemoryBytes: 18,
+  guessMemory: 19
 }
 const POLICY_FIELDS = (Object.keys(POLICY_PLACES) as (keyof TaskPolicy)[]).sort((a, b) => POLICY_PLACES[a] - POLICY_PLACES[b])
 

@@ -11,6 +11,7 @@ import { joinGroup } from './groups.ts'
 import { hintWork } from './hints.ts'
 import { bundleKey, nameKey, openKey, ownKey, recentKey, taskKeyOf } from './keys.ts'
 import { LiveTasks } from './live-tasks.ts'
+import { needsAtFirst } from './memory.ts'
 import type { Batch, Bundle, DataNeed, Task } from './model.ts'
 import { type Lack, lackOf, needsOf } from './needs.ts'
 import { BATCH_TASKS_MAX, DATA_NEEDS_MAX, LIVE_TASKS_MAX } from './policy.ts'
@@ -159,7 +160,7 @@ export function bundleOf(state: State, { cid, bytes, manifest, platform, data }:
   const needs = state.needs.get(found.key) ?? found
   state.needs.set(needs.key, needs)
   const atOnce = image === null && dependencies.length === 0
-  bundle = { cid, bytes, needs, data: toChooseBy(data), compareStdout, timeMs, silenceMs, atOnce, users: 0, decidedFor: null }
+  bundle = { cid, bytes, needs, data: toChooseBy(data), compareStdout, timeMs, silenceMs, atOnce, users: 0, decidedFor: null, program: null }
   state.bundles.set(cid, bundle)
   return bundle
 }
@@ -249,7 +250,7 @@ export function addTask(
     state.out.add(bundleKey(batch.id, accepted.cid), encodeBundleRecord(accepted))
   }
   const bundle = bundleOf(state, accepted)
-  const { needs } = bundle
+  const needs = needsAtFirst(state, batch, bundle, accepted.manifest)
   const group = joinGroup(state, batch, { bundle, needs })
   const task: Task = {
     id: taskId(batch.id, index),

@@ -15,6 +15,7 @@ import { bundleOf } from './batches.ts'
 import { encodeBundleRecord } from './bundle-records.ts'
 import type { Event } from './events.ts'
 import { bundleKey } from './keys.ts'
+import { needsAtFirst } from './memory.ts'
 import type { Batch, Task } from './model.ts'
 import { MESSAGE_CHARS_MAX } from './policy.ts'
 import { batchFault, expects, less, link, named } from './sources.ts'
@@ -49,7 +50,7 @@ export function completed(state: State, event: Extract<Event, { kind: 'completed
   if (--template.users === 0) state.bundles.delete(template.cid)
   task.bundle = bundleOf(state, accepted)
   task.bundle.users++
-  task.needs = task.bundle.needs
+  task.needs = needsAtFirst(state, batch, task.bundle, accepted.manifest)
   task.waits = null
   state.out.put(bundleKey(batch.id, accepted.cid), encodeBundleRecord(accepted))
   state.out.task(task)

@@ -19,6 +19,7 @@
  * | `credit/`, `earned/` | what nodes earned, signed, and what owners have by it: ledger.ts |
  * | `client/<peer>` | ClientRecord: client-records.ts |
  * | `node/<peer>` | NodeRecord |
+ * | `memory/<client>/<program>` | what its last runs took: memory-history.ts |
  * | `ban/<kind>/<value>` | whom the project lets in no more: ban-records.ts |
  * | `link/<peer>` | LinkRecord of its control stream: the numbers, and what few short messages said that the node may not have yet |
  * | `out/<peer>/<seq, 16 digits>` | what a long message said, or one of many, until the node has it |

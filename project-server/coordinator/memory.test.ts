@@ -103,7 +103,7 @@ describe('F09: a task of which a run was ended for its memory', () => {
     const world = await new CoordinatorWorld().start()
     const submit = { kind: 'submit', batch: batchId(1), name: '', by: 'owner', bundles: [bundle('a')], more: false, seed: 1 } as const
     assert.match(world.coordinator.refusal({ ...submit, policy: { ...ONE, retryMemoryBytes: GIB } })?.message ?? '', /no more than the 1073741824/)
-    assert.match(policyFault({ ...TWO, maxTotalResults: 3 }) ?? '', /may take twice the 2 replicas/)
+    assert.match(policyFault({ ...TWO, maxTotalResults: 3 }) ?? '', /may take 2 times the 2 replicas/)
     assert.equal(policyFault({ ...TWO, maxTotalResults: 4 }), undefined)
   })
 

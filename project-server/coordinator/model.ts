@@ -40,6 +40,8 @@ export interface Bundle {
   readonly silenceMs: number
   /** Nothing has to be fetched before it runs: to be given it is to be granted it. */
   readonly atOnce: boolean
+  /** What it has in common with other tasks that need as much memory, once that is asked for: see memory-history.ts. */
+  program: string | null
   /** The client for which it was written last that this is decided. */
   decidedFor: PeerIdString | null
   /** Live tasks that name it. */
@@ -291,6 +293,7 @@ export interface Report {
   /** As its node measured and signed it. */
   readonly ranMs: number
   readonly cpuMs: number
+  readonly memoryPeakBytes: number
   readonly signed: StoredResult
   /** It has a record. */
   stored: boolean

@@ -135,6 +135,17 @@ export const UNCONFIRMED_MAX = 32
 /** How likely a new node's result is taken to be a lie that all liars tell, where votes are weighed: a fifth, as in the published models of sabotage (Sarmenta: up to 0.35; the usual case for volunteers is far below). */
 export const NEW_NODE_DOUBT_PPM = 200_000
 
+/** A program whose memory nobody stated gets so much of what so large a share of its runs got by with: a fifth more than 95 of a hundred (S05). */
+export const MEMORY_GUESS_FACTOR = 1.2
+export const MEMORY_GUESS_SHARE = 0.95
+/** In steps of so much: tasks that need alike wait in one line. */
+export const MEMORY_GUESS_STEP_BYTES = 64 * 1024 ** 2
+/** Runs of a program that are remembered, and how many there must be before something is guessed from them: the first few may be small ones. */
+export const MEMORY_RUNS_KEPT = 64
+export const MEMORY_RUNS_MIN = 5
+/** Programs that are remembered, about 1 kB each; those that ran longest ago are forgotten first. */
+export const MEMORY_PROGRAMS_MAX = 4096
+
 /** Two nodes that say the input is at fault are believed. */
 export const INPUT_FAULTS_MAX = 2
 /** A leased replica that is not started in this time is lost, whatever its node says: preparing can mean a big download over a slow line. */

@@ -193,6 +193,7 @@ it('100,000 tasks in one batch, in parts of 2,048, are accepted, recovered and k
     deadlineMs: 0,
     estimateMs: 0,
     retryMemoryBytes: 0,
+    guessMemory: false,
     compare: null,
     copies: 'tail' as const,
     sameClass: 'no' as const,

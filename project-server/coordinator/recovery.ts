@@ -18,7 +18,8 @@ import { decodeLastWords, LAST_WORDS_PREFIX } from './last-words.ts'
 import { CREDIT_PREFIX, decodeEarned, decodeSignedPage, EARNED_PREFIX } from './ledger.ts'
 import { decodeLinkRecord, decodeOutgoing, type Waiting } from './link-records.ts'
 import { LiveTasks } from './live-tasks.ts'
-import { memoryNeeds } from './memory.ts'
+import { memoryNeeds, needsAfter } from './memory.ts'
+import { MEMORY_PREFIX } from './memory-history.ts'
 import type { Batch, Node, Replica, Report, Task } from './model.ts'
 import { decodeNodeRecord } from './node-records.ts'
 import { newNode, overruns, watch } from './nodes.ts'
@@ -31,7 +32,7 @@ import { began, keepClosing, noteCopy, refile, take } from './replicas.ts'
 import { link } from './sources.ts'
 import { decodeSourcesRecord, type SourcesRecord, sourcesKey } from './sources-records.ts'
 import type { State } from './state.ts'
-import { isLive, isTerminal, TOO_LITTLE_MEMORY } from './states.ts'
+import { isLive, isTerminal } from './states.ts'
 import { RunTimes } from './stragglers.ts'
 import { decodeMadeRecord, decodeSweepRecord, type Maker, madeKey, makerOf, sweepKey, unmade } from './sweeps.ts'
 import { decodeTaskRecord, type ReplicaRecord, type TaskRecord } from './task-records.ts'
@@ -61,6 +62,7 @@ export async function load(state: State, store: Records, nowMs: number): Promise
   if (state.nodes.size > 0) state.graceUntilMs = nowMs + state.policy.restartGraceMs
   await loadLastWords(state, store)
   for await (const [key, value] of under(store, 'late/')) state.late.set(key.slice('late/'.length), decodeLateRecord(value))
+  for await (const [key, value] of under(store, MEMORY_PREFIX)) state.memory.load(key, value)
   for await (const [, value] of under(store, 'owed/')) resumeRemains(state, decodeOwedRecord(value), nowMs)
   for await (const [key] of under(store, 'open/')) await loadBatch(state, store, { id: key.slice('open/'.length), assigned, nowMs })
   await loadJournal(state, store)
@@ -264,8 +266,7 @@ function loadTask(state: State, batch: Batch, record: TaskRecord, { results, ass
   const bundle = state.bundles.get(record.bundle)
   if (bundle === undefined) throw new Error(`the record of bundle ${record.bundle} is missing`)
   const index = Number(record.id.slice(record.id.lastIndexOf('.') + 1))
-  const raised = record.replicas.some(({ fault }) => fault?.class === TOO_LITTLE_MEMORY)
-  const needs = memoryNeeds(state, bundle.needs, raised ? batch.policy.retryMemoryBytes : 0)
+  const needs = needsAfter(state, batch, bundle, record.replicas)
   const group = joinGroup(state, batch, { bundle, needs })
   const { id, createdAtMs, startedAtMs, endedAtMs, failure, decision, repeats, outputLosses, held } = record
   const task: Task = {
@@ -365,6 +366,7 @@ function loadReport(task: Task, stored: Uint8Array): Report {
     bytes: result.bytes,
     ranMs: Math.max(0, result.endedAtMs - result.startedAtMs),
     cpuMs: Math.max(0, result.cpuMs),
+    memoryPeakBytes: Math.max(0, result.memoryPeakBytes),
     signed,
     stored: true
   }

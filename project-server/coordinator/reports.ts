@@ -126,6 +126,7 @@ function report(state: State, replica: Replica, { result, signed }: { result: Re
     bytes: result.bytes,
     ranMs: Math.max(0, result.endedAtMs - result.startedAtMs),
     cpuMs: Math.max(0, result.cpuMs),
+    memoryPeakBytes: Math.max(0, result.memoryPeakBytes),
     signed,
     stored: false
   }

@@ -10,6 +10,7 @@ import { Kinds } from './kinds.ts'
 import { LastWords } from './last-words.ts'
 import { Ledger } from './ledger.ts'
 import { CHANGED, Marked, TOUCHED } from './marks.ts'
+import { MemoryHistory } from './memory-history.ts'
 import type { Batch, Bundle, Group, Needs, Node, Remains, Replica, Task } from './model.ts'
 import { Newcomers } from './newcomers.ts'
 import { type LeaseSigner, Output } from './output.ts'
@@ -57,6 +58,7 @@ export class State {
   readonly lastWords = new LastWords()
   readonly watch = new Watch()
   readonly pace = new Pace()
+  readonly memory = new MemoryHistory()
   readonly queueLimits = new QueueLimits()
   /** Live replicas that were made as copies, the oldest first: see copies.ts. */
   readonly copies = new Set<Replica>()

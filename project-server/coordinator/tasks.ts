@@ -14,7 +14,7 @@ import { leaveGroup } from './groups.ts'
 import { hintOver } from './hints.ts'
 import { note } from './holders.ts'
 import { doneKey, lateKey, openKey } from './keys.ts'
-import { OUT_OF_MEMORY } from './memory.ts'
+import { OUT_OF_MEMORY, rememberMemory } from './memory.ts'
 import { outgoingOf, type Replica, type Report, type Task } from './model.ts'
 import { ballotOf, outlook } from './outlook.ts'
 import { LATE_KEPT_MAX, OUTPUT_LOSSES_MAX } from './policy.ts'
@@ -107,6 +107,7 @@ export function finish(state: State, task: Task, keptBytes: number | null, nowMs
   }
   state.out.receipt({ key: receiptKey(task.id), receipt, seals: signed })
   if (task.failure === null && keptBytes !== null) remember(state, task)
+  if (task.failure === null) rememberMemory(state, task, agreeing)
   moveTask(state, task, task.failure === null ? 'ready' : 'failed')
   end(state, task, nowMs)
 }

@@ -40,6 +40,8 @@ export interface TaskPolicy {
   readonly estimateMs: number
   /** A task of which a run was ended for its memory is tried once more with so much, which is more than its bundle says, in bytes; 0: it is not. */
   readonly retryMemoryBytes: number
+  /** Its owner did not say how much memory a run needs: it gets what earlier runs of the program took, and a little more, where that is known. Where that is not enough, it is tried once with what its bundle says. */
+  readonly guessMemory: boolean
 }
 
 /** Tags of a task or a node. */
@@ -93,6 +95,7 @@ export const DEFAULT_POLICY: TaskPolicy = {
   deadlineMs: 0,
   estimateMs: 0,
   retryMemoryBytes: 0,
+  guessMemory: false,
   compare: null,
   copies: 'tail',
   sameClass: 'no',
@@ -111,6 +114,7 @@ const BY_THE_WAY: ReadonlySet<string> = new Set<keyof TaskPolicy>([
   'deadlineMs',
   'estimateMs',
   'retryMemoryBytes',
+  'guessMemory',
   'copies',
   'force'
 ])
@@ -175,9 +179,11 @@ export function policyFault(policy: TaskPolicy): string | undefined {
   const { retryMemoryBytes } = policy
   if (!Number.isSafeInteger(retryMemoryBytes) || retryMemoryBytes < 0 || retryMemoryBytes > MEMORY_BYTES_MAX)
     return `the memory for another try is a whole number of bytes up to ${MEMORY_BYTES_MAX}, 0 for no other try`
+  if (typeof policy.guessMemory !== 'boolean') return 'guessMemory is true or false'
   // The first runs may all be ended for their memory.
-  if (retryMemoryBytes > 0 && maxTotalResults < 2 * targetResults)
-    return `another try with more memory may take twice the ${targetResults} replicas issued at first, and at most ${maxTotalResults} may be issued in all`
+  const tries = 1 + Number(retryMemoryBytes > 0) + Number(policy.guessMemory)
+  if (maxTotalResults < tries * targetResults)
+    return `another try with more memory may take ${tries} times the ${targetResults} replicas issued at first, and at most ${maxTotalResults} may be issued in all`
   return undefined
 }
 

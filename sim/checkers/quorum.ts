@@ -27,10 +27,11 @@ export type Prediction = { readonly kind: 'open' } | { readonly kind: 'decided';
 export function disagreement(
   { id, state, decision, failure, replicas }: TaskRecord,
   policy: TaskPolicy,
-  networkOf: (node: string) => string
+  networkOf: (node: string) => string,
+  bundleBytes: number
 ): string | undefined {
   if (state === 'created' || state === 'killed') return undefined
-  const wanted = predict(seenOf(replicas, networkOf), policy)
+  const wanted = predict(seenOf(replicas, networkOf), policy, bundleBytes)
   const is = decision !== null ? `decided ${decision.vote}` : state === 'failed' ? `failed ${failure?.code}` : 'open'
   const should = wanted.kind === 'decided' ? `decided ${wanted.vote}` : wanted.kind === 'failed' ? `failed ${wanted.code}` : 'open'
   return is === should ? undefined : `${id} is ${is} and should be ${should}: ${JSON.stringify(replicas)}`
@@ -69,14 +70,20 @@ export function allows(replicas: readonly ReplicaSeen[], policy: TaskPolicy, nea
   return quorums.length === 0
 }
 
-/** The one try more with more memory: who had less and was ended for it has said nothing. */
-function withoutTooLittle(all: readonly ReplicaSeen[], { retryMemoryBytes }: TaskPolicy): readonly ReplicaSeen[] {
-  if (retryMemoryBytes === 0) return all
-  return all.map((one) => (one.vote === 'ended:memory' && one.memoryBytes < retryMemoryBytes ? { ...one, vote: null, fault: 'memory' } : one))
+/** What a bundle says of its memory counts only where a run had more or less. */
+function withoutTooLittle(all: readonly ReplicaSeen[], { retryMemoryBytes, guessMemory }: TaskPolicy, bundleBytes: number): readonly ReplicaSeen[] {
+  const most = Math.max(bundleBytes, retryMemoryBytes)
+  const saysNothing = ({ vote, memoryBytes }: ReplicaSeen): boolean => {
+    const had = memoryBytes === 0 ? bundleBytes : memoryBytes
+    // Who was ended for its memory may have had more; and who failed in a guess may have failed for it.
+    if (vote === 'ended:memory') return had < (guessMemory || retryMemoryBytes > 0 ? most : 0)
+    return guessMemory && vote?.startsWith('exit:') === true && had < bundleBytes
+  }
+  return all.map((one) => (saysNothing(one) ? { ...one, vote: null, fault: 'memory' } : one))
 }
 
-export function predict(seen: readonly ReplicaSeen[], policy: TaskPolicy): Prediction {
-  const all = withoutTooLittle(seen, policy)
+export function predict(seen: readonly ReplicaSeen[], policy: TaskPolicy, bundleBytes: number): Prediction {
+  const all = withoutTooLittle(seen, policy, bundleBytes)
   // A copy counts for what it says, and while it runs in the place of another; never as an attempt.
   const replicas = all.filter(({ copy }) => !copy)
   const said = new Map<string, string>()

@@ -14,7 +14,7 @@ import { decodeManifest, type RunManifest } from '#protocol/bundle/manifest'
 import type { TaskPolicy } from '#protocol/bundle/policy'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import { type BatchId, type PeerIdString, parseTaskId, type TaskId } from '#protocol/ids'
-import { areNear, idOf, readCommand, truths } from '../protocol/truth.ts'
+import { areNear, idOf, MEMORY_BYTES, readCommand, truths } from '../protocol/truth.ts'
 import type { Sometimes } from '../sometimes.ts'
 import type { MemoryStore } from '../store.ts'
 import type { Complaints } from './complaints.ts'
@@ -273,7 +273,11 @@ export class Tasks {
 
   /** Once a run was ended for its memory, every one more has as much as its owner said; before that none has. */
   #larger({ id, replicas }: TaskRecord, before: TaskRecord | undefined): void {
-    const { retryMemoryBytes } = this.#policyOf(id)
+    const { retryMemoryBytes, guessMemory } = this.#policyOf(id)
+    if (guessMemory) {
+      for (const { memoryBytes } of replicas) if (memoryBytes > 0 && memoryBytes < MEMORY_BYTES) this.#ports.sometimes.see('memory was guessed')
+      return
+    }
     const tried = ({ fault }: ReplicaRecord): boolean => fault?.class === 'memory'
     for (const { attempt, memoryBytes } of replicas.slice(before?.replicas.length ?? 0)) {
       const should = before?.replicas.some(tried) === true ? [retryMemoryBytes] : replicas.some(tried) ? [0, retryMemoryBytes] : [0]
@@ -361,7 +365,9 @@ export class Tasks {
     const networkOf = (node: PeerIdString): string => this.#networkOf(node)
     if (policy.compare !== null) this.#compared(task, seenOf(task.replicas, networkOf), policy)
     else {
-      const wrong = disagreement(task, policy, networkOf)
+      const asks = policy.guessMemory || policy.retryMemoryBytes > 0
+      const bundleBytes = asks ? this.#manifestOf(task.id, task.bundle).resources.memoryBytes : 0
+      const wrong = disagreement(task, policy, networkOf, bundleBytes)
       this.#ports.complaints.expect(wrong === undefined, () => wrong ?? '')
     }
   }

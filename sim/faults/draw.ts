@@ -166,11 +166,11 @@ function drawHunger(dice: Random, batches: readonly BatchCase[]): BatchCase[] {
   return batches.map((batch, index) => {
     const own = dice.fork(index)
     if (share === 0) return batch
-    const tasks = batch.tasks.map((task) => (own.chance(share) ? { ...task, kind: 'hungry' as const } : task))
+    const tasks = batch.tasks.map((task) => (own.chance(share) ? { ...task, kind: 'hungry' as const, name: `h${own.below(2)}`, runMs: 1_000 } : task))
     // What is submitted again may ask for one more.
-    const maxTotalResults = Math.max(batch.policy.maxTotalResults, 2 * (batch.policy.targetResults + 1))
-    const policy = own.chance(0.8) ? { ...batch.policy, maxTotalResults, retryMemoryBytes: MORE_MEMORY_BYTES } : batch.policy
-    return { ...batch, tasks, policy }
+    const maxTotalResults = Math.max(batch.policy.maxTotalResults, 3 * (batch.policy.targetResults + 1))
+    const more = own.chance(0.8) ? { retryMemoryBytes: MORE_MEMORY_BYTES } : {}
+    return { ...batch, tasks, policy: { ...batch.policy, maxTotalResults, ...more, guessMemory: own.chance(0.5), force: own.chance(0.5) } }
   })
 }
 

@@ -38,7 +38,7 @@ export class SecondModel {
     if (ended) this.ended++
     if (!this.#decided.has(task.id)) {
       // Here nobody knows a network.
-      const wrong = disagreement(task, policy, () => '')
+      const wrong = disagreement(task, policy, () => '', 0)
       if (wrong !== undefined) throw new Error(`the second model disagrees: ${wrong}`)
     }
     if (ended) this.#decided.delete(task.id)

@@ -61,6 +61,7 @@ export const EXPECTED: readonly string[] = [
   'independent nodes were asked for',
   'left by a killed run',
   'granted with its lease',
+  'memory was guessed',
   'link begun',
   'link resumed',
   'one node was believed',

@@ -294,7 +294,8 @@ export class Safety {
   }
 
   /** F09: who is ended for its memory while there may be more is no vote, and whoever is leased the task from then on has that. */
-  #checkMemory(before: TaskRecord | undefined, { id, replicas, decision }: TaskRecord, { retryMemoryBytes }: TaskPolicy): void {
+  #checkMemory(before: TaskRecord | undefined, { id, replicas, decision }: TaskRecord, { retryMemoryBytes, guessMemory }: TaskPolicy): void {
+    if (guessMemory) return
     const hadTooLittle = ({ fault }: ReplicaRecord): boolean => fault?.class === 'memory'
     const raised = before?.replicas.some(hadTooLittle) === true
     for (const [index, { attempt, memoryBytes, vote, fault, verdict }] of replicas.entries()) {

@@ -104,6 +104,7 @@ export interface Outcome {
   /** What it says that it took; 1 unless said. */
   readonly ranMs?: number
   readonly cpuMs?: number
+  readonly memoryPeakBytes?: number
   /** Of all that it left; the output's when not said. */
   readonly bytes?: number
 }
@@ -112,7 +113,7 @@ const EMPTY_TREE = CID.parse(EMPTY_DIRECTORY)
 const EMPTY = CID.parse(EMPTY_FILE)
 
 export function result(node: string, replica: ReplicaId, bundleId: CID, outcome: Outcome): Result {
-  const { ranMs = 1, cpuMs = 1, output = '', stdout = '', exitCode = 0, reason = 'exit', bytes = output.length } = outcome
+  const { ranMs = 1, cpuMs = 1, output = '', stdout = '', exitCode = 0, reason = 'exit', bytes = output.length, memoryPeakBytes = 1 } = outcome
   return {
     v: 1,
     project: PROJECT,
@@ -128,7 +129,7 @@ export function result(node: string, replica: ReplicaId, bundleId: CID, outcome:
     startedAtMs: 0,
     endedAtMs: ranMs,
     cpuMs,
-    memoryPeakBytes: 1
+    memoryPeakBytes
   }
 }
 
