@@ -601,7 +601,8 @@ export class Chaos {
       const { replicas } = decodeTaskRecord(value)
       if (replicas.some(({ fault }) => fault?.class === 'banned')) this.#count('a vote was dropped')
       if (replicas.some(({ fault }) => fault?.class === 'task')) this.#count('a run hung')
-      if (replicas.some(({ memoryBytes }) => memoryBytes > 0)) this.#count('more memory')
+      if (replicas.some(({ memoryBytes }) => memoryBytes > 1024 ** 3)) this.#count('more memory')
+      if (replicas.some(({ memoryBytes }) => memoryBytes > 0 && memoryBytes < 1024 ** 3)) this.#count('a guess')
     }
     if (unsigned.some(({ receipt }) => receipt.trusted !== undefined)) this.#count('trusted')
     this.#looksWhy()

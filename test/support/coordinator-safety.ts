@@ -295,6 +295,8 @@ export class Safety {
 
   /** F09: who is ended for its memory while there may be more is no vote, and whoever is leased the task from then on has that. */
   #checkMemory(before: TaskRecord | undefined, { id, replicas, decision }: TaskRecord, { retryMemoryBytes, guessMemory }: TaskPolicy): void {
+    for (const { attempt, fault, verdict } of replicas)
+      assert.ok(fault?.class !== 'memory' || verdict === 'inconclusive', `${id}.${attempt} had too little memory and is ${verdict}`)
     if (guessMemory) return
     const hadTooLittle = ({ fault }: ReplicaRecord): boolean => fault?.class === 'memory'
     const raised = before?.replicas.some(hadTooLittle) === true
