@@ -239,6 +239,7 @@ export class StackWorld implements Scene {
 
   #place(line: NodeCase): Station {
     const place = this.#places++
-    return this.internet.join(`5.1.${place >> 8}.${place & 255}`, new NodePath(line, this.#random.fork('line', place)))
+    // Each in a network of its own: tasks whose results must be independent of each other would never end in one.
+    return this.internet.join(`5.${1 + (place >> 8)}.${place & 255}.1`, new NodePath(line, this.#random.fork('line', place)))
   }
 }
