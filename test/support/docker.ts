@@ -107,8 +107,8 @@ export interface Finished extends Ended {
 export async function runToEnd(executor: Executor, execution: Execution): Promise<Finished> {
   await executor.prepare(execution.manifest, new AbortController().signal)
   const running = await executor.start(execution)
-  const ended = await running.ended
-  await executor.remove(execution.replica)
+  // One that the engine gives up on is removed like any other.
+  const ended = await running.ended.finally(() => executor.remove(execution.replica))
   return { ...ended, ...(await printed(execution)) }
 }
 
