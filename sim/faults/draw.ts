@@ -162,15 +162,17 @@ function drawHangs(dice: Random, batches: readonly BatchCase[]): BatchCase[] {
 
 /** In some worlds there are tasks that need more memory than they ask for, and mostly may have more. */
 function drawHunger(dice: Random, batches: readonly BatchCase[]): BatchCase[] {
-  const share = dice.chance(0.2) ? 0.1 + 0.5 * dice.float() : 0
+  const share = dice.chance(0.2) ? 0.2 + 0.8 * dice.float() : 0
   return batches.map((batch, index) => {
     const own = dice.fork(index)
     if (share === 0) return batch
-    const tasks = batch.tasks.map((task) => (own.chance(share) ? { ...task, kind: 'hungry' as const, name: `h${own.below(2)}`, runMs: 1_000 } : task))
+    const tasks = batch.tasks.map((task) =>
+      own.chance(share) ? { ...task, kind: 'hungry' as const, name: `h${own.chance(0.8) ? 1 : 0}`, runMs: 1_000 } : task
+    )
     // What is submitted again may ask for one more.
     const maxTotalResults = Math.max(batch.policy.maxTotalResults, 3 * (batch.policy.targetResults + 1))
     const more = own.chance(0.8) ? { retryMemoryBytes: MORE_MEMORY_BYTES } : {}
-    return { ...batch, tasks, policy: { ...batch.policy, maxTotalResults, ...more, guessMemory: own.chance(0.5), force: own.chance(0.5) } }
+    return { ...batch, tasks, policy: { ...batch.policy, maxTotalResults, ...more, guessMemory: own.chance(0.7), force: own.chance(0.8) } }
   })
 }
 

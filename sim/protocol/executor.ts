@@ -5,7 +5,7 @@ import type { RunManifest } from '#protocol/bundle/manifest'
 import type { ReplicaId } from '#protocol/ids'
 import type { Process } from '../engine/process.ts'
 import type { Machine } from './machine.ts'
-import { hangs, memoryOf, type Outcome, readCommand } from './truth.ts'
+import { hangs, MEMORY_BYTES, memoryOf, type Outcome, readCommand } from './truth.ts'
 import { replicaIn } from './workspace.ts'
 
 export interface ExecutorWorld {
@@ -38,7 +38,9 @@ export class Container {
     this.#world = world
     this.#execution = execution
     this.#startedMs = machine.engine.nowMs
-    this.#outcome = world.outcome(execution)
+    const outcome = world.outcome(execution)
+    const failsBy = failsItself(execution) ? { ...outcome, out: '', stdout: '', exitCode: 1 } : undefined
+    this.#outcome = failsBy ?? outcome
     machine.folders.set(folderOf(execution), { out: '', stdout: '', stderr: '', exitCode: 0 })
     const { manifest } = execution
     const { runMs } = readCommand(manifest.command)
@@ -47,7 +49,7 @@ export class Container {
     if (silenceMs !== undefined && hangs(manifest.command, execution.replica)) this.#cancelEnd = machine.engine.after(silenceMs, () => this.#hang())
     else
       this.#cancelEnd = machine.engine.after(Math.min(runMs, timeMs), () =>
-        this.#end(tooLong ? 'time' : memoryBytes < memoryOf(manifest.command) ? 'memory' : 'exit')
+        this.#end(tooLong ? 'time' : failsBy === undefined && memoryBytes < memoryOf(manifest.command) ? 'memory' : 'exit')
       )
   }
 
@@ -181,6 +183,11 @@ class SimExecutor implements Executor {
   }
 
   async stop(): Promise<void> {}
+}
+
+/** It sees how little memory it has, and ends before it is ended: some do where it was guessed. */
+function failsItself({ manifest, replica }: Execution): boolean {
+  return manifest.resources.memoryBytes < MEMORY_BYTES && memoryOf(manifest.command) > 0 && replica.charCodeAt(replica.length - 3) % 2 === 0
 }
 
 /** The node looks for a folder only when its executor has asked where it is. */
