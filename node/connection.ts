@@ -383,6 +383,7 @@ export class Connection implements FrameListener {
     } else if (frame.grant !== undefined) owner.apply({ kind: 'grant', seq, granted: frame.grant.granted, refused: frame.grant.refused })
     else if (frame.cancel !== undefined) owner.apply({ kind: 'cancel', seq, replicas: frame.cancel.replicas, reason: frame.cancel.reason })
     else if (frame.release !== undefined) owner.apply({ kind: 'release', seq, replicas: frame.release.replicas })
+    else if (frame.reveal !== undefined) owner.apply({ kind: 'reveal', seq, replicas: frame.reveal.replicas })
     else owner.apply({ kind: 'skipped', seq })
   }
 }

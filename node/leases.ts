@@ -26,7 +26,7 @@ export function checkLeases(project: PeerIdString, offer: Offer, { leases, signa
 
 /** `unsigned` is the project that did not sign it. */
 function checkOne(
-  { replica, epoch, manifest: bytes, granted, gpus, memoryBytes }: Lease,
+  { replica, epoch, manifest: bytes, granted, gpus, memoryBytes, sealed }: Lease,
   offer: Offer,
   unsigned: PeerIdString | undefined
 ): OfferedLease | undefined {
@@ -42,7 +42,11 @@ function checkOne(
   }
   const fault = beyondOffer(manifest, offer) ?? gpuFault(manifest, offer, gpus)
   return fault === undefined
-    ? { ok: true, lease: { replica, epoch, bytes, manifest, ...gpusAndMemory(gpus, memoryBytes) }, granted: granted === true }
+    ? {
+        ok: true,
+        lease: { replica, epoch, bytes, manifest, ...gpusAndMemory(gpus, memoryBytes), ...(sealed === true ? { sealed } : {}) },
+        granted: granted === true
+      }
     : { ok: false, replica, fault }
 }
 

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { it } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { DEFAULT_POLICY } from '#protocol/bundle/policy'
 import { makeJudge as judge } from './checkers/judge.ts'
 import { NOBODY } from './checkers/nobody.ts'
-import type { Case } from './faults/case.ts'
+import { type Case, nodeCase } from './faults/case.ts'
 import { drawCase } from './faults/draw.ts'
 import { PROFILES } from './faults/profiles.ts'
 import { World } from './protocol/world.ts'
@@ -58,6 +59,21 @@ it('those who watch change nothing', async () => {
     hashes.push(world.engine.hash)
   }
   assert.equal(hashes[0], hashes[1])
+})
+
+it('F23: a node that says what it overheard of another is caught, and nobody is decided by it', async () => {
+  const task = { kind: 'plain' as const, runMs: 8_000, needsInput: false }
+  const tasks = Array.from({ length: 6 }, (_, index) => ({ ...task, name: `task ${index}` }))
+  const { complaint, sometimes } = await run({
+    seed: 1,
+    nodes: ['ann', 'bob', 'cid'].map((name) => nodeCase(name, { slots: 2, delayMs: 20 })),
+    hostile: 1,
+    batches: [{ atMs: 4_000, parts: 1, tasks, policy: { ...DEFAULT_POLICY, targetResults: 3, commit: true } }],
+    faults: [{ atMs: 1, kind: 'copy', target: 0, forMs: 0, amount: 0 }],
+    faultsMs: 60_000
+  })
+  assert.equal(complaint, undefined)
+  for (const what of ['a hostile node copied an answer', 'a copied answer was caught']) assert.ok((sometimes.counts.get(what) ?? 0) > 0, `never: ${what}`)
 })
 
 /** [28] */

@@ -132,6 +132,7 @@ export function policyOf(asked: Partial<TaskPolicy> = {}): TaskPolicy {
     copies: asked.copies ?? DEFAULT_POLICY.copies,
     sameClass: asked.sameClass ?? DEFAULT_POLICY.sameClass,
     adaptive: asked.adaptive ?? DEFAULT_POLICY.adaptive,
+    commit: asked.commit ?? DEFAULT_POLICY.commit,
     doubtPpm: asked.doubtPpm ?? DEFAULT_POLICY.doubtPpm
   }
   const fault = policyFault(policy)

@@ -42,6 +42,7 @@ export function taskOptions(command: Command): void {
       '--adaptive',
       'one result is enough of a node whose results were confirmed ten times in a row; some are checked, and all since the last check when it errs'
     )
+    .option('--commit', 'nodes commit themselves to their results before any of them says its own, so that none can copy what another says')
     .option('--confidence <share>', 'weigh votes by what is known of their nodes, until a decision is right with this probability, like 99.9%')
     .option('--attempts <n>', 'executions that may fail or be lost before the task fails (default 3)')
     .option('--copies <when>', 'run tasks twice where nodes are idle: never, tail (the last slow ones of a batch), or idle (any) (default tail)')
@@ -103,6 +104,7 @@ export function readTaskOptions(options: Options): { readonly spec: Omit<TaskSpe
     independence: flag(options, 'independent') ? ('require' as const) : undefined,
     copies: amount('copies', copyRule),
     adaptive: flag(options, 'adaptive') ? true : undefined,
+    commit: flag(options, 'commit') ? true : undefined,
     doubtPpm: amount('confidence', parseConfidence)
   })
   const engine = text(options, 'engine')

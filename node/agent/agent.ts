@@ -5,6 +5,7 @@
  */
 import { Frame } from '#protocol/control/messages'
 import type { PeerIdString, ReplicaId } from '#protocol/ids'
+import { commitmentOf, saltOf } from '#protocol/result/commitment'
 import type { Signer } from '#protocol/signing/keys'
 import type { Ended } from '../ports.ts'
 import { Crash } from './crash.ts'
@@ -176,6 +177,9 @@ export class Agent {
         break
       case 'release':
         if (this.#isNext(event.seq)) for (const id of event.replicas) this.#release(id)
+        break
+      case 'reveal':
+        if (this.#isNext(event.seq)) for (const id of event.replicas) this.#reveal(id, nowMs)
         break
       case 'skipped':
         this.#isNext(event.seq)
@@ -390,10 +394,27 @@ export class Agent {
     const replica = this.#held.get(id)
     if (replica?.phase !== 'publishing') return
     const { ended, lease } = replica
-    this.#say.result(resultOf({ project: this.#project, node: this.#signer.peerId, lease, ended, published }))
-    this.#held.set(id, { phase: 'reported', content: [published.output, published.stdout, published.stderr] }, nowMs)
+    const { peerId: node } = this.#signer
+    const content = [published.output, published.stdout, published.stderr]
+    // Nobody agrees on what its owner ended.
+    if (lease.sealed === true && ended.reason !== 'killed') {
+      const sealed = resultOf({ project: this.#project, node, lease, ended, published, salt: saltOf(this.#signer, id) })
+      this.#say.commit(id, commitmentOf(sealed))
+      this.#held.set(id, { phase: 'reported', content, sealed }, nowMs)
+    } else {
+      this.#say.result(resultOf({ project: this.#project, node, lease, ended, published }))
+      this.#held.set(id, { phase: 'reported', content }, nowMs)
+    }
     this.#stock.unused(id)
     this.#effect({ kind: 'clean', lease })
+  }
+
+  /** Its sealed result is reported, once. */
+  #reveal(id: ReplicaId, nowMs: number): void {
+    const replica = this.#held.get(id)
+    if (replica?.phase !== 'reported' || replica.sealed === undefined) return
+    this.#say.result(replica.sealed)
+    this.#held.set(id, { phase: 'reported', content: replica.content }, nowMs)
   }
 
   /** The coordinator has what it left: from now on that is data like any other. */

@@ -32,6 +32,8 @@ export interface CheckedLease {
   readonly gpus?: readonly string[]
   /** Left out for what the manifest's bytes say. */
   readonly memoryBytes?: number
+  /** Its result is committed to first; left out when it is not. */
+  readonly sealed?: true
 }
 
 /** One lease of an Assign: good, or why it will not be run. */
@@ -68,6 +70,8 @@ export type AgentEvent =
   | { readonly kind: 'grant'; readonly seq: number; readonly granted: readonly ReplicaId[]; readonly refused: readonly ReplicaId[] }
   | { readonly kind: 'cancel'; readonly seq: number; readonly replicas: readonly ReplicaId[]; readonly reason: string }
   | { readonly kind: 'release'; readonly seq: number; readonly replicas: readonly ReplicaId[] }
+  /** The sealed results of these may be reported. */
+  | { readonly kind: 'reveal'; readonly seq: number; readonly replicas: readonly ReplicaId[] }
   /** A numbered frame that says nothing we know; it is counted all the same. */
   | { readonly kind: 'skipped'; readonly seq: number }
   /** A tree that the replica needs is here, complete: it stays while the replica may read it. `fetched`: it was brought here for it. */
@@ -154,8 +158,8 @@ export type Replica =
   /** `fault` is told when it has ended; null when nobody wants to know. With `publish` what it leaves is reported instead. */
   | { readonly phase: 'killing'; readonly lease: CheckedLease; readonly fault: Fault | null; readonly publish: boolean }
   | { readonly phase: 'publishing'; readonly lease: CheckedLease; readonly ended: Ended }
-  /** Its output is kept and served until the coordinator releases it. `content` are CIDs as text. */
-  | { readonly phase: 'reported'; readonly content: readonly string[] }
+  /** Its output is kept and served until the coordinator releases it. `content` are CIDs as text; `sealed` is the result that it has only committed itself to. */
+  | { readonly phase: 'reported'; readonly content: readonly string[]; readonly sealed?: Uint8Array }
 
 /** For people: `talko node status`. */
 export interface AgentView {

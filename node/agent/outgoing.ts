@@ -1,5 +1,5 @@
 /** Gathers what one step wants to tell the coordinator and makes as few frames of it as possible. Each step with something to say has its own. */
-import type { ProgressOne, ReturnedOne, StartOne } from '#protocol/control/messages'
+import type { Commit, ProgressOne, ReturnedOne, StartOne } from '#protocol/control/messages'
 import type { ReplicaId } from '#protocol/ids'
 import { RESULT_DOMAIN } from '#protocol/result/result'
 import { leavesOf, rootOf } from '#protocol/signing/batch'
@@ -13,6 +13,7 @@ export class Outgoing {
   readonly #starts: StartOne[] = []
   readonly #progress: ProgressOne[] = []
   readonly #results: Uint8Array[] = []
+  readonly #commits: Commit[] = []
   readonly #returned: ReturnedOne[] = []
   #bye = false
 
@@ -31,6 +32,11 @@ export class Outgoing {
   /** The canonical bytes of a result. */
   result(body: Uint8Array): void {
     this.#results.push(body)
+  }
+
+  /** What a sealed result is bound to. */
+  commit(replica: ReplicaId, digest: Uint8Array): void {
+    this.#commits.push({ replica, digest: own(digest) })
   }
 
   returned(replica: ReplicaId, fault: Fault): void {
@@ -55,6 +61,7 @@ export class Outgoing {
       const signature = own(this.#signer.sign(RESULT_DOMAIN, rootOf(leavesOf(bodies))))
       frames.push({ reports: { results: bodies.map(own), signature } })
     }
+    for (const replicas of parts(this.#commits)) frames.push({ commits: { replicas } })
     for (const replicas of parts(this.#returned)) frames.push({ returned: { replicas } })
     if (this.#bye) frames.push({ bye: {} })
     return frames

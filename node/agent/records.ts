@@ -28,7 +28,9 @@ type Stored = readonly [
   /** Left out for none. */
   gpus?: readonly string[],
   /** Left out for what the manifest says. */
-  memoryBytes?: number
+  memoryBytes?: number,
+  /** Of a sealed result; before there is one, empty. Left out for others. */
+  sealed?: Uint8Array
 ]
 
 const NO_BYTES = new Uint8Array(0)
@@ -39,7 +41,7 @@ const WRITER = new Writer()
 export function encodeReplica(replica: Replica): Uint8Array {
   switch (replica.phase) {
     case 'reported':
-      return write('reported', null, { content: replica.content })
+      return write('reported', null, { content: replica.content, ...(replica.sealed === undefined ? {} : { sealed: replica.sealed }) })
     case 'preparing':
       return write(replica.granted ? 'granted' : replica.asked ? 'asked' : 'leased', replica.lease)
     case 'ready':
@@ -59,9 +61,18 @@ export function encodeReplica(replica: Replica): Uint8Array {
 export function decodeReplica(id: ReplicaId, bytes: Uint8Array): Replica {
   const stored: Stored = dagCbor.decode(bytes)
   if (!Array.isArray(stored) || stored[0] !== 1) throw new TypeError(`replica record ${id} is not of version 1, which this talko reads`)
-  const [, at, epoch, manifest, fault, ended, content, gpus, memoryBytes] = stored
-  if (at === 'reported') return { phase: 'reported', content: content.map((text, index) => text || (NOTHING[index] ?? '')) }
-  const lease: CheckedLease = { replica: id, epoch, bytes: manifest, manifest: leasedManifest(manifest, memoryBytes), ...gpusAndMemory(gpus, memoryBytes) }
+  const [, at, epoch, manifest, fault, ended, content, gpus, memory, sealed] = stored
+  if (at === 'reported')
+    return { phase: 'reported', content: content.map((text, index) => text || (NOTHING[index] ?? '')), ...(sealed === undefined ? {} : { sealed }) }
+  const memoryBytes = memory === 0 ? undefined : memory
+  const lease: CheckedLease = {
+    replica: id,
+    epoch,
+    bytes: manifest,
+    manifest: leasedManifest(manifest, memoryBytes),
+    ...gpusAndMemory(gpus, memoryBytes),
+    ...(sealed === undefined ? {} : { sealed: true as const })
+  }
   switch (at) {
     case 'leased':
     case 'asked':
@@ -92,14 +103,20 @@ interface Details {
   readonly fault?: Fault | null
   readonly ended?: Ended
   readonly content?: readonly string[]
+  readonly sealed?: Uint8Array
 }
 
 const NO_DETAILS: Details = {}
 
 /** dag-cbor by hand. */
-function write(at: At, lease: CheckedLease | null, { fault = null, ended, content = [] }: Details = NO_DETAILS): Uint8Array {
-  const { gpus = [], memoryBytes } = lease ?? {}
-  WRITER.list(memoryBytes !== undefined ? 9 : gpus.length === 0 ? 7 : 8)
+function write(
+  at: At,
+  lease: CheckedLease | null,
+  { fault = null, ended, content = [], sealed = lease?.sealed ? NO_BYTES : undefined }: Details = NO_DETAILS
+): Uint8Array {
+  const { gpus = [], memoryBytes = 0 } = lease ?? {}
+  const withMemory = memoryBytes > 0 || sealed !== undefined
+  WRITER.list(sealed !== undefined ? 10 : withMemory ? 9 : gpus.length === 0 ? 7 : 8)
     .int(1)
     .text(at)
     .int(lease?.epoch ?? 0)
@@ -113,11 +130,12 @@ function write(at: At, lease: CheckedLease | null, { fault = null, ended, conten
   }
   WRITER.list(content.length)
   for (const [index, cid] of content.entries()) WRITER.text(cid === NOTHING[index] ? '' : cid)
-  if (gpus.length > 0 || memoryBytes !== undefined) {
+  if (gpus.length > 0 || withMemory) {
     WRITER.list(gpus.length)
     for (const uuid of gpus) WRITER.text(uuid)
   }
-  if (memoryBytes !== undefined) WRITER.int(memoryBytes)
+  if (withMemory) WRITER.int(memoryBytes)
+  if (sealed !== undefined) WRITER.bytes(sealed)
   return WRITER.done()
 }
 

@@ -14,10 +14,12 @@ export interface EndedRun {
   readonly lease: CheckedLease
   readonly ended: Ended
   readonly published: Published
+  /** Of a result that is committed to first. */
+  readonly salt?: Uint8Array
 }
 
 /** A tree that was too large was not kept: then its run ended by `disk`, whatever it says itself. */
-export function resultOf({ project, node, lease, ended, published }: EndedRun): Uint8Array {
+export function resultOf({ project, node, lease, ended, published, salt }: EndedRun): Uint8Array {
   return encodeResult({
     v: 1,
     project,
@@ -33,7 +35,8 @@ export function resultOf({ project, node, lease, ended, published }: EndedRun): 
     startedAtMs: whole(ended.startedAtMs),
     endedAtMs: whole(ended.endedAtMs),
     cpuMs: whole(ended.cpuMs),
-    memoryPeakBytes: whole(ended.memoryPeakBytes)
+    memoryPeakBytes: whole(ended.memoryPeakBytes),
+    ...(salt === undefined ? {} : { salt })
   })
 }
 

@@ -8,6 +8,7 @@ import { isLocal, networkOf } from '#protocol/callers/network'
 import { CONTROL_VERSION, type Frame, type Gpu, type Hello, type Holding, LAST_WORDS_CHARS_MAX, type Reports } from '#protocol/control/messages'
 import { verifyOwnership } from '#protocol/control/owner'
 import { type PeerIdString, parseReplicaId } from '#protocol/ids'
+import { COMMITMENT_BYTES } from '#protocol/result/commitment'
 import { decodeResult, RESULT_DOMAIN, type Result } from '#protocol/result/result'
 import { leavesOf, rootOf } from '#protocol/signing/batch'
 import { verify } from '#protocol/signing/keys'
@@ -71,7 +72,7 @@ export function eventOf(frame: Frame | undefined, node: PeerIdString, project: P
   const { seq } = frame
   if (kinds.length > 1) return fault('malformed', `a frame carries one message, this one has ${kinds.join(' and ')}`)
   const kind = kinds[0]
-  const numbered = kind === 'start' || kind === 'progress' || kind === 'reports' || kind === 'returned' || kind === 'bye'
+  const numbered = kind === 'start' || kind === 'progress' || kind === 'reports' || kind === 'returned' || kind === 'bye' || kind === 'commits'
   if (!Number.isSafeInteger(seq) || seq < 0 || !Number.isSafeInteger(frame.ack) || frame.ack < 0) return fault('malformed', 'a number is out of bounds')
   if (numbered !== seq > 0) return fault('malformed', numbered ? `${kind} must be numbered` : 'an unnumbered message has a number')
   if (frame.demand !== undefined) return { event: { kind: 'demand', node, slots: frame.demand.slots } }
@@ -115,6 +116,14 @@ export function eventOf(frame: Frame | undefined, node: PeerIdString, project: P
       }
     }
   }
+  if (frame.commits !== undefined) {
+    const { replicas } = frame.commits
+    if (!replicas.every(({ replica, digest }) => isReplica(replica) && digest.length === COMMITMENT_BYTES))
+      return fault('malformed', 'a commitment is malformed')
+    return {
+      event: { kind: 'commits', node, seq, replicas: replicas.map(({ replica, digest }) => ({ replica, digest: Buffer.from(digest).toString('hex') })) }
+    }
+  }
   if (frame.bye !== undefined) return { event: { kind: 'bye', node, seq } }
   if (frame.reports !== undefined) {
     const reported = resultsOf(frame.reports, node, project)
@@ -155,12 +164,14 @@ const KINDS = [
   'reports',
   'returned',
   'bye',
+  'commits',
   'welcome',
   'refused',
   'assign',
   'grant',
   'cancel',
-  'release'
+  'release',
+  'reveal'
 ] as const
 
 function kindsOf(frame: Frame): (typeof KINDS)[number][] {

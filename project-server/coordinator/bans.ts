@@ -149,8 +149,8 @@ function* undecidedOf({ batches }: State, nodes: ReadonlySet<Node>): Generator<R
     for (const task of tasks) if (task.decision === null) for (const replica of task.replicas) if (nodes.has(replica.node) && isVote(replica)) yield replica
 }
 
-function isVote({ report, verdict }: Replica): boolean {
-  return report !== null && verdict === null
+function isVote({ report, commitment, verdict }: Replica): boolean {
+  return (report !== null || commitment !== null) && verdict === null
 }
 
 /** It stays in the record as what was said, and counts no more than a run that was given back. */

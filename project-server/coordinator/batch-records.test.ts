@@ -29,6 +29,7 @@ const policy: fc.Arbitrary<TaskPolicy> = fc.record(
     copies: fc.constantFrom(...COPY_RULES),
     sameClass: fc.constantFrom('no' as const, 'platform' as const, 'cpu' as const),
     adaptive: fc.boolean(),
+    commit: fc.boolean(),
     doubtPpm: whole
   },
   { noNullPrototype: true }

@@ -54,7 +54,8 @@ const POLICY_PLACES: Readonly<Record<keyof TaskPolicy, number>> = {
   doubtPpm: 16,
   estimateMs: 17,
   retryMemoryBytes: 18,
-  guessMemory: 19
+  guessMemory: 19,
+  commit: 20
 }
 const POLICY_FIELDS = (Object.keys(POLICY_PLACES) as (keyof TaskPolicy)[]).sort((a, b) => POLICY_PLACES[a] - POLICY_PLACES[b])
 

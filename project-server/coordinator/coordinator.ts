@@ -14,6 +14,7 @@ import { banEvent, banned } from './bans.ts'
 import type { BatchRecord } from './batch-records.ts'
 import { killEvent, type SubmitRefusal, submit, submitRefusal } from './batches.ts'
 import { brought, clientOf, clientView, roomOf, setClient } from './clients.ts'
+import { commits, endReveals } from './commitments.ts'
 import { compared, retryComparisons } from './comparisons.ts'
 import { copyToIdle } from './copies.ts'
 import { nodeCredits, ownerCredits } from './credit-views.ts'
@@ -125,6 +126,7 @@ export class Coordinator {
         sweepNodes(state, nowMs)
         for (const task of [...state.waitingPulls]) retryPull(state, task, nowMs)
         retryComparisons(state, nowMs)
+        endReveals(state, nowMs)
         findStragglers(state, nowMs)
         endWaiting(state, nowMs)
         state.fair.refresh()
@@ -338,6 +340,9 @@ export class Coordinator {
         return
       case 'bye':
         bye(this.#state, node, nowMs)
+        return
+      case 'commits':
+        commits(this.#state, node, event, nowMs)
         return
       case 'ack':
         return

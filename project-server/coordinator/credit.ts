@@ -28,8 +28,8 @@ export interface Earned {
   readonly bonus: number
 }
 
-/** Its result agrees with what was decided, and is new: `alone` when no other confirms it. */
-export function earn(state: State, replica: Replica, alone: boolean): void {
+/** Its result agrees with what was decided, and is new: `alone` when no other confirms it. Answers what it earned without a bonus. */
+export function earn(state: State, replica: Replica, alone: boolean): number {
   const { task, node } = replica
   const claim = claimOf(replica)
   const base = alone ? Math.max(1, Math.floor((claim / CLAIMS_WHOLE_PPM) * node.claimsPpm)) : baseOf(task)
@@ -44,6 +44,7 @@ export function earn(state: State, replica: Replica, alone: boolean): void {
   })
   replica.creditPage = state.out.ledger.page
   for (const other of task.replicas) if (other !== replica && other.node === node) forgetLate(state, other)
+  return base
 }
 
 /** It came late and agrees; `most`: what those earned who decided it. Without a bonus. */
@@ -59,7 +60,7 @@ export function takeBackCredit(state: State, node: Node, { task, earned }: { tas
 }
 
 /** What each of those earns without a bonus that agree so far, this very moment. At least one thousandth. */
-export function baseOf({ replicas }: Task): number {
+function baseOf({ replicas }: Task): number {
   const claims: number[] = []
   for (const replica of replicas) if (replica.verdict === 'valid') claims.push(claimOf(replica))
   if (claims.length > 1) claims.sort((a, b) => a - b)

@@ -164,6 +164,13 @@ export type Event =
       readonly replicas: readonly { readonly replica: ReplicaId; readonly class: string; readonly code: string; readonly message: string }[]
     }
   | { readonly kind: 'bye'; readonly node: PeerIdString; readonly seq: number }
+  /** Sealed results: the node is bound to what has this hash, in hex. */
+  | {
+      readonly kind: 'commits'
+      readonly node: PeerIdString
+      readonly seq: number
+      readonly replicas: readonly { readonly replica: ReplicaId; readonly digest: string }[]
+    }
   /** The output of a decided task, or what a killed one left, is here and pinned (`ok`; so many bytes, where that is known better than from what its nodes said), or could not be had from `node`. */
   | { readonly kind: 'pulled'; readonly task: TaskId; readonly node: PeerIdString; readonly ok: boolean; readonly message: string; readonly bytes?: number }
   /** What came of a `compare`: pairs of votes, and those whose outputs could not be had. */

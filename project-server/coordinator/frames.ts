@@ -2,6 +2,7 @@
 import { signBundles } from '#protocol/bundle/sign'
 import { Frame, type Lease } from '#protocol/control/messages'
 import type { ReplicaId } from '#protocol/ids'
+import { seals } from './commitments.ts'
 import { CANCEL_REASONS, type Outgoing } from './link-records.ts'
 import type { Node, Replica } from './model.ts'
 import type { LeaseSigner } from './output.ts'
@@ -23,7 +24,7 @@ export function drain(node: Node): readonly Said[] {
   const { outgoing } = node
   node.outgoing = null
   if (outgoing === null) return []
-  const { assign, granted, refused, cancel, release } = outgoing
+  const { assign, granted, refused, cancel, release, reveal } = outgoing
   const said: Said[] = assignments(assign).map((leases) => ({ outgoing: { kind: 'assign', replicas: leases.map(({ id }) => id) }, leases }))
   const say = (one: Outgoing): void => {
     said.push({ outgoing: one, leases: NO_LEASES })
@@ -34,6 +35,7 @@ export function drain(node: Node): readonly Said[] {
       const replicas = cancel.filter((one) => one.reason === reason).map((one) => one.replica)
       for (const part of parts(replicas)) say({ kind: 'cancel', replicas: part, reason })
     }
+  for (const part of parts(reveal)) say({ kind: 'reveal', replicas: part })
   for (const part of parts(release)) say({ kind: 'release', replicas: part })
   return said
 }
@@ -97,13 +99,14 @@ function parts<T>(items: readonly T[]): readonly (readonly T[])[] {
 }
 
 function encodeAssign(seq: number, replicas: readonly Replica[], signer: LeaseSigner): Uint8Array {
-  const leases: Lease[] = replicas.map(({ id, epoch, gpus, needs, task: { bundle } }) => ({
+  const leases: Lease[] = replicas.map(({ id, epoch, gpus, needs, standing, task, task: { bundle } }) => ({
     replica: id,
     epoch,
     gpus: [...gpus],
     manifest: bundle.bytes as Uint8Array<ArrayBuffer>,
     ...(bundle.atOnce ? { granted: true } : {}),
-    ...(needs.memoryBytes === bundle.needs.memoryBytes ? {} : { memoryBytes: needs.memoryBytes })
+    ...(needs.memoryBytes === bundle.needs.memoryBytes ? {} : { memoryBytes: needs.memoryBytes }),
+    ...(seals({ task, standing }) ? { sealed: true } : {})
   }))
   // Every lease of a frame may have ended before it is sent again.
   const signature =
@@ -122,6 +125,8 @@ function encodePlain(seq: number, outgoing: Exclude<Outgoing, { kind: 'assign' }
       return Frame.encode({ seq, ack: 0, grant: { granted: [...outgoing.granted], refused: [...outgoing.refused] } })
     case 'cancel':
       return Frame.encode({ seq, ack: 0, cancel: { replicas: [...outgoing.replicas], reason: outgoing.reason } })
+    case 'reveal':
+      return Frame.encode({ seq, ack: 0, reveal: { replicas: [...outgoing.replicas] } })
     case 'release':
       return Frame.encode({ seq, ack: 0, release: { replicas: [...outgoing.replicas] } })
   }

@@ -9,7 +9,7 @@ export type Outgoing =
   | { readonly kind: 'assign'; readonly replicas: readonly ReplicaId[] }
   | { readonly kind: 'grant'; readonly granted: readonly ReplicaId[]; readonly refused: readonly ReplicaId[] }
   | { readonly kind: 'cancel'; readonly replicas: readonly ReplicaId[]; readonly reason: CancelReason }
-  | { readonly kind: 'release'; readonly replicas: readonly ReplicaId[] }
+  | { readonly kind: 'release' | 'reveal'; readonly replicas: readonly ReplicaId[] }
 
 /** A numbered message that waits for its acknowledgement. */
 export interface Waiting {

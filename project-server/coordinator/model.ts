@@ -264,6 +264,10 @@ export interface Replica {
   tookMs: number
   standing: Standing
   verdict: Verdict | null
+  /** What it is bound to, in hex, until it has said what that is: see commitments.ts. */
+  commitment: string | null
+  /** When it was asked for it; null when it was not. */
+  revealMs: number | null
   /** The page of the ledger that says what it earned; 0 for nothing. */
   creditPage: number
   fault: { readonly class: string; readonly message: string } | null
@@ -383,6 +387,7 @@ export interface Outbound {
   refused: ReplicaId[]
   cancel: { readonly replica: ReplicaId; readonly reason: CancelReason }[]
   release: ReplicaId[]
+  reveal: ReplicaId[]
 }
 
 /** It gets no new replica: see holds.ts. */
@@ -402,6 +407,6 @@ export function owedOf(node: Node): Map<ReplicaId, Remains> {
 }
 
 export function outgoingOf(node: Node): Outbound {
-  node.outgoing ??= { assign: [], granted: [], refused: [], cancel: [], release: [] }
+  node.outgoing ??= { assign: [], granted: [], refused: [], cancel: [], release: [], reveal: [] }
   return node.outgoing
 }

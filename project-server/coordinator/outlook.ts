@@ -1,4 +1,5 @@
 /** What the validator makes of a task's replicas as they are, or would be. */
+import { isSealed } from './commitments.ts'
 import { agreesIn } from './comparisons.ts'
 import { tiesOf } from './independence.ts'
 import type { Replica, Task } from './model.ts'
@@ -7,7 +8,9 @@ import { type Ballot, judge, type Next } from './validator.ts'
 
 /** What follows from them, one left out. A copy that came to nothing is as if it had never been made. */
 export function outlook(task: Task, without?: Replica): Next {
-  const counted = task.replicas.filter((replica) => replica !== without && !(replica.copy && !isLive(replica.state) && replica.report === null))
+  const counted = task.replicas.filter(
+    (replica) => replica !== without && !(replica.copy && !isLive(replica.state) && replica.report === null && replica.commitment === null)
+  )
   let copies = 0
   for (const { copy } of counted) if (copy) copies++
   return judge(counted.map(ballotOf), task.batch.policy, agreesIn(task), copies)
@@ -21,6 +24,7 @@ export function isSpare(copy: Replica): boolean {
 
 export function ballotOf(replica: Replica): Ballot {
   const node = replica.node.id
+  if (isSealed(replica)) return { kind: 'live', node, straggles: false, standing: replica.standing }
   if (isLive(replica.state)) return { kind: 'live', node, straggles: replica.straggles, standing: replica.standing }
   if (replica.report !== null && replica.verdict !== 'inconclusive')
     return { kind: 'vote', node, vote: replica.report.vote, ties: tiesOf(replica), standing: replica.standing }

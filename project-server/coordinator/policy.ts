@@ -146,6 +146,8 @@ export const MEMORY_RUNS_MIN = 5
 /** Programs that are remembered, about 1 kB each; those that ran longest ago are forgotten first. */
 export const MEMORY_PROGRAMS_MAX = 4096
 
+/** A node that is bound to a result and does not say it within this time of being asked has failed: it need do nothing but send it. */
+export const REVEAL_MS_MAX = 60_000
 /** Two nodes that say the input is at fault are believed. */
 export const INPUT_FAULTS_MAX = 2
 /** A leased replica that is not started in this time is lost, whatever its node says: preparing can mean a big download over a slow line. */

@@ -198,6 +198,7 @@ it('100,000 tasks in one batch, in parts of 2,048, are accepted, recovered and k
     copies: 'tail' as const,
     sameClass: 'no' as const,
     adaptive: false,
+    commit: false,
     doubtPpm: 0
   }
   const bundles = Array.from({ length: 2_048 }, (_, task) => bundle(`${task}`))

@@ -314,7 +314,7 @@ function loadReplica(
 ): void {
   const node: Node | undefined = state.nodes.get(record.node)
   if (node === undefined) throw new Error(`the record of node ${record.node} is missing`)
-  const { attempt, atMs, epoch, gpus, granted, ranMs, verdict, fault, copy, standing, spent, memoryBytes, tookMs, creditPage } = record
+  const { attempt, atMs, epoch, gpus, granted, ranMs, verdict, fault, copy, standing, spent, memoryBytes, tookMs, creditPage, commitment } = record
   const id = `${task.id}.${attempt}`
   const report = signed === undefined ? null : loadReport(task, signed)
   const replica: Replica = {
@@ -334,6 +334,8 @@ function loadReplica(
     ranMs,
     tookMs,
     creditPage,
+    commitment,
+    revealMs: null,
     standing,
     verdict,
     fault,

@@ -44,6 +44,8 @@ export function lease(state: State, task: Task, node: Node, nowMs: number, copy 
     granted: atOnce,
     ranMs: 0,
     tookMs: 0,
+    commitment: null,
+    revealMs: null,
     creditPage: 0,
     standing: standingOf(state, task, node),
     verdict: null,

@@ -4,12 +4,13 @@ import { DAG_CBOR, SHA2_256, sha256 } from '#protocol/content/cid'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { ReplicaId, TaskId } from '#protocol/ids'
 import { type Result, voteOf } from '#protocol/result/result'
+import { isSealed, opens, seals } from './commitments.ts'
 import { earnLate } from './credit.ts'
 import type { Event } from './events.ts'
 import { note } from './holders.ts'
 import { lateKey } from './keys.ts'
 import { hadTooLittle, tryWithMore } from './memory.ts'
-import { type Node, outgoingOf, type Replica } from './model.ts'
+import { type Node, outgoingOf, type Replica, type Report, type Task } from './model.ts'
 import { encodeSeal, type StoredResult, sealId, sealKey } from './receipt-records.ts'
 import { askRechecks } from './rechecks.ts'
 import { dropAwaited, takeRemains } from './remains.ts'
@@ -98,6 +99,7 @@ function classOf({ granted, atMs, task }: Replica, said: string, nowMs: number):
 /** True when it counts. */
 function report(state: State, replica: Replica, { result, signed }: { result: Result; signed: StoredResult }, nowMs: number): boolean {
   const { task } = replica
+  if (isSealed(replica)) return open(state, replica, { result, signed }, nowMs)
   if (replica.state === 'reported' || replica.state === 'returned' || replica.state === 'cancelled') return false
   const fault = faultOf(replica, result)
   if (fault !== undefined) {
@@ -115,7 +117,26 @@ function report(state: State, replica: Replica, { result, signed }: { result: Re
     replica.node.lost--
     state.out.node(replica.node)
   }
-  replica.report = {
+  replica.report = reportOf(task, result, signed)
+  loseStanding(replica)
+  state.out.result(replica)
+  if (hadTooLittle(replica)) tryWithMore(state, replica)
+  moveReplica(state, replica, 'reported', nowMs)
+  return true
+}
+
+/** A sealed result is what its node was bound to, or its node is at fault. */
+function open(state: State, replica: Replica, { result, signed }: { result: Result; signed: StoredResult }, nowMs: number): boolean {
+  if (!opens(state, replica, signed.body, nowMs)) return false
+  replica.report = reportOf(replica.task, result, signed)
+  loseStanding(replica)
+  state.out.result(replica)
+  if (hadTooLittle(replica)) tryWithMore(state, replica)
+  return true
+}
+
+function reportOf(task: Task, result: Result, signed: StoredResult): Report {
+  return {
     bundle: result.bundle,
     vote: voteOf(result, task.bundle.compareStdout),
     exitCode: result.exitCode,
@@ -130,11 +151,6 @@ function report(state: State, replica: Replica, { result, signed }: { result: Re
     signed,
     stored: false
   }
-  loseStanding(replica)
-  state.out.result(replica)
-  if (hadTooLittle(replica)) tryWithMore(state, replica)
-  moveReplica(state, replica, 'reported', nowMs)
-  return true
 }
 
 /** The hash is made anew: cheaper than an id kept for every manifest in memory. */
@@ -151,8 +167,10 @@ function cidText(cid: CID): string {
 }
 
 /** Why a result is no vote at all. */
-function faultOf({ granted, task }: Replica, result: Result): string | undefined {
+function faultOf(replica: Replica, result: Result): string | undefined {
+  const { granted, task } = replica
   if (!granted) return 'it reported a run that it was not granted'
+  if (seals(replica)) return 'it reported a result that it had not committed itself to first; is it older than the project?'
   if (!names(result.bundle, task.bundle.bytes)) return `it reported another bundle, ${result.bundle}`
   return result.reason === 'killed' ? 'it ended a run that nobody wanted ended' : undefined
 }

@@ -42,7 +42,8 @@ function replicaRecord({
   standing,
   spent,
   tookMs,
-  creditPage
+  creditPage,
+  commitment
 }: Replica): ReplicaRecord {
   return {
     attempt,
@@ -63,7 +64,8 @@ function replicaRecord({
     spent,
     memoryBytes: needs.memoryBytes === task.bundle.needs.memoryBytes ? 0 : needs.memoryBytes,
     tookMs,
-    creditPage
+    creditPage,
+    commitment
   }
 }
 

@@ -73,6 +73,8 @@ export class State {
   readonly remains = new Map<TaskId, Remains>()
   /** Decided tasks whose output must be asked for again, later or when a node comes back. */
   readonly waitingPulls = new Set<Task>()
+  /** Tasks that asked for sealed results. */
+  readonly revealing = new Set<Task>()
   /** Tasks whose outputs are to be compared when they can be had. */
   readonly waitingComparisons = new Set<Task>()
   /** Tasks whose replicas changed in this event: each is settled once at its end. */

@@ -54,6 +54,8 @@ export interface ReplicaRecord {
   readonly tookMs: number
   /** The page of the ledger that says what it earned; 0 for nothing. */
   readonly creditPage: number
+  /** What it is bound to, in hex, until it has said what that is. */
+  readonly commitment: string | null
 }
 
 export interface TaskRecord {
@@ -156,11 +158,11 @@ function lengthen(cid: string): string {
 
 function writeReplica(replica: ReplicaRecord, agreed: string | undefined): void {
   const { attempt, node, state, atMs, epoch, gpus, granted, ranMs, vote, exitCode, reason, verdict, fault, copy, standing } = replica
-  const { spent, memoryBytes, tookMs, creditPage } = replica
-  const told = tookMs > 0 || creditPage > 0
+  const { spent, memoryBytes, tookMs, creditPage, commitment } = replica
+  const told = tookMs > 0 || creditPage > 0 || commitment !== null
   const known = standing.row > 0 || standing.alone || spent || memoryBytes > 0 || told
   // Most have no GPU and need no standing, and say nothing of it.
-  WRITER.list(told ? 20 : memoryBytes > 0 ? 18 : spent ? 17 : known ? 16 : gpus.length === 0 ? 13 : 14)
+  WRITER.list(commitment !== null ? 21 : told ? 20 : memoryBytes > 0 ? 18 : spent ? 17 : known ? 16 : gpus.length === 0 ? 13 : 14)
     .int(attempt)
     .text(node)
     .text(state)
@@ -178,6 +180,7 @@ function writeReplica(replica: ReplicaRecord, agreed: string | undefined): void 
   if (spent || memoryBytes > 0 || told) WRITER.flag(spent)
   if (memoryBytes > 0 || told) WRITER.int(memoryBytes)
   if (told) WRITER.int(tookMs).int(creditPage)
+  if (commitment !== null) WRITER.text(commitment)
 }
 
 type ReplicaRow = [
@@ -201,7 +204,8 @@ type ReplicaRow = [
   boolean?,
   number?,
   number?,
-  number?
+  number?,
+  (string | null)?
 ]
 
 const NO_GPUS: readonly string[] = []
@@ -227,7 +231,8 @@ function replicaOf(
     spent = false,
     memoryBytes = 0,
     tookMs = 0,
-    creditPage = 0
+    creditPage = 0,
+    commitment = null
   ]: ReplicaRow,
   agreed: string | undefined
 ): ReplicaRecord {
@@ -250,7 +255,8 @@ function replicaOf(
     spent,
     memoryBytes,
     tookMs,
-    creditPage
+    creditPage,
+    commitment
   }
 }
 

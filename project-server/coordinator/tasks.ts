@@ -6,8 +6,9 @@ import type { FailureCode } from '#protocol/owner/messages'
 import type { Receipt } from '#protocol/result/receipt'
 import { encodeDoneRecord } from './bundle-records.ts'
 import { keptOutput } from './clients.ts'
+import { askReveals, isSealed } from './commitments.ts'
 import { agreesIn, compareAgain, compareOutputs, endComparison } from './comparisons.ts'
-import { baseOf, earn } from './credit.ts'
+import { earn } from './credit.ts'
 import type { TaskFailure } from './events.ts'
 import { holdDeadly, holdFailing } from './failing.ts'
 import { leaveGroup } from './groups.ts'
@@ -44,6 +45,7 @@ export function settle(state: State, task: Task, nowMs: number): void {
   }
   const live = task.replicas.some((replica) => isLive(replica.state))
   const phase = live ? 'running' : task.replicas.some((replica) => replica.state === 'reported') ? 'validating' : 'staged'
+  if (task.batch.policy.commit) askReveals(state, task, nowMs)
   const next = outlook(task)
   if (state.copies.size > 0 && task.replicas.some(({ copy }) => copy)) state.copiesChanged = true
   // A task that fails with nothing running goes straight from where it is.
@@ -86,7 +88,7 @@ export function finish(state: State, task: Task, keptBytes: number | null, nowMs
     else if (replica.state === 'reported') replica.verdict ??= 'inconclusive'
   }
   const agreeing = onePerNode(task.replicas.filter((replica) => replica.state === 'reported' && replica.verdict === 'valid'))
-  const others = task.replicas.filter((replica) => hasVoice(replica) && replica.verdict !== 'valid')
+  const others = task.replicas.filter((replica) => replica.report !== null && hasVoice(replica) && replica.verdict !== 'valid')
   const [first] = agreeing
   if (first === undefined) throw new Error(`task ${task.id} is decided by no result`)
   const alone = agreeing.length < task.batch.policy.minQuorum
@@ -129,11 +131,10 @@ function decide(state: State, task: Task, vote: string, nowMs: number): void {
   task.decision = { vote, atMs: nowMs, exitCode, output, stdout, stderr, bytes, held: false }
   if (task.state !== 'validating') moveTask(state, task, 'validating')
   want(state, task, 0)
-  judge(state, task, vote)
-  const credit = baseOf(task)
+  const credit = judge(state, task, vote)
   for (const replica of task.replicas) {
     if (isRefuted(replica, vote)) blame(state, replica, nowMs)
-    if (replica.state !== 'lost' && !isLive(replica.state)) continue
+    if (replica.state !== 'lost' && !isLive(replica.state) && !isSealed(replica)) continue
     if (replica.granted && !isFollowed(replica)) keepLate(state, replica, { vote, nowMs, alone: aloneBy(task, vote), credit })
     if (isLive(replica.state)) cancel(state, replica, 'decided', nowMs)
   }
@@ -205,13 +206,15 @@ function end(state: State, task: Task, nowMs: number): void {
   endComparison(state, task)
   taskOver(state, task)
   hintOver(state, task)
-  for (const { id, node, report, attempt, verdict } of task.replicas) {
-    if (report === null) continue
+  state.revealing.delete(task)
+  for (const { id, node, report, attempt, verdict, commitment } of task.replicas) {
+    if (report === null && commitment === null) continue
     if (node.owed?.has(id) !== true) {
       outgoingOf(node).release.push(id)
       state.out.speak(node)
     }
     // It keeps what others may need: see node/agent/stock.ts. It says so itself only when it has heard of the release.
+    if (report === null) continue
     if (verdict === 'valid' && report.bytes >= HOLDING_BYTES_MIN) note(state, node, { root: report.output, bytes: report.bytes }, true)
     if (report.stored) state.out.delete(resultKey(task.key, attempt))
   }
@@ -236,11 +239,13 @@ function endBatch(state: State, { batch }: Task): void {
   state.out.delete(openKey(batch.id))
 }
 
-/** Whoever reported is judged by what was agreed, then paid: what each earns follows from all who agree. */
-function judge(state: State, task: Task, vote: string): void {
+/** Whoever reported is judged by what was agreed, then paid: what each earns follows from all who agree. Answers what that is. */
+function judge(state: State, task: Task, vote: string): number {
   const alone = aloneBy(task, vote)
   const paid = task.replicas.filter((replica) => replica.state === 'reported' && compare(state, replica, { vote, alone }))
-  for (const replica of paid) earn(state, replica, alone === replica.node.id)
+  let base = 0
+  for (const replica of paid) base = earn(state, replica, alone === replica.node.id)
+  return base
 }
 
 /** Judges a result against what was agreed: once, and not while it is not compared with it. True when it agrees and is its node's first. */

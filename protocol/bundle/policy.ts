@@ -42,6 +42,8 @@ export interface TaskPolicy {
   readonly retryMemoryBytes: number
   /** Its owner did not say how much memory a run needs: it gets what earlier runs of the program took, and a little more, where that is known. Where that is not enough, it is tried once with what its bundle says. */
   readonly guessMemory: boolean
+  /** Each node commits itself to its result before any of a quorum says its own: what one says cannot be copied by the others. */
+  readonly commit: boolean
 }
 
 /** Tags of a task or a node. */
@@ -100,7 +102,8 @@ export const DEFAULT_POLICY: TaskPolicy = {
   copies: 'tail',
   sameClass: 'no',
   adaptive: false,
-  doubtPpm: 0
+  doubtPpm: 0,
+  commit: false
 }
 
 /** How a task gets there, not what its result is worth. */
@@ -122,6 +125,7 @@ const BY_THE_WAY: ReadonlySet<string> = new Set<keyof TaskPolicy>([
 /** Whether what was decided under one policy is as good as what another asks for: at least its quorum, of voices as independent, of nodes that it would have taken. Whatever else tells what a result is worth must be equal. */
 export function covers(had: TaskPolicy, asked: TaskPolicy): boolean {
   if (had.minQuorum < asked.minQuorum) return false
+  if (asked.commit && !had.commit) return false
   if (asked.independence === 'require' && had.independence !== 'require') return false
   if (!asked.tags.every((tag) => had.tags.includes(tag))) return false
   if (asked.nodes.length > 0 && (had.nodes.length === 0 || !had.nodes.every((node) => asked.nodes.includes(node)))) return false
@@ -134,7 +138,7 @@ export function covers(had: TaskPolicy, asked: TaskPolicy): boolean {
   return rest(had) === rest(asked)
 }
 
-const COMPARED: ReadonlySet<string> = new Set<keyof TaskPolicy>(['minQuorum', 'independence', 'tags', 'nodes'])
+const COMPARED: ReadonlySet<string> = new Set<keyof TaskPolicy>(['minQuorum', 'independence', 'tags', 'nodes', 'commit'])
 
 /** Ten years: whoever waits longer means for ever. */
 const QUEUE_LIMIT_MS_MAX = 10 * 366 * 86_400_000
@@ -165,6 +169,7 @@ export function policyFault(policy: TaskPolicy): string | undefined {
   if (policy.compare !== null && (policy.adaptive || policy.doubtPpm > 0))
     return 'results that are compared by tolerance are counted: neither believed alone nor weighed'
   if (typeof policy.adaptive !== 'boolean') return 'adaptive is true or false'
+  if (typeof policy.commit !== 'boolean') return 'commit is true or false'
   if (!Number.isSafeInteger(policy.doubtPpm) || policy.doubtPpm < 0 || policy.doubtPpm > 500_000)
     return 'the doubt is at most 500000 in a million, or 0 to count votes'
   if (!INDEPENDENCES.includes(policy.independence)) return `independence is one of ${INDEPENDENCES.join(', ')}`

@@ -15,12 +15,14 @@ export interface Frame {
     reports?: Reports;
     returned?: Returned;
     bye?: Bye;
+    commits?: Commits;
     welcome?: Welcome;
     refused?: Refused;
     assign?: Assign;
     grant?: Grant;
     cancel?: Cancel;
     release?: Release;
+    reveal?: Reveal;
 }
 export declare namespace Frame {
     const codec: () => Codec<Frame>;
@@ -238,6 +240,16 @@ export declare namespace Frame {
         value: string;
         index: number;
     }
+    interface FrameCommitsReplicasReplicaFieldEvent {
+        field: '$.commits.replicas[].replica';
+        value: string;
+        index: number;
+    }
+    interface FrameCommitsReplicasDigestFieldEvent {
+        field: '$.commits.replicas[].digest';
+        value: Uint8Array<ArrayBuffer>;
+        index: number;
+    }
     interface FrameWelcomeVersionFieldEvent {
         field: '$.welcome.version';
         value: number;
@@ -305,6 +317,11 @@ export declare namespace Frame {
         value: number;
         index: number;
     }
+    interface FrameAssignLeasesSealedFieldEvent {
+        field: '$.assign.leases[].sealed';
+        value: boolean;
+        index: number;
+    }
     interface FrameAssignSignatureFieldEvent {
         field: '$.assign.signature';
         value: Uint8Array<ArrayBuffer>;
@@ -333,9 +350,14 @@ export declare namespace Frame {
         index: number;
         value: string;
     }
+    interface FrameRevealReplicasFieldEvent {
+        field: '$.reveal.replicas[]';
+        index: number;
+        value: string;
+    }
     function encode(obj: Partial<Frame>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Frame>): Frame;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Frame>): Generator<FrameSeqFieldEvent | FrameAckFieldEvent | FrameBeforeFieldEvent | FrameHelloVersionsFieldEvent | FrameHelloLinkFieldEvent | FrameHelloReceivedFieldEvent | FrameHelloProjectFieldEvent | FrameHelloCapabilitiesPlatformFieldEvent | FrameHelloCapabilitiesEnginesFieldEvent | FrameHelloCapabilitiesCpuMillisFieldEvent | FrameHelloCapabilitiesMemoryBytesFieldEvent | FrameHelloCapabilitiesDiskBytesFieldEvent | FrameHelloCapabilitiesSlotsFieldEvent | FrameHelloCapabilitiesTagsFieldEvent | FrameHelloCapabilitiesGpusUuidFieldEvent | FrameHelloCapabilitiesGpusModelFieldEvent | FrameHelloCapabilitiesGpusMemoryBytesFieldEvent | FrameHelloCapabilitiesGpusDriverFieldEvent | FrameHelloCapabilitiesExclusiveFieldEvent | FrameHelloCapabilitiesOwnerOnlyFieldEvent | FrameHelloCapabilitiesOwnerClientFieldEvent | FrameHelloCapabilitiesOwnerSignatureFieldEvent | FrameHelloCapabilitiesCpuFieldEvent | FrameHelloReplicasFieldEvent | FrameHelloAgentFieldEvent | FrameHelloNameFieldEvent | FrameHelloDemandSlotsFieldEvent | FrameHelloHoldingsRootFieldEvent | FrameHelloHoldingsBytesFieldEvent | FrameHelloSpareFieldEvent | FrameDemandSlotsFieldEvent | FrameHoldingsGotRootFieldEvent | FrameHoldingsGotBytesFieldEvent | FrameHoldingsDroppedFieldEvent | FrameCrashedReplicasReplicaFieldEvent | FrameCrashedReplicasLogFieldEvent | FrameStartReplicasReplicaFieldEvent | FrameStartReplicasEpochFieldEvent | FrameProgressReplicasReplicaFieldEvent | FrameProgressReplicasStateFieldEvent | FrameProgressReplicasAgainFieldEvent | FrameReportsResultsFieldEvent | FrameReportsSignatureFieldEvent | FrameReturnedReplicasReplicaFieldEvent | FrameReturnedReplicasClassFieldEvent | FrameReturnedReplicasCodeFieldEvent | FrameReturnedReplicasMessageFieldEvent | FrameWelcomeVersionFieldEvent | FrameWelcomeEpochFieldEvent | FrameWelcomeResumedFieldEvent | FrameWelcomeReceivedFieldEvent | FrameWelcomeHeartbeatMsFieldEvent | FrameWelcomeUnknownFieldEvent | FrameRefusedCodeFieldEvent | FrameRefusedMessageFieldEvent | FrameRefusedRetryMsFieldEvent | FrameAssignLeasesReplicaFieldEvent | FrameAssignLeasesEpochFieldEvent | FrameAssignLeasesManifestFieldEvent | FrameAssignLeasesGrantedFieldEvent | FrameAssignLeasesGpusFieldEvent | FrameAssignLeasesMemoryBytesFieldEvent | FrameAssignSignatureFieldEvent | FrameGrantGrantedFieldEvent | FrameGrantRefusedFieldEvent | FrameCancelReplicasFieldEvent | FrameCancelReasonFieldEvent | FrameReleaseReplicasFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Frame>): Generator<FrameSeqFieldEvent | FrameAckFieldEvent | FrameBeforeFieldEvent | FrameHelloVersionsFieldEvent | FrameHelloLinkFieldEvent | FrameHelloReceivedFieldEvent | FrameHelloProjectFieldEvent | FrameHelloCapabilitiesPlatformFieldEvent | FrameHelloCapabilitiesEnginesFieldEvent | FrameHelloCapabilitiesCpuMillisFieldEvent | FrameHelloCapabilitiesMemoryBytesFieldEvent | FrameHelloCapabilitiesDiskBytesFieldEvent | FrameHelloCapabilitiesSlotsFieldEvent | FrameHelloCapabilitiesTagsFieldEvent | FrameHelloCapabilitiesGpusUuidFieldEvent | FrameHelloCapabilitiesGpusModelFieldEvent | FrameHelloCapabilitiesGpusMemoryBytesFieldEvent | FrameHelloCapabilitiesGpusDriverFieldEvent | FrameHelloCapabilitiesExclusiveFieldEvent | FrameHelloCapabilitiesOwnerOnlyFieldEvent | FrameHelloCapabilitiesOwnerClientFieldEvent | FrameHelloCapabilitiesOwnerSignatureFieldEvent | FrameHelloCapabilitiesCpuFieldEvent | FrameHelloReplicasFieldEvent | FrameHelloAgentFieldEvent | FrameHelloNameFieldEvent | FrameHelloDemandSlotsFieldEvent | FrameHelloHoldingsRootFieldEvent | FrameHelloHoldingsBytesFieldEvent | FrameHelloSpareFieldEvent | FrameDemandSlotsFieldEvent | FrameHoldingsGotRootFieldEvent | FrameHoldingsGotBytesFieldEvent | FrameHoldingsDroppedFieldEvent | FrameCrashedReplicasReplicaFieldEvent | FrameCrashedReplicasLogFieldEvent | FrameStartReplicasReplicaFieldEvent | FrameStartReplicasEpochFieldEvent | FrameProgressReplicasReplicaFieldEvent | FrameProgressReplicasStateFieldEvent | FrameProgressReplicasAgainFieldEvent | FrameReportsResultsFieldEvent | FrameReportsSignatureFieldEvent | FrameReturnedReplicasReplicaFieldEvent | FrameReturnedReplicasClassFieldEvent | FrameReturnedReplicasCodeFieldEvent | FrameReturnedReplicasMessageFieldEvent | FrameCommitsReplicasReplicaFieldEvent | FrameCommitsReplicasDigestFieldEvent | FrameWelcomeVersionFieldEvent | FrameWelcomeEpochFieldEvent | FrameWelcomeResumedFieldEvent | FrameWelcomeReceivedFieldEvent | FrameWelcomeHeartbeatMsFieldEvent | FrameWelcomeUnknownFieldEvent | FrameRefusedCodeFieldEvent | FrameRefusedMessageFieldEvent | FrameRefusedRetryMsFieldEvent | FrameAssignLeasesReplicaFieldEvent | FrameAssignLeasesEpochFieldEvent | FrameAssignLeasesManifestFieldEvent | FrameAssignLeasesGrantedFieldEvent | FrameAssignLeasesGpusFieldEvent | FrameAssignLeasesMemoryBytesFieldEvent | FrameAssignLeasesSealedFieldEvent | FrameAssignSignatureFieldEvent | FrameGrantGrantedFieldEvent | FrameGrantRefusedFieldEvent | FrameCancelReplicasFieldEvent | FrameCancelReasonFieldEvent | FrameReleaseReplicasFieldEvent | FrameRevealReplicasFieldEvent>;
 }
 export interface Hello {
     versions: number[];
@@ -811,13 +833,18 @@ export declare namespace Assign {
         value: number;
         index: number;
     }
+    interface AssignLeasesSealedFieldEvent {
+        field: '$.leases[].sealed';
+        value: boolean;
+        index: number;
+    }
     interface AssignSignatureFieldEvent {
         field: '$.signature';
         value: Uint8Array<ArrayBuffer>;
     }
     function encode(obj: Partial<Assign>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Assign>): Assign;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Assign>): Generator<AssignLeasesReplicaFieldEvent | AssignLeasesEpochFieldEvent | AssignLeasesManifestFieldEvent | AssignLeasesGrantedFieldEvent | AssignLeasesGpusFieldEvent | AssignLeasesMemoryBytesFieldEvent | AssignSignatureFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Assign>): Generator<AssignLeasesReplicaFieldEvent | AssignLeasesEpochFieldEvent | AssignLeasesManifestFieldEvent | AssignLeasesGrantedFieldEvent | AssignLeasesGpusFieldEvent | AssignLeasesMemoryBytesFieldEvent | AssignLeasesSealedFieldEvent | AssignSignatureFieldEvent>;
 }
 export interface Lease {
     replica: string;
@@ -826,6 +853,7 @@ export interface Lease {
     granted?: boolean;
     gpus: string[];
     memoryBytes?: number;
+    sealed?: boolean;
 }
 export declare namespace Lease {
     const codec: () => Codec<Lease>;
@@ -854,9 +882,13 @@ export declare namespace Lease {
         field: '$.memoryBytes';
         value: number;
     }
+    interface LeaseSealedFieldEvent {
+        field: '$.sealed';
+        value: boolean;
+    }
     function encode(obj: Partial<Lease>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Lease>): Lease;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Lease>): Generator<LeaseReplicaFieldEvent | LeaseEpochFieldEvent | LeaseManifestFieldEvent | LeaseGrantedFieldEvent | LeaseGpusFieldEvent | LeaseMemoryBytesFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Lease>): Generator<LeaseReplicaFieldEvent | LeaseEpochFieldEvent | LeaseManifestFieldEvent | LeaseGrantedFieldEvent | LeaseGpusFieldEvent | LeaseMemoryBytesFieldEvent | LeaseSealedFieldEvent>;
 }
 export interface Start {
     replicas: StartOne[];
@@ -980,6 +1012,57 @@ export declare namespace Reports {
     function encode(obj: Partial<Reports>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Reports>): Reports;
     function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Reports>): Generator<ReportsResultsFieldEvent | ReportsSignatureFieldEvent>;
+}
+export interface Commits {
+    replicas: Commit[];
+}
+export declare namespace Commits {
+    const codec: () => Codec<Commits>;
+    interface CommitsReplicasReplicaFieldEvent {
+        field: '$.replicas[].replica';
+        value: string;
+        index: number;
+    }
+    interface CommitsReplicasDigestFieldEvent {
+        field: '$.replicas[].digest';
+        value: Uint8Array<ArrayBuffer>;
+        index: number;
+    }
+    function encode(obj: Partial<Commits>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Commits>): Commits;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Commits>): Generator<CommitsReplicasReplicaFieldEvent | CommitsReplicasDigestFieldEvent>;
+}
+export interface Commit {
+    replica: string;
+    digest: Uint8Array<ArrayBuffer>;
+}
+export declare namespace Commit {
+    const codec: () => Codec<Commit>;
+    interface CommitReplicaFieldEvent {
+        field: '$.replica';
+        value: string;
+    }
+    interface CommitDigestFieldEvent {
+        field: '$.digest';
+        value: Uint8Array<ArrayBuffer>;
+    }
+    function encode(obj: Partial<Commit>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Commit>): Commit;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Commit>): Generator<CommitReplicaFieldEvent | CommitDigestFieldEvent>;
+}
+export interface Reveal {
+    replicas: string[];
+}
+export declare namespace Reveal {
+    const codec: () => Codec<Reveal>;
+    interface RevealReplicasFieldEvent {
+        field: '$.replicas[]';
+        index: number;
+        value: string;
+    }
+    function encode(obj: Partial<Reveal>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Reveal>): Reveal;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Reveal>): Generator<RevealReplicasFieldEvent>;
 }
 export interface Returned {
     replicas: ReturnedOne[];

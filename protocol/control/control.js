@@ -63,6 +63,10 @@ export var Frame;
                     w.uint32(138);
                     Bye.codec().encode(obj.bye, w);
                 }
+                if (obj.commits != null) {
+                    w.uint32(162);
+                    Commits.codec().encode(obj.commits, w);
+                }
                 if (obj.welcome != null) {
                     w.uint32(242);
                     Welcome.codec().encode(obj.welcome, w);
@@ -86,6 +90,10 @@ export var Frame;
                 if (obj.release != null) {
                     w.uint32(282);
                     Release.codec().encode(obj.release, w);
+                }
+                if (obj.reveal != null) {
+                    w.uint32(290);
+                    Reveal.codec().encode(obj.reveal, w);
                 }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
@@ -171,6 +179,12 @@ export var Frame;
                             });
                             break;
                         }
+                        case 20: {
+                            obj.commits = Commits.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.commits
+                            });
+                            break;
+                        }
                         case 30: {
                             obj.welcome = Welcome.codec().decode(reader, reader.uint32(), {
                                 limits: opts.limits?.welcome
@@ -204,6 +218,12 @@ export var Frame;
                         case 35: {
                             obj.release = Release.codec().decode(reader, reader.uint32(), {
                                 limits: opts.limits?.release
+                            });
+                            break;
+                        }
+                        case 36: {
+                            obj.reveal = Reveal.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.reveal
                             });
                             break;
                         }
@@ -300,6 +320,12 @@ export var Frame;
                             });
                             break;
                         }
+                        case 20: {
+                            yield* Commits.codec().stream(reader, reader.uint32(), `${prefix}.commits`, {
+                                limits: opts.limits?.commits
+                            });
+                            break;
+                        }
                         case 30: {
                             yield* Welcome.codec().stream(reader, reader.uint32(), `${prefix}.welcome`, {
                                 limits: opts.limits?.welcome
@@ -333,6 +359,12 @@ export var Frame;
                         case 35: {
                             yield* Release.codec().stream(reader, reader.uint32(), `${prefix}.release`, {
                                 limits: opts.limits?.release
+                            });
+                            break;
+                        }
+                        case 36: {
+                            yield* Reveal.codec().stream(reader, reader.uint32(), `${prefix}.reveal`, {
+                                limits: opts.limits?.reveal
                             });
                             break;
                         }
@@ -2028,8 +2060,12 @@ export var Lease;
                     }
                 }
                 if (obj.memoryBytes != null) {
-                    w.uint32(48);
+                    w.uint32(56);
                     w.uint64Number(obj.memoryBytes);
+                }
+                if (obj.sealed != null) {
+                    w.uint32(48);
+                    w.bool(obj.sealed);
                 }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
@@ -2068,8 +2104,12 @@ export var Lease;
                             obj.gpus.push(reader.string());
                             break;
                         }
-                        case 6: {
+                        case 7: {
                             obj.memoryBytes = reader.uint64Number();
+                            break;
+                        }
+                        case 6: {
+                            obj.sealed = reader.bool();
                             break;
                         }
                         default: {
@@ -2127,10 +2167,17 @@ export var Lease;
                             obj.gpus++;
                             break;
                         }
-                        case 6: {
+                        case 7: {
                             yield {
                                 field: `${prefix}.memoryBytes`,
                                 value: reader.uint64Number()
+                            };
+                            break;
+                        }
+                        case 6: {
+                            yield {
+                                field: `${prefix}.sealed`,
+                                value: reader.bool()
                             };
                             break;
                         }
@@ -2729,6 +2776,263 @@ export var Reports;
     }
     Reports.stream = stream;
 })(Reports || (Reports = {}));
+export var Commits;
+(function (Commits) {
+    let _codec;
+    Commits.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if (obj.replicas != null && obj.replicas.length > 0) {
+                    for (const value of obj.replicas) {
+                        w.uint32(10);
+                        Commit.codec().encode(value, w);
+                    }
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    replicas: []
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            if (opts.limits?.replicas != null && obj.replicas.length === opts.limits.replicas) {
+                                throw new MaxLengthError('Decode error - repeated field "replicas" had too many elements');
+                            }
+                            obj.replicas.push(Commit.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.replicas$
+                            }));
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const obj = {
+                    replicas: 0
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            if (opts.limits?.replicas != null && obj.replicas === opts.limits.replicas) {
+                                throw new MaxLengthError('Streaming decode error - repeated field "replicas" had too many elements');
+                            }
+                            for (const evt of Commit.codec().stream(reader, reader.uint32(), `${prefix}.replicas[]`, {
+                                limits: opts.limits?.replicas$
+                            })) {
+                                yield {
+                                    ...evt,
+                                    index: obj.replicas
+                                };
+                            }
+                            obj.replicas++;
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, Commits.codec());
+    }
+    Commits.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, Commits.codec(), opts);
+    }
+    Commits.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, Commits.codec(), opts);
+    }
+    Commits.stream = stream;
+})(Commits || (Commits = {}));
+export var Commit;
+(function (Commit) {
+    let _codec;
+    Commit.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if ((obj.replica != null && obj.replica !== '')) {
+                    w.uint32(10);
+                    w.string(obj.replica);
+                }
+                if ((obj.digest != null && obj.digest.byteLength > 0)) {
+                    w.uint32(18);
+                    w.bytes(obj.digest);
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    replica: '',
+                    digest: uint8ArrayAlloc(0)
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            obj.replica = reader.string();
+                            break;
+                        }
+                        case 2: {
+                            obj.digest = reader.bytes();
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            yield {
+                                field: `${prefix}.replica`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        case 2: {
+                            yield {
+                                field: `${prefix}.digest`,
+                                value: reader.bytes()
+                            };
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, Commit.codec());
+    }
+    Commit.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, Commit.codec(), opts);
+    }
+    Commit.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, Commit.codec(), opts);
+    }
+    Commit.stream = stream;
+})(Commit || (Commit = {}));
+export var Reveal;
+(function (Reveal) {
+    let _codec;
+    Reveal.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if (obj.replicas != null && obj.replicas.length > 0) {
+                    for (const value of obj.replicas) {
+                        w.uint32(10);
+                        w.string(value);
+                    }
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    replicas: []
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            if (opts.limits?.replicas != null && obj.replicas.length === opts.limits.replicas) {
+                                throw new MaxLengthError('Decode error - repeated field "replicas" had too many elements');
+                            }
+                            obj.replicas.push(reader.string());
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const obj = {
+                    replicas: 0
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            if (opts.limits?.replicas != null && obj.replicas === opts.limits.replicas) {
+                                throw new MaxLengthError('Streaming decode error - repeated field "replicas" had too many elements');
+                            }
+                            yield {
+                                field: `${prefix}.replicas[]`,
+                                index: obj.replicas,
+                                value: reader.string()
+                            };
+                            obj.replicas++;
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, Reveal.codec());
+    }
+    Reveal.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, Reveal.codec(), opts);
+    }
+    Reveal.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, Reveal.codec(), opts);
+    }
+    Reveal.stream = stream;
+})(Reveal || (Reveal = {}));
 export var Returned;
 (function (Returned) {
     let _codec;

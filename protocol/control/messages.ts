@@ -42,7 +42,9 @@ export function decodeFrame(bytes: Uint8Array): Frame | undefined {
         assign: { leases: FRAME_ITEMS_MAX },
         grant: { granted: FRAME_ITEMS_MAX, refused: FRAME_ITEMS_MAX },
         cancel: { replicas: FRAME_ITEMS_MAX },
-        release: { replicas: FRAME_ITEMS_MAX }
+        release: { replicas: FRAME_ITEMS_MAX },
+        commits: { replicas: FRAME_ITEMS_MAX },
+        reveal: { replicas: FRAME_ITEMS_MAX }
       }
     })
   } catch {

@@ -7,6 +7,7 @@ import { readCbor } from '../cbor/reader.ts'
 import { Writer } from '../cbor/writer.ts'
 import { cidTextOfBytes, DAG_CBOR } from '../content/cid.ts'
 import { isBatchId, type PeerIdString, parseReplicaId, type ReplicaId } from '../ids.ts'
+import { SALT_BYTES } from './commitment.ts'
 
 export const RESULT_DOMAIN = 'talko-results-1'
 export const RESULT_BYTES_MAX = 4096
@@ -45,13 +46,27 @@ export interface Result {
   readonly endedAtMs: number
   readonly cpuMs: number
   readonly memoryPeakBytes: number
+  /** Of a sealed result: see commitment.ts. */
+  readonly salt?: Uint8Array
 }
 
 /** Field by field in this order, as a list: half as long as a map, and every task has one. */
 export function encodeResult(result: Result): Uint8Array {
-  const { v, project, replica, bundle, node, reason, exitCode, output, stdout, stderr, bytes, startedAtMs, endedAtMs, cpuMs, memoryPeakBytes } = result
-  WRITER.list(FIELDS).int(v).text(project).text(replica).cid(bundle).text(node).text(reason).int(exitCode).cid(output).cid(stdout).cid(stderr)
-  return WRITER.int(bytes).int(startedAtMs).int(endedAtMs).int(cpuMs).int(memoryPeakBytes).done()
+  const { v, project, replica, bundle, node, reason, exitCode, output, stdout, stderr, bytes, startedAtMs, endedAtMs, cpuMs, memoryPeakBytes, salt } = result
+  WRITER.list(salt === undefined ? FIELDS : FIELDS + 1)
+    .int(v)
+    .text(project)
+    .text(replica)
+    .cid(bundle)
+    .text(node)
+    .text(reason)
+    .int(exitCode)
+    .cid(output)
+    .cid(stdout)
+    .cid(stderr)
+  WRITER.int(bytes).int(startedAtMs).int(endedAtMs).int(cpuMs).int(memoryPeakBytes)
+  if (salt !== undefined) WRITER.bytes(salt)
+  return WRITER.done()
 }
 
 const REASONS: readonly EndReason[] = ['exit', 'time', 'memory', 'disk', 'pids', 'killed']
@@ -65,15 +80,17 @@ export function decodeResult(encoded: Uint8Array): Result | undefined {
   } catch {
     return undefined
   }
-  if (!Array.isArray(value) || value.length !== FIELDS) return undefined
-  const [v, project, replica, bundle, node, reason, exitCode, output, stdout, stderr, bytes, startedAtMs, endedAtMs, cpuMs, memoryPeakBytes] =
+  if (!Array.isArray(value) || (value.length !== FIELDS && value.length !== FIELDS + 1)) return undefined
+  const [v, project, replica, bundle, node, reason, exitCode, output, stdout, stderr, bytes, startedAtMs, endedAtMs, cpuMs, memoryPeakBytes, salt] =
     value as unknown[]
   if (v !== 1 || typeof project !== 'string' || typeof node !== 'string' || project.length > 128 || node.length > 128) return undefined
   const parts = typeof replica === 'string' ? parseReplicaId(replica) : undefined
   if (typeof replica !== 'string' || parts === undefined || !isBatchId(parts.task.slice(0, 26)) || !isReason(reason)) return undefined
   if (!(isCid(bundle) && isCid(output) && isCid(stdout) && isCid(stderr))) return undefined
   if (!(isWhole(exitCode) && isWhole(bytes) && isWhole(startedAtMs) && isWhole(endedAtMs) && isWhole(cpuMs) && isWhole(memoryPeakBytes))) return undefined
-  return { v, project, replica, bundle, node, reason, exitCode, output, stdout, stderr, bytes, startedAtMs, endedAtMs, cpuMs, memoryPeakBytes }
+  if (value.length > FIELDS && !(salt instanceof Uint8Array && salt.length === SALT_BYTES)) return undefined
+  const result = { v, project, replica, bundle, node, reason, exitCode, output, stdout, stderr, bytes, startedAtMs, endedAtMs, cpuMs, memoryPeakBytes } as const
+  return salt instanceof Uint8Array ? { ...result, salt } : result
 }
 
 function isReason(value: unknown): value is EndReason {

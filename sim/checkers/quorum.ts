@@ -38,9 +38,10 @@ export function disagreement(
 }
 
 export function seenOf(replicas: readonly ReplicaRecord[], networkOf: (node: string) => string): ReplicaSeen[] {
-  return replicas.map(({ node, state, vote, fault, copy, standing, memoryBytes }) => ({
+  return replicas.map(({ node, state, vote, verdict, fault, copy, standing, memoryBytes, commitment }) => ({
     node,
-    state,
+    // What is bound and not said is counted on like a run that goes on.
+    state: commitment === null || verdict !== null ? state : 'running',
     vote: fault?.class === 'banned' ? null : vote,
     fault: fault?.class ?? null,
     copy,

@@ -324,7 +324,7 @@ export class Tasks {
   #apart({ id, replicas }: TaskRecord, before: TaskRecord | undefined): void {
     const { complaints, sometimes } = this.#ports
     const holds = (replica: ReplicaRecord | undefined): boolean =>
-      replica !== undefined && (LIVE.includes(replica.state) || (replica.vote !== null && !isDropped(replica)))
+      replica !== undefined && (LIVE.includes(replica.state) || (replica.state === 'reported' && !isDropped(replica)))
     const required = this.#policyOf(id).independence === 'require'
     for (const later of replicas.slice(before?.replicas.length ?? 0)) {
       const network = this.#networkOf(later.node)
@@ -354,7 +354,8 @@ export class Tasks {
     )
     const batch = parseTaskId(task.id)?.batch ?? ''
     let results = 0
-    for (const [id, { replicas }] of this.last) if (id.startsWith(batch)) results += replicas.filter(({ vote }) => vote !== null).length
+    // Who is bound to a result has ended its run, and tells how long it took; a bond that was broken has, too.
+    for (const [id, { replicas }] of this.last) if (id.startsWith(batch)) results += replicas.filter(({ state }) => state === 'reported').length
     complaints.expect(results >= RESULTS_TO_KNOW, () => `${task.id} was copied after ${results} results of its batch`)
   }
 
@@ -424,6 +425,7 @@ export class Tasks {
       sometimes.see(`replica ${state}`)
       if (verdict !== null) sometimes.see(`result ${verdict}`)
       if (fault !== null) sometimes.see(`fault of ${fault.class}`)
+      if (fault?.message.includes('changed or copied') === true) sometimes.see('a copied answer was caught')
     }
     if (task.decision !== null && task.replicas.some(({ vote, standing }) => vote !== null && standing.alone)) sometimes.see('one node was believed')
     if (task.decision !== null && this.#policyOf(task.id).doubtPpm > 0) sometimes.see('votes were weighed')

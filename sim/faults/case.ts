@@ -118,7 +118,8 @@ export const HOSTILE_ACTS = [
   'ungranted',
   'second_stream',
   'forget',
-  'hoard'
+  'hoard',
+  'copy'
 ] as const
 
 export type FaultKind = (typeof NODE_FAULTS)[number] | (typeof SERVER_FAULTS)[number] | (typeof OWNER_ACTS)[number] | (typeof HOSTILE_ACTS)[number]

@@ -69,7 +69,8 @@ const WORDS: Readonly<Record<FaultKind, Words>> = {
   ungranted: ({ target }) => `hostile ${target} reports what it was not granted`,
   forget: ({ target }) => `hostile ${target} comes back and knows nothing of what it holds`,
   second_stream: ({ target }) => `hostile ${target} opens a second stream and goes on with the first`,
-  hoard: ({ target }) => `hostile ${target} keeps what it is leased`
+  hoard: ({ target }) => `hostile ${target} keeps what it is leased`,
+  copy: ({ target }) => `hostile ${target} says what it overheard of others from now on`
 }
 
 /** Of a line that is thin while the fault lasts. */

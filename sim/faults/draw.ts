@@ -75,7 +75,10 @@ function drawSized(seed: number, dice: Random, size: Size): Case {
       dice.fork('trust'),
       drawTags(
         dice.fork('tags'),
-        drawOrigins(dice.fork('origins'), { nodes, batches: drawClients(dice.fork('clients'), drawGraphs(dice.fork('graphs'), batches)) })
+        drawOrigins(dice.fork('origins'), {
+          nodes,
+          batches: drawClients(dice.fork('clients'), drawSeals(dice.fork('seals'), drawGraphs(dice.fork('graphs'), batches)))
+        })
       )
     ),
     hostile,
@@ -177,6 +180,12 @@ function drawHunger(dice: Random, batches: readonly BatchCase[]): BatchCase[] {
 }
 
 const TOLERANT = { kind: 'tolerance' as const, rules: { abs: 4, rel: 0, files: [] } }
+
+/** In some worlds nodes commit themselves to what they say, first. */
+function drawSeals(dice: Random, batches: readonly BatchCase[]): readonly BatchCase[] {
+  if (!dice.chance(0.3)) return batches
+  return batches.map((batch) => (dice.chance(0.7) ? { ...batch, policy: { ...batch.policy, commit: true } } : batch))
+}
 
 /** In some worlds nodes are soon believed, or votes are weighed. */
 function drawTrust(dice: Random, { nodes, batches, project }: Drawn): Drawn {

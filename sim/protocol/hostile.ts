@@ -8,6 +8,7 @@ import { EMPTY_FILE } from '#protocol/content/content'
 import { CONTROL_PROTOCOL, CONTROL_VERSION, decodeFrame, FRAME_BYTES_MAX, Frame } from '#protocol/control/messages'
 import type { ReplicaId } from '#protocol/ids'
 import type { FrameStream } from '#protocol/peer/host'
+import { commitmentOf } from '#protocol/result/commitment'
 import { encodeResult, RESULT_DOMAIN, type Result, voteOf } from '#protocol/result/result'
 import { leavesOf, rootOf } from '#protocol/signing/batch'
 import type { Signer } from '#protocol/signing/keys'
@@ -28,6 +29,7 @@ const AGAIN_MS = 1_500
 const HEARTBEAT_MS = 2_500
 const SLOTS = 2
 const FLOOD = 50
+const COPY_AFTER_MS = 1_000
 /** Frames kept for saying them again. */
 const KEPT_MAX = 64
 
@@ -40,6 +42,8 @@ export interface HostilePorts {
   readonly witness: Witness
   /** A frame that an honest node sent lately, and a replica that another has. */
   readonly overheard: () => Uint8Array | undefined
+  /** What an honest node said lately that the same task left. */
+  readonly reported: (replica: ReplicaId) => Pick<Result, 'output' | 'stdout'> | undefined
   readonly anothers: () => { readonly replica: ReplicaId; readonly bundle: CID } | undefined
 }
 
@@ -48,6 +52,7 @@ interface Lease {
   readonly bundle: CID
   readonly asked: boolean
   readonly granted: boolean
+  readonly sealed: boolean
   /** It asked only under an epoch that is not the lease's. */
   readonly cheated: boolean
 }
@@ -64,6 +69,7 @@ export class Hostile {
   #received = 0
   #welcomed = false
   #hoards = false
+  #copies = false
 
   constructor(ports: HostilePorts) {
     this.#ports = ports
@@ -151,6 +157,9 @@ export class Hostile {
       case 'hoard':
         this.#hoards = true
         return
+      case 'copy':
+        this.#copies = true
+        return
     }
   }
 
@@ -223,8 +232,8 @@ export class Hostile {
   #hear(frame: Frame): void {
     if (frame.welcome !== undefined) this.#welcomed = true
     if (frame.seq > 0) this.#received = frame.seq
-    for (const { replica, epoch, manifest, granted = false } of frame.assign?.leases ?? []) {
-      this.#leases.set(replica, { epoch, bundle: manifestCid(manifest), asked: false, granted, cheated: false })
+    for (const { replica, epoch, manifest, granted = false, sealed = false } of frame.assign?.leases ?? []) {
+      this.#leases.set(replica, { epoch, bundle: manifestCid(manifest), asked: false, granted, sealed, cheated: false })
       if (!this.#hoards) this.#process.after(500 + this.#ports.random.below(4_000), () => this.#ask(replica))
     }
     for (const replica of frame.grant?.granted ?? []) {
@@ -232,7 +241,12 @@ export class Hostile {
       if (lease === undefined) continue
       if (lease.cheated) this.#ports.witness.wrong(`${replica} was granted under an epoch that is not its lease's`)
       this.#leases.set(replica, { ...lease, granted: true })
-      this.#process.after(200, () => this.#report(replica, lease.bundle, { claim: true }))
+      this.#process.after(200, () => (lease.sealed ? this.#commit(replica, lease.bundle) : this.#report(replica, lease.bundle, { claim: true })))
+    }
+    for (const replica of frame.reveal?.replicas ?? []) {
+      const lease = this.#leases.get(replica)
+      // Who copies waits for another to speak first.
+      if (lease !== undefined) this.#process.after(this.#copies ? COPY_AFTER_MS : 0, () => this.#reveal(replica, lease.bundle))
     }
     for (const replica of [...(frame.cancel?.replicas ?? []), ...(frame.grant?.refused ?? []), ...(frame.release?.replicas ?? [])]) this.#leases.delete(replica)
   }
@@ -244,16 +258,46 @@ export class Hostile {
     this.#say({ start: { replicas: [{ replica, epoch: lease.epoch }] } })
   }
 
+  /** To what it will say; one that copies, to nothing. */
+  #commit(replica: ReplicaId, bundle: CID): void {
+    const body = this.#copies ? new Uint8Array(1) : encodeResult(this.#madeUp(replica, bundle))
+    this.#say({ commits: { replicas: [{ replica, digest: new Uint8Array(commitmentOf(body)) }] } })
+  }
+
+  /** What it is bound to; one that copies says what it overheard of another's. */
+  #reveal(replica: ReplicaId, bundle: CID): void {
+    const { witness } = this.#ports
+    const heard = this.#copies ? this.#ports.reported(replica) : undefined
+    if (!this.#copies) {
+      this.#report(replica, bundle, { claim: true })
+      return
+    }
+    if (heard !== undefined) witness.see('a hostile node copied an answer')
+    this.#send({ ...this.#madeUp(replica, bundle), ...heard })
+  }
+
   /** A result that is all made up; `claim`: it is this peer's to make, and may count when it was granted. */
   #report(replica: ReplicaId, bundle: CID, { author, claim }: { readonly author?: string; readonly claim: boolean }): void {
-    const { signer, project, witness } = this.#ports
+    const { signer, witness } = this.#ports
+    const result = { ...this.#madeUp(replica, bundle), node: author ?? signer.peerId }
+    if (claim) for (const compareStdout of [true, false]) witness.claimed(signer.peerId, replica, voteOf(result, compareStdout))
+    this.#send(result)
+  }
+
+  #send(result: Result): void {
+    const body = new Uint8Array(encodeResult(result))
+    this.#say({ reports: { results: [body], signature: new Uint8Array(this.#ports.signer.sign(RESULT_DOMAIN, rootOf(leavesOf([body])))) } })
+  }
+
+  #madeUp(replica: ReplicaId, bundle: CID): Result {
+    const { signer, project } = this.#ports
     const none = CID.parse(EMPTY_FILE)
-    const result: Result = {
+    return {
       v: 1,
       project,
       replica,
       bundle,
-      node: author ?? signer.peerId,
+      node: signer.peerId,
       reason: 'exit',
       exitCode: 0,
       output: idOf(`made up by ${signer.peerId}`),
@@ -265,9 +309,6 @@ export class Hostile {
       cpuMs: 1,
       memoryPeakBytes: 1
     }
-    if (claim) for (const compareStdout of [true, false]) witness.claimed(signer.peerId, replica, voteOf(result, compareStdout))
-    const body = new Uint8Array(encodeResult(result))
-    this.#say({ reports: { results: [body], signature: new Uint8Array(signer.sign(RESULT_DOMAIN, rootOf(leavesOf([body])))) } })
   }
 
   #say(body: Body): void {

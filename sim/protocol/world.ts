@@ -1,6 +1,8 @@
 /** One run: the machines of a case, the real programs on them, the faults that befall them, and those who watch. */
 import { type CoordinatorPolicy, DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
-import type { PeerIdString } from '#protocol/ids'
+import { decodeFrame } from '#protocol/control/messages'
+import { type PeerIdString, parseReplicaId, type ReplicaId } from '#protocol/ids'
+import { decodeResult, type Result } from '#protocol/result/result'
 import { Engine } from '../engine/engine.ts'
 import type { Process, Skew } from '../engine/process.ts'
 import { type Case, CPUS, type Fault, FRESH, type NodeCase } from '../faults/case.ts'
@@ -296,11 +298,23 @@ export class World {
       project: project.peerId,
       witness: this.#judge,
       overheard: () => (this.#heard.length === 0 ? undefined : random.pick(this.#heard)),
+      reported: (replica) => this.#reportedOf(replica),
       anothers: () => {
         const held = this.nodes.flatMap(({ machine }) => machine.leases())
         return held.length === 0 ? undefined : random.pick(held)
       }
     })
+  }
+
+  /** Of another node's result of the same task. */
+  #reportedOf(replica: ReplicaId): Pick<Result, 'output' | 'stdout'> | undefined {
+    const task = parseReplicaId(replica)?.task
+    for (const frame of this.#heard)
+      for (const body of decodeFrame(frame)?.reports?.results ?? []) {
+        const result = decodeResult(body)
+        if (result !== undefined && parseReplicaId(result.replica)?.task === task) return { output: result.output, stdout: result.stdout }
+      }
+    return undefined
   }
 
   #overhear(frame: Uint8Array): void {

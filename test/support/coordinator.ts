@@ -176,6 +176,7 @@ export class ScriptedNode {
   readonly refused: ReplicaId[] = []
   readonly cancelled: ReplicaId[] = []
   readonly released: ReplicaId[] = []
+  readonly revealed: ReplicaId[] = []
   readonly welcomes: Extract<Effect, { kind: 'welcome' }>[] = []
   readonly disconnects: string[] = []
 
@@ -196,6 +197,7 @@ export class ScriptedNode {
     this.refused.push(...(frame.grant?.refused ?? []))
     this.cancelled.push(...(frame.cancel?.replicas ?? []))
     this.released.push(...(frame.release?.replicas ?? []))
+    this.revealed.push(...(frame.reveal?.replicas ?? []))
     for (const replica of [...(frame.cancel?.replicas ?? []), ...(frame.release?.replicas ?? []), ...(frame.grant?.refused ?? [])]) this.leases.delete(replica)
   }
 }

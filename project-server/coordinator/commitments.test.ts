@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { commitmentOf } from '#protocol/result/commitment'
+import { batchId, CoordinatorWorld, type Outcome, offer, plainBundle, result, type ScriptedNode, SEAL, signedResult } from '#test/support/coordinator'
+import { REVEAL_MS_MAX } from './policy.ts'
+
+const TASK = `${batchId(1)}.0`
+const SEALED = { commit: true }
+
+async function project(names: readonly string[], policy = {}): Promise<{ world: CoordinatorWorld; nodes: ScriptedNode[] }> {
+  const world = await new CoordinatorWorld().start()
+  const nodes = names.map((id) => world.join(id, offer(1)))
+  world.submit(batchId(1), [plainBundle('x')], { ...SEALED, ...policy })
+  return { world, nodes }
+}
+
+function replicaOf(node: ScriptedNode): string {
+  return [...node.leases.keys()].find((id) => id.startsWith(batchId(1))) ?? assert.fail(`${node.id} has no lease`)
+}
+
+function said(node: ScriptedNode, outcome: Outcome): ReturnType<typeof signedResult> {
+  const replica = replicaOf(node)
+  return signedResult({
+    ...result(node.id, replica, node.leases.get(replica)?.bundle ?? assert.fail(), outcome),
+    salt: new Uint8Array(32).fill(node.id.charCodeAt(0))
+  })
+}
+
+function commit(world: CoordinatorWorld, node: ScriptedNode, outcome: Outcome): void {
+  const digest = Buffer.from(commitmentOf(said(node, outcome).body)).toString('hex')
+  world.apply({ kind: 'commits', node: node.id, seq: ++node.sent, replicas: [{ replica: replicaOf(node), digest }] })
+}
+
+function reveal(world: CoordinatorWorld, node: ScriptedNode, outcome: Outcome): void {
+  world.apply({ kind: 'reports', node: node.id, seq: ++node.sent, results: [said(node, outcome)], seal: SEAL })
+}
+
+const TRUTH = { output: 'the truth' }
+
+describe('F23: sealed results', () => {
+  it('are asked for when a quorum is bound, and no sooner; then they decide as others do', async () => {
+    const { world, nodes } = await project(['a', 'b', 'c'])
+    const [a, b] = nodes.filter(({ leases }) => leases.size > 0) as [ScriptedNode, ScriptedNode]
+    commit(world, a, TRUTH)
+    assert.deepEqual([a.revealed, world.record(TASK).state], [[], 'running'])
+    commit(world, b, TRUTH)
+    assert.deepEqual([a.revealed, b.revealed], [[replicaOf(a)], [replicaOf(b)]])
+    reveal(world, b, TRUTH)
+    assert.equal(world.record(TASK).decision, null)
+    reveal(world, a, TRUTH)
+    assert.equal(world.record(TASK).state, 'ready')
+    assert.deepEqual([world.counts('a').valid, world.counts('b').valid], [1, 1])
+  })
+
+  it('who is bound has its slot back while the others run', async () => {
+    const { world, nodes } = await project(['a', 'b'])
+    const [a] = nodes as [ScriptedNode]
+    commit(world, a, TRUTH)
+    world.submit(batchId(2), [plainBundle('y')], { minQuorum: 1, targetResults: 1 })
+    assert.equal(world.states(`${batchId(2)}.0`), 'a running')
+  })
+
+  it('a copied answer is caught, whatever was copied and whoever speaks first', async () => {
+    const text = fc.string({ minLength: 1, maxLength: 8 })
+    await fc.assert(
+      fc.asyncProperty(text, text, fc.boolean(), async (own, copied, first) => {
+        fc.pre(own !== copied)
+        const { world, nodes } = await project(['a', 'b', 'c'])
+        const [honest, copier] = nodes.filter(({ leases }) => leases.size > 0) as [ScriptedNode, ScriptedNode]
+        commit(world, honest, { output: copied })
+        commit(world, copier, { output: own })
+        const speak: readonly (() => void)[] = [() => reveal(world, honest, { output: copied }), () => reveal(world, copier, { output: copied })]
+        for (const one of first ? speak : [...speak].reverse()) one()
+        const caught = world.record(TASK).replicas.find(({ node }) => node === copier.id)
+        assert.match(caught?.fault?.message ?? '', /changed or copied/)
+        assert.deepEqual([caught?.vote, world.counts(copier.id).errors, world.record(TASK).decision], [null, 1, null])
+      }),
+      { numRuns: 30 }
+    )
+  })
+
+  it('a result that nobody was bound to is no vote, and one that is not said in time is an error of its node', async () => {
+    const { world, nodes } = await project(['a', 'b', 'c', 'd'])
+    const [a, b] = nodes.filter(({ leases }) => leases.size > 0) as [ScriptedNode, ScriptedNode]
+    reveal(world, a, TRUTH)
+    assert.match(world.record(TASK).replicas.find(({ node }) => node === a.id)?.fault?.message ?? '', /had not committed/)
+    const c = nodes.find(({ id, leases }) => id !== a.id && id !== b.id && leases.size > 0) ?? assert.fail()
+    commit(world, b, TRUTH)
+    commit(world, c, TRUTH)
+    reveal(world, c, TRUTH)
+    world.pass(REVEAL_MS_MAX + 1_000)
+    assert.match(world.record(TASK).replicas.find(({ node }) => node === b.id)?.fault?.message ?? '', /did not say/)
+    const d = nodes.find(({ id, leases }) => ![a.id, b.id, c.id].includes(id) && leases.size > 0) ?? assert.fail()
+    commit(world, d, TRUTH)
+    reveal(world, d, TRUTH)
+    assert.equal(world.record(TASK).state, 'ready')
+  })
+
+  it('are asked for again after a restart', async () => {
+    const { world, nodes } = await project(['a', 'b'])
+    const [a, b] = nodes as [ScriptedNode, ScriptedNode]
+    commit(world, a, TRUTH)
+    commit(world, b, TRUTH)
+    await world.start()
+    for (const { id } of nodes) world.join(id)
+    assert.ok(a.revealed.length > 0)
+    reveal(world, a, TRUTH)
+    reveal(world, b, TRUTH)
+    assert.equal(world.record(TASK).state, 'ready')
+  })
+
+  it('cost a quorum of one nothing: one who decides alone reports at once', async () => {
+    const { world, nodes } = await project(['a'], { minQuorum: 1, targetResults: 1 })
+    world.report(nodes[0] as ScriptedNode, `${TASK}.1`, TRUTH)
+    assert.equal(world.record(TASK).state, 'ready')
+  })
+})

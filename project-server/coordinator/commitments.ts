@@ -1,0 +1,112 @@
+/**
+ * Sealed results, under a policy with `commit`: who has run a task commits itself to its result first, and says what it is when
+ * as many have committed themselves as must agree. So what one of them says, wherever it may leak, comes too late for the others
+ * of the quorum to say the same. Where one node decides there is nobody to copy, and nothing is sealed.
+ *
+ * running -> reported, without a report: bound, and its slot is free. Counted on like a run that goes on, until it is opened.
+ */
+import { commitmentOf } from '#protocol/result/commitment'
+import { failed } from './aside.ts'
+import type { Event } from './events.ts'
+import { type Node, outgoingOf, type Replica, type Task } from './model.ts'
+import { REVEAL_MS_MAX } from './policy.ts'
+import { dropAwaited } from './remains.ts'
+import { close, isFollowed, moveReplica } from './replicas.ts'
+import { mixes } from './same-class.ts'
+import type { State } from './state.ts'
+import { isLive } from './states.ts'
+
+/** Its result is committed to first. One that was believed decides alone, and so does a quorum of one. */
+export function seals({ task, standing }: Pick<Replica, 'task' | 'standing'>): boolean {
+  const { commit, minQuorum } = task.batch.policy
+  return commit && minQuorum > 1 && !standing.alone
+}
+
+/** It is bound to a result that it has not said yet. */
+export function isSealed({ state, commitment, report, verdict }: Replica): boolean {
+  return commitment !== null && report === null && state === 'reported' && verdict === null
+}
+
+/** live | lost -> reported, bound to what nobody knows yet. Whatever else is committed to is not wanted. */
+export function commits(state: State, node: Node, { replicas }: Extract<Event, { kind: 'commits' }>, nowMs: number): void {
+  for (const { replica: id, digest } of replicas) {
+    const replica = state.replica(id)
+    close(state, node, id)
+    dropAwaited(state, node, id)
+    if (replica?.node !== node || !isWanted(replica)) {
+      outgoingOf(node).release.push(id)
+      state.out.speak(node)
+      continue
+    }
+    if (replica.state === 'reported') continue
+    if (replica.state === 'lost') {
+      replica.fault = null
+      node.lost--
+      state.out.node(node)
+    }
+    replica.commitment = digest
+    moveReplica(state, replica, 'reported', nowMs)
+  }
+}
+
+/** Said twice, or by who has no right to, it changes nothing. */
+function isWanted(replica: Replica): boolean {
+  const { state, granted, task, node, commitment } = replica
+  if (state === 'reported') return commitment !== null
+  if (!granted || !seals(replica) || task.decision !== null) return false
+  return isLive(state) || (state === 'lost' && !mixes(task, node) && !isFollowed(replica))
+}
+
+/** Asks for what nodes are bound to, when so many are that they can decide. */
+export function askReveals(state: State, task: Task, nowMs: number): void {
+  const sealed = task.replicas.filter(isSealed)
+  if (sealed.length === 0) return
+  const said = new Set([...sealed, ...task.replicas.filter(({ report, verdict }) => report !== null && verdict !== 'inconclusive')].map(({ node }) => node))
+  if (said.size < task.batch.policy.minQuorum) return
+  for (const replica of sealed) {
+    if (replica.revealMs !== null) continue
+    replica.revealMs = nowMs
+    outgoingOf(replica.node).reveal.push(replica.id)
+    state.out.speak(replica.node)
+  }
+  state.revealing.add(task)
+}
+
+/** Whether the result is the one that its node is bound to. Who says another has failed, as who says none. */
+export function opens(state: State, replica: Replica, body: Uint8Array, nowMs: number): boolean {
+  const holds = Buffer.from(commitmentOf(body)).toString('hex') === replica.commitment
+  if (holds) settleSeal(state, replica)
+  else breakSeal(state, replica, 'it said another result than it had committed itself to: the answer was changed or copied', nowMs)
+  return holds
+}
+
+/** The slow sweep: who was asked and says nothing. */
+export function endReveals(state: State, nowMs: number): void {
+  for (const task of state.revealing) {
+    const sealed = task.replicas.filter(isSealed)
+    for (const replica of sealed)
+      if (replica.revealMs !== null && nowMs - replica.revealMs >= REVEAL_MS_MAX)
+        breakSeal(state, replica, 'it did not say the result that it had committed itself to', nowMs)
+    if (sealed.length === 0) state.revealing.delete(task)
+  }
+}
+
+/** An error of its node; what it has of it may go. */
+function breakSeal(state: State, replica: Replica, message: string, nowMs: number): void {
+  const { node } = replica
+  replica.verdict = 'inconclusive'
+  replica.fault = { class: 'node', message }
+  node.errors++
+  state.out.node(node)
+  failed(state, node, nowMs)
+  outgoingOf(node).release.push(replica.id)
+  state.out.speak(node)
+  settleSeal(state, replica)
+}
+
+function settleSeal(state: State, replica: Replica): void {
+  replica.commitment = null
+  replica.revealMs = null
+  state.out.task(replica.task)
+  state.touched.add(replica.task)
+}
