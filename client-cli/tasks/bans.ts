@@ -39,12 +39,17 @@ export function showBan({ io }: Context, answer: BanAnswer, options: Options): v
     return
   }
   const { target, banned, nodes, more } = answer
-  for (const { id, name, runs, results } of nodes) io.out(banned ? `${id} ${name}: ${runs} runs, ${results} results of undecided tasks` : `${id} ${name}`)
+  for (const { id, name, runs, results } of nodes)
+    io.out(banned ? `${id} ${name}: ${counted(runs, 'run')}, ${counted(results, 'result')} of undecided tasks` : `${id} ${name}`)
   const count = nodes.length + more
   const known = count === 1 ? '1 known node' : `${count} known nodes`
   const what = `${target.kind} ${target.value}, ${known}`
   if (dryRun) io.say(`would ${banned ? 'ban' : 'let in again'} ${what}; nothing was changed`)
   else io.say(banned ? `banned ${what}: their runs go to others (talko ban remove)` : `${what}: may come back`)
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
 }
 
 export function banTable(bans: readonly BanView[], nowMs: number): string[] {

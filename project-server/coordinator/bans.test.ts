@@ -161,6 +161,21 @@ describe('a ban', () => {
     assert.equal(stateOf(world, 'a'), 'online')
   })
 
+  it('of one node after the other never makes a task run out of replicas: neither their runs nor their results count as issued', async () => {
+    const world = await new CoordinatorWorld().start()
+    world.submit(batchId(1), [plainBundle('x')], { minQuorum: 2, targetResults: 2, maxTotalResults: 3, maxErrorResults: 2 })
+    for (let round = 0; round < 10; round++) {
+      const node = world.join(`liar ${round}`, offer(1))
+      // Half of them are banned while they run it.
+      if (round % 2 === 0) world.work(node, { output: `a lie of ${round}` })
+      ban(world, { kind: 'node', value: node.id })
+    }
+    const task = `${batchId(1)}.0`
+    assert.equal(world.record(task).replicas.length, 10)
+    for (const id of ['a', 'b']) world.work(world.join(id, offer(1)), { output: 'the truth' })
+    assert.equal(world.record(task).state, 'ready')
+  })
+
   it('has what its node alone decided looked at again', async () => {
     const world = await new CoordinatorWorld().start()
     const [a, b] = [world.join('a', offer(1)), world.join('b', offer(1))]

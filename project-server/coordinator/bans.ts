@@ -132,7 +132,7 @@ function covers({ kind, value }: BanTarget, { id, offer }: Caller): boolean {
 
 /** Its runs go back to their tasks, and its stream ends. */
 function shutOut(state: State, node: Node, nowMs: number): void {
-  for (const replica of [...node.held]) takeBack(state, replica, 'its node was banned', nowMs)
+  for (const replica of [...node.held]) takeBack(state, replica, { class: BANNED, message: 'its node was banned' }, nowMs)
   if (node.row > 0 || node.unconfirmed !== null) distrust(state, node)
   node.state = 'left'
   node.slots = 0
@@ -153,7 +153,7 @@ function isVote({ report, commitment, verdict }: Replica): boolean {
   return (report !== null || commitment !== null) && verdict === null
 }
 
-/** It stays in the record as what was said, and counts no more than a run that was given back. */
+/** It stays in the record as what was said, and counts for nothing: else a task could run out of replicas by bans alone. */
 function dropVote(state: State, replica: Replica): void {
   replica.verdict = 'inconclusive'
   replica.fault = { class: BANNED, message: 'its node was banned' }

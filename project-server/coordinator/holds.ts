@@ -33,7 +33,8 @@ export function hold(state: State, what: Batch | Task, { by, reason, nowMs, stop
     requeue(state, tasks)
   }
   if (!stop) return
-  for (const { replicas } of tasks) for (const replica of replicas) if (isLive(replica.state)) takeBack(state, replica, 'its task is held', nowMs)
+  for (const { replicas } of tasks)
+    for (const replica of replicas) if (isLive(replica.state)) takeBack(state, replica, { class: 'owner', message: 'its task is held' }, nowMs)
 }
 
 /** A batch and whatever of it was held by itself, or a live task; a task of a held batch goes on only with its batch. */

@@ -3,13 +3,16 @@ import { isSealed } from './commitments.ts'
 import { agreesIn } from './comparisons.ts'
 import { tiesOf } from './independence.ts'
 import type { Replica, Task } from './model.ts'
-import { isLive } from './states.ts'
+import { BANNED, isLive } from './states.ts'
 import { type Ballot, judge, type Next } from './validator.ts'
 
-/** What follows from them, one left out. A copy that came to nothing is as if it had never been made. */
+/** What follows from them, one left out. A copy that came to nothing is as if it had never been made, and so is what a ban took away. */
 export function outlook(task: Task, without?: Replica): Next {
   const counted = task.replicas.filter(
-    (replica) => replica !== without && !(replica.copy && !isLive(replica.state) && replica.report === null && replica.commitment === null)
+    (replica) =>
+      replica !== without &&
+      replica.fault?.class !== BANNED &&
+      !(replica.copy && !isLive(replica.state) && replica.report === null && replica.commitment === null)
   )
   let copies = 0
   for (const { copy } of counted) if (copy) copies++

@@ -22,7 +22,7 @@ import {
 } from './policy.ts'
 import { mixes } from './same-class.ts'
 import type { State } from './state.ts'
-import { assertReplicaMove, hasVoice, isLive, type ReplicaState, TOO_LITTLE_MEMORY } from './states.ts'
+import { assertReplicaMove, type BANNED, hasVoice, isLive, isUnharmed, type ReplicaState, TOO_LITTLE_MEMORY } from './states.ts'
 import { standingOf } from './trust.ts'
 
 /** -> leased, or running when nothing has to be fetched (a `copy`: see copies.ts): a new attempt of the task goes to the node with the next take. */
@@ -182,8 +182,8 @@ function lookPastAgain({ task }: Replica): void {
 }
 
 /** live -> returned, unharmed, and its node told to end it: the coordinator wants it back. It may be given to that node again. */
-export function takeBack(state: State, replica: Replica, message: string, nowMs: number): void {
-  giveBack(state, replica, { class: 'owner', message }, nowMs)
+export function takeBack(state: State, replica: Replica, fault: { readonly class: 'owner' | typeof BANNED; readonly message: string }, nowMs: number): void {
+  giveBack(state, replica, fault, nowMs)
   tellCancelled(state, replica, 'held', nowMs)
 }
 
@@ -208,7 +208,7 @@ export function bars({ copy, state, fault, task }: Replica): boolean {
     if (state === 'lost' || (state === 'returned' && (fault?.class === 'node' || fault?.class === 'task'))) return false
     if (task.decision !== null && (state === 'reported' || state === 'cancelled')) return false
   }
-  return state !== 'returned' || fault?.class !== 'owner'
+  return state !== 'returned' || !isUnharmed(fault)
 }
 
 /** Its node runs the task once more, or has done so: what was lost comes too late to be a vote of its own. */

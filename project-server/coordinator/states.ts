@@ -36,11 +36,16 @@ export function isTerminal(state: TaskState): boolean {
   return TASK_MOVES[state].length === 0
 }
 
-/** Class of the fault of a result that does not count, its node having been banned. */
+/** Class of the fault of a result that does not count, or a run that was taken back, its node having been banned. Neither counts as issued. */
 export const BANNED = 'banned'
 
 /** The same where its run was ended for its memory, and the task is tried once more with more of it. */
 export const TOO_LITTLE_MEMORY = 'memory'
+
+/** Of a replica that was given back: its node did nothing wrong, and may have the task again. */
+export function isUnharmed(fault: { readonly class: string } | null): boolean {
+  return fault?.class === 'owner' || fault?.class === BANNED
+}
 
 /** It runs, or its result counts beside others. What was given back, taken away or lost says nothing: should a lost one report after all, its vote has a tie with that of who took its place, and counts once. */
 export function hasVoice({ state, fault }: { readonly state: ReplicaState; readonly fault: { readonly class: string } | null }): boolean {

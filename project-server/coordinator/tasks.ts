@@ -27,7 +27,7 @@ import { blame, cancel, isFollowed } from './replicas.ts'
 import { want } from './scheduler.ts'
 import { batchOver, taskOver } from './sources.ts'
 import type { State } from './state.ts'
-import { hasVoice, isLive, isTerminal, TOO_LITTLE_MEMORY } from './states.ts'
+import { BANNED, hasVoice, isLive, isTerminal, TOO_LITTLE_MEMORY } from './states.ts'
 import { moveTask } from './task-moves.ts'
 import { confirm, decidedAlone, distrust, refute } from './trust.ts'
 import { encodeLateRecord, type LateRecord } from './trust-records.ts'
@@ -174,7 +174,7 @@ function settleDecided(state: State, task: Task, nowMs: number): void {
     return
   }
   const { maxErrorResults, maxTotalResults } = task.batch.policy
-  const issued = task.replicas.filter(({ copy }) => !copy)
+  const issued = task.replicas.filter(({ copy, fault }) => !copy && fault?.class !== BANNED)
   const errors = issued.filter((replica) => ballotOf(replica).kind === 'error').length
   if (task.outputLosses > OUTPUT_LOSSES_MAX || errors >= maxErrorResults || issued.length >= maxTotalResults) {
     const message = `the nodes agreed, but none could hand over the output, ${task.outputLosses} times; submit the task again`

@@ -4,7 +4,7 @@ import type { BatchView, NodeView, ReplicaView, TaskView, WhyView } from '#proto
 import type { BatchRecord } from './batch-records.ts'
 import type { Node } from './model.ts'
 import type { LeftRecord } from './remains-records.ts'
-import { hasVoice, isTerminal } from './states.ts'
+import { hasVoice, isTerminal, isUnharmed } from './states.ts'
 import type { ReplicaRecord, TaskRecord } from './task-records.ts'
 import type { RevisedRecord } from './trust-records.ts'
 import { mostFrequent } from './validator.ts'
@@ -49,7 +49,7 @@ export function taskView(record: TaskRecord, { batch, command, left, revised }: 
     replicasIssued: replicas.length,
     ...(held === null || isTerminal(record.state) ? {} : { held }),
     ...(repeats === null ? {} : { repeats }),
-    numFailures: replicas.filter(({ state, fault }) => state === 'lost' || (state === 'returned' && fault?.class !== 'owner')).length,
+    numFailures: replicas.filter(({ state, fault }) => state === 'lost' || (state === 'returned' && !isUnharmed(fault))).length,
     ...(withReplicas ? { replicas: replicas.map((replica) => replicaView(replica, decision !== null || isTerminal(record.state))) } : {})
   }
 }

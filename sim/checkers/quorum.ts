@@ -85,8 +85,8 @@ function withoutTooLittle(all: readonly ReplicaSeen[], { retryMemoryBytes, guess
 
 export function predict(seen: readonly ReplicaSeen[], policy: TaskPolicy, bundleBytes: number): Prediction {
   const all = withoutTooLittle(seen, policy, bundleBytes)
-  // A copy counts for what it says, and while it runs in the place of another; never as an attempt.
-  const replicas = all.filter(({ copy }) => !copy)
+  // What a ban took away counts for nothing. A copy counts for what it says, and while it runs in the place of another; never as an attempt.
+  const replicas = all.filter(({ copy, fault }) => !copy && fault !== 'banned')
   const said = new Map<string, string>()
   for (const { node, vote } of all) if (vote !== null && !said.has(node)) said.set(node, vote)
   const voices = new Map<string, Set<string>>()

@@ -253,11 +253,11 @@ export class Tasks {
     const named = policy.nodes.length > 0
     const again = ({ state, fault }: ReplicaRecord): boolean =>
       fault?.class === 'memory' ||
-      (state === 'returned' && (fault?.class === 'owner' || (named && (fault?.class === 'node' || fault?.class === 'task')))) ||
+      (state === 'returned' && (fault?.class === 'owner' || fault?.class === 'banned' || (named && (fault?.class === 'node' || fault?.class === 'task')))) ||
       (named && (state === 'lost' || (task.decision !== null && (state === 'reported' || state === 'cancelled'))))
     const nodes = task.replicas.filter((replica) => !yielded.includes(replica) && !again(replica)).map(({ node }) => node)
     const copies = task.replicas.filter(({ copy }) => copy).length
-    const issued = task.replicas.length - copies
+    const issued = task.replicas.filter(({ copy, fault }) => !copy && fault?.class !== 'banned').length
     if (copies > 0) this.#ports.sometimes.see('an idle node ran a copy')
     if (yielded.length > 0 && !TERMINAL.includes(task.state) && task.decision === null) this.#ports.sometimes.see('a copy yielded')
     complaints.expect(copies <= (policy.copies === 'never' ? 0 : COPIES_MAX), () => `${task.id} was copied ${copies} times for idle nodes`)

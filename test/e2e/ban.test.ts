@@ -27,7 +27,7 @@ it('a banned node loses what it runs to another, stays out over a restart of the
 
   const dry = await talko(['ban', 'add', ann, '--dry-run'], { env })
   assertDone(dry)
-  assert.match(dry.out, /ann: 1 runs, 0 results/)
+  assert.match(dry.out, /ann: 1 run, 0 results/)
   assert.equal(await stateOf(), 'online')
   assertDone(await talko(['ban', 'add', ann, '--reason', 'it lies'], { env }))
   assert.equal(await stateOf(), 'banned')

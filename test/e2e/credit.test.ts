@@ -57,3 +57,11 @@ it('F20: nodes earn credit by work that others confirmed; the saved ledger comes
   assert.match((await talko(['credit', 'check', `${file}.cut`])).err, /page 1 is missing/)
   assertRefused(await talko(['credit', 'check', `${file}.none`]), 3, /there is no file/)
 })
+
+it('F23: with --commit real nodes bind themselves to their results, and agree on them', async () => {
+  const env = { TALKO_HOME: join(network.dir, 'home'), TALKO_PROJECT: `talko://${network.project}?a=${network.address.split('/p2p/')[0]}` }
+  const ran = await talko(['run', '--engine', 'process', '--commit', '-W', '--', 'sh', '-c', 'echo sealed'], { env })
+  assertDone(ran)
+  const { policy } = (await (await network.client()).batches(1))[0] ?? {}
+  assert.equal(policy?.commit, true)
+})

@@ -178,7 +178,7 @@ export class Safety {
     const named = policy.nodes.length > 0
     const again = ({ state, fault, copy }: ReplicaRecord): boolean =>
       fault?.class === 'memory' ||
-      (state === 'returned' && (fault?.class === 'owner' || (named && (fault?.class === 'node' || fault?.class === 'task')))) ||
+      (state === 'returned' && (fault?.class === 'owner' || fault?.class === 'banned' || (named && (fault?.class === 'node' || fault?.class === 'task')))) ||
       (named && (state === 'lost' || (task.decision !== null && (state === 'reported' || state === 'cancelled')))) ||
       (copy && state === 'cancelled')
     const nodes = task.replicas.filter((replica) => !again(replica)).map(({ node }) => node)
@@ -187,9 +187,9 @@ export class Safety {
     this.#checkClass(before, task, policy)
     this.#checkMemory(before, task, policy)
     // [8] Bounds of what is issued, and of errors.
-    const issued = task.replicas.filter(({ copy }) => !copy)
+    const issued = task.replicas.filter(({ copy, fault }) => !copy && fault?.class !== 'banned')
     assert.ok(issued.length <= policy.maxTotalResults, `${task.id} has ${issued.length} replicas`)
-    const made = task.replicas.length - issued.length
+    const made = task.replicas.filter(({ copy }) => copy).length
     assert.ok(made <= (policy.copies === 'never' ? 0 : TASK_COPIES_MAX), `${task.id} was copied ${made} times`)
     const live = issued.filter(({ state }) => isLive(state)).length
     // Beyond the target only copies of runs that straggle, fewer than may fail, and those on idle nodes.
@@ -245,7 +245,7 @@ export class Safety {
       const { id, decision, replicas, state } = decodeTaskRecord(value)
       for (const { attempt, node, state: is, vote, verdict, fault } of replicas) {
         assert.ok(!isLive(is) || !isBanned(node), `${id}.${attempt} is ${is} on ${node}, which is banned`)
-        assert.ok(fault?.class !== 'banned' || verdict === 'inconclusive', `${id}.${attempt} was dropped and is ${verdict}`)
+        assert.ok(fault?.class !== 'banned' || is === 'returned' || verdict === 'inconclusive', `${id}.${attempt} was dropped and is ${verdict}`)
         if (vote !== null && fault?.class !== 'memory' && decision === null && !isTerminal(state) && isBanned(node))
           assert.equal(fault?.class, 'banned', `${id}.${attempt} counts, and ${node} is banned`)
       }
