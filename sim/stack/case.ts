@@ -79,7 +79,8 @@ export function drawStackCase(seed: number, computers: number): StackCase {
     server: lines('the server'),
     nodes: Array.from({ length: nodes }, (_, index) => lines(`node ${index}`)),
     pinned: Array.from({ length: nodes }, (_, index) => index).filter((index) => dice.fork('pinned', index).chance(0.25)),
-    batches,
+    // Classes of processors and tags are the protocol level's: no node has any here, and tasks that ask for them would wait for ever.
+    batches: batches.map((batch) => ({ ...batch, policy: { ...batch.policy, sameClass: 'no', tags: [] } })),
     faults: drawFaults(dice.fork('faults'), { faultsMs: endMs, computers, keepers, nodes, batches: batches.length }),
     faultsMs: endMs
   }
