@@ -4,18 +4,13 @@
  * many connections of libp2p with nothing on them, and a server without nodes.
  */
 import { type ChildProcess, fork } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { setTimeout as passing } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { CONTROL_PROTOCOL, CONTROL_VERSION, FRAME_BYTES_MAX, Frame } from '#protocol/control/messages'
-import type { FrameStream, Host } from '#protocol/peer/host'
-import { createHost } from '#protocol/peer/live/host'
-import { generateIdentity } from '#protocol/signing/keys'
 import type { Asked, Told } from './connections-nodes.ts'
+import { Probe } from './probe.ts'
 import { type BenchContext, type BenchLine, benchLine, quantile } from './runner.ts'
-import { cpuSeconds, type Server, startServer } from './system.ts'
+import { cpuSeconds, memoryOf, type Server, startServer } from './system.ts'
 
 const NODES = 2_000
 const IDLE_MS = 20_000
@@ -96,60 +91,8 @@ async function measure(context: BenchContext, kind: Exclude<Asked, number>): Pro
 async function roundTrips({ project, address }: Server): Promise<number[]> {
   const probe = await Probe.start(project, address)
   try {
-    return await probe.roundTrips()
+    return await probe.roundTrips(PROBES, PROBE_MS)
   } finally {
     await probe.stop()
   }
-}
-
-/** A node of its own that asks for answers to heartbeats. */
-class Probe {
-  readonly #host: Host
-  readonly #stream: FrameStream
-  readonly #answers: AsyncGenerator<Uint8Array, void, undefined>
-
-  constructor(host: Host, stream: FrameStream) {
-    this.#host = host
-    this.#stream = stream
-    this.#answers = stream.frames()
-  }
-
-  static async start(project: string, address: string): Promise<Probe> {
-    const host = await createHost({ signer: await generateIdentity(), listen: [], role: 'volunteer' })
-    await host.connect(project, [address])
-    const probe = new Probe(host, await host.open(project, CONTROL_PROTOCOL, { frameBytesMax: FRAME_BYTES_MAX }))
-    const capabilities = { platform: 'linux/amd64', engines: ['process'], cpuMillis: 1_000, memoryBytes: 2 ** 30, diskBytes: 2 ** 30, slots: 1 }
-    const rest = { tags: [], gpus: [], exclusive: [], ownerOnly: false }
-    const link = randomBytes(16)
-    const hello = { versions: [CONTROL_VERSION], link, spare: link, received: 0, project, replicas: [], agent: 'bench', name: 'probe', holdings: [] }
-    await probe.#ask(Frame.encode({ hello: { ...hello, capabilities: { ...capabilities, ...rest }, demand: { slots: 0 } } }))
-    return probe
-  }
-
-  /** Milliseconds of each. */
-  async roundTrips(): Promise<number[]> {
-    const times: number[] = []
-    while (times.length < PROBES) {
-      const from = performance.now()
-      await this.#ask(Frame.encode({ heartbeat: {} }))
-      times.push(performance.now() - from)
-      await passing(PROBE_MS)
-    }
-    return times
-  }
-
-  async stop(): Promise<void> {
-    await this.#host.stop()
-  }
-
-  async #ask(frame: Uint8Array): Promise<void> {
-    await this.#stream.write(frame)
-    if ((await this.#answers.next()).done === true) throw new Error('the server ended the stream')
-  }
-}
-
-/** Resident bytes. */
-function memoryOf(pid: number): number {
-  const [, kib = '0'] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-  return Number(kib) * KIB
 }

@@ -42,6 +42,7 @@ const NAMES = [
   'tasks',
   'sustained',
   'flood',
+  'abuse',
   'coordinator',
   'matching',
   'memory',

@@ -66,6 +66,12 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
 }
 
+/** Resident bytes of a process. */
+export function memoryOf(pid: number): number {
+  const [, kib = '0'] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Number(kib) * 1024
+}
+
 /** `others`: peer ids of more clients. `serverEnv`: of the server's process alone. */
 export async function startSystem(
   context: Pick<BenchContext, 'workFolder'>,

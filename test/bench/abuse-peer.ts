@@ -1,0 +1,136 @@
+/**
+ * `abuse-peer.ts PROJECT ADDRESS`: one peer that means ill. Told a kind over IPC it does that as hard as it is let, until it is
+ * told another; `rest` ends it. Answers with what it got through of the kind before. Its own process gives way to all others,
+ * so that what it takes of a small machine is not counted as what it costs the server's peers.
+ */
+import { randomBytes } from 'node:crypto'
+import { setPriority } from 'node:os'
+import { setTimeout as passing } from 'node:timers/promises'
+import type { Stream } from '@libp2p/interface'
+import { tcp } from '@libp2p/tcp'
+import { tls } from '@libp2p/tls'
+import { yamux } from '@libp2p/yamux'
+import { multiaddr } from '@multiformats/multiaddr'
+import { createLibp2p } from 'libp2p'
+import { CONTROL_PROTOCOL, CONTROL_VERSION, Frame } from '#protocol/control/messages'
+import { OWNER_PROTOCOL } from '#protocol/owner/messages'
+import { frameLength } from '#protocol/streams/decoder'
+
+export const ABUSES = ['flood', 'slow loris', 'oversized', 'garbage'] as const
+export type Abuse = (typeof ABUSES)[number]
+export type Asked = Abuse | 'all' | 'rest'
+export interface Told {
+  readonly streams: number
+  readonly bytes: number
+}
+
+const MIB = 1024 ** 2
+/** Streams that each kind keeps open, or tries to. */
+const STREAMS = 32
+const LOWEST_PRIORITY = 19
+/** Between two bytes of the slow loris. */
+const DROP_MS = 1_000
+/** After a refusal, so that refusals alone are not what is measured. */
+const AGAIN_MS = 10
+
+const [project = '', address = ''] = process.argv.slice(2)
+setPriority(LOWEST_PRIORITY)
+const host = await createLibp2p({
+  addresses: { listen: [] },
+  transports: [tcp()],
+  connectionEncrypters: [tls()],
+  streamMuxers: [yamux({ maxOutboundStreams: 4 * STREAMS })]
+})
+const place = multiaddr(`${address}/p2p/${project}`)
+let told = { streams: 0, bytes: 0 }
+/** Another one for each thing that is asked. */
+let current = {}
+
+/** False when the stream is over. */
+async function say(stream: Stream, bytes: Uint8Array): Promise<boolean> {
+  if (stream.status !== 'open') return false
+  told.bytes += bytes.length
+  if (!stream.send(bytes)) await stream.onDrain()
+  return stream.status === 'open'
+}
+
+const framed = (bytes: Uint8Array): Uint8Array => Buffer.concat([frameLength(bytes.length), bytes])
+const link = randomBytes(16)
+const hello = framed(
+  Frame.encode({
+    hello: {
+      versions: [CONTROL_VERSION],
+      link,
+      spare: link,
+      received: 0,
+      project,
+      capabilities: {
+        platform: 'linux/amd64',
+        engines: ['process'],
+        cpuMillis: 1_000,
+        memoryBytes: 2 ** 30,
+        diskBytes: 2 ** 30,
+        slots: 1,
+        tags: [],
+        gpus: [],
+        exclusive: [],
+        ownerOnly: false
+      },
+      replicas: [],
+      agent: 'bench',
+      name: 'ill',
+      demand: { slots: 0 },
+      holdings: []
+    }
+  })
+)
+const beat = framed(Frame.encode({ heartbeat: {} }))
+const many = Buffer.concat(Array.from({ length: 1_000 }, () => beat))
+
+const ACTS: Readonly<Record<Abuse, (stream: Stream, goesOn: () => boolean) => Promise<void>>> = {
+  async flood(stream, goesOn) {
+    if (stream.protocol === CONTROL_PROTOCOL) await say(stream, hello)
+    while (goesOn() && (await say(stream, many)));
+  },
+  async 'slow loris'(stream, goesOn) {
+    for (const byte of Buffer.concat([frameLength(MIB), randomBytes(MIB)])) {
+      if (!goesOn() || !(await say(stream, Uint8Array.of(byte)))) return
+      await passing(DROP_MS)
+    }
+  },
+  async oversized(stream, goesOn) {
+    await say(stream, frameLength(2 ** 28 - 1))
+    const bytes = randomBytes(MIB)
+    while (goesOn() && (await say(stream, bytes)));
+  },
+  async garbage(stream, goesOn) {
+    while (goesOn() && (await say(stream, randomBytes(64 * 1024))));
+  }
+}
+
+async function one(act: Abuse, protocol: string, goesOn: () => boolean): Promise<void> {
+  while (goesOn()) {
+    let stream: Stream | undefined
+    try {
+      stream = await host.dialProtocol(place, protocol)
+      told.streams++
+      await ACTS[act](stream, goesOn)
+    } catch {
+      // It was refused, or hung up on.
+    }
+    stream?.abort(new Error('next'))
+    await passing(AGAIN_MS)
+  }
+}
+
+process.on('message', (next: Asked) => {
+  process.send?.(told satisfies Told)
+  told = { streams: 0, bytes: 0 }
+  const now = {}
+  current = now
+  if (next === 'rest') return
+  for (const act of ABUSES)
+    if (next === act || next === 'all')
+      for (let index = 0; index < STREAMS; index++) void one(act, index % 2 === 0 ? CONTROL_PROTOCOL : OWNER_PROTOCOL, () => current === now)
+})
+process.send?.(told satisfies Told)

@@ -1,0 +1,75 @@
+/**
+ * What one peer that means ill costs the others (Q06): the round trip of control of an honest node beside it, at the 99th
+ * percentile, and the server's memory. It floods, drips bytes on streams that it never ends, announces frames that are too
+ * large, sends garbage, and all of it at once. Beside the same without it, in turns.
+ */
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { ABUSES, type Asked, type Told } from './abuse-peer.ts'
+import { Probe } from './probe.ts'
+import { type BenchContext, type BenchLine, benchLine, quantile } from './runner.ts'
+import { memoryOf, startServer } from './system.ts'
+
+const PROBES = 200
+const PROBE_MS = 20
+const MIB = 1024 ** 2
+
+export async function run(context: BenchContext): Promise<BenchLine[]> {
+  const server = await startServer(context, 'abuse')
+  const peer = fork(fileURLToPath(new URL('./abuse-peer.ts', import.meta.url)), [server.project, server.address])
+  try {
+    await once(peer, 'message')
+    const probe = await Probe.start(server.project, server.address)
+    try {
+      await probe.roundTrips(PROBES, 0)
+      const kinds = [...ABUSES, 'all'] as const
+      const times = new Map<Asked, number[]>()
+      const memory: number[] = []
+      for (let round = 0; round < context.rounds; round++) {
+        for (const kind of ['rest', ...kinds] as const) {
+          await ask(peer, kind)
+          const some = await probe.roundTrips(PROBES, PROBE_MS)
+          const { streams, bytes } = await ask(peer, 'rest')
+          times.set(kind, [...(times.get(kind) ?? []), ...some])
+          context.log(`${kind}: p99 ${quantile(some, 0.99).toFixed(1)} ms, ${streams} streams, ${(bytes / MIB).toFixed(0)} MiB`)
+        }
+        memory.push(memoryOf(server.pid))
+        context.log(`the server has ${((memory.at(-1) ?? 0) / MIB).toFixed(0)} MiB`)
+      }
+      const p99 = (kind: Asked): number => quantile(times.get(kind) ?? [], 0.99)
+      return [
+        ...kinds.map((kind) =>
+          benchLine({
+            name: `round trip of control, p99, beside a peer: ${kind === 'all' ? 'all of it at once' : kind}`,
+            value: p99(kind),
+            unit: 'ms',
+            peer: 'without it',
+            peerValue: p99('rest'),
+            must: '<= 2'
+          })
+        ),
+        benchLine({
+          name: "the server's memory after the last of them",
+          value: (memory.at(-1) ?? 0) / MIB,
+          unit: 'MiB',
+          peer: 'after the first round',
+          peerValue: (memory[0] ?? 0) / MIB,
+          must: '<= 1.2'
+        })
+      ]
+    } finally {
+      await probe.stop()
+    }
+  } finally {
+    peer.kill('SIGKILL')
+    await server.stop()
+  }
+}
+
+/** What it did of the kind before. */
+async function ask(peer: ChildProcess, kind: Asked): Promise<Told> {
+  const answered = once(peer, 'message')
+  peer.send(kind)
+  return (await answered)[0]
+}
