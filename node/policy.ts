@@ -55,6 +55,9 @@ export const TELL_AGAIN_MS = 300_000
 export const FETCH_SILENCE_MS_MAX = 600_000
 /** An engine that makes an image ready does not say how far it is: for so many ticks, half an hour, it is believed to move on (F12). */
 export const BELIEVED_TICKS = 1_800
+/** After so many ticks it is read for the first time how far a run is, and again each time after so many more. */
+export const FIGURE_FIRST_TICKS = 2
+export const FIGURE_TICKS = 10
 /** How long an engine may take to start what is prepared (F12). */
 export const START_MS_MAX = 60_000
 /** Content an input may have when nothing else bounds it. */

@@ -39,6 +39,8 @@ export interface Workspace {
   isEmpty(path: string): Promise<boolean>
   /** A small file whole. */
   read(path: string): Promise<Uint8Array>
+  /** The beginning of the file in which a running task says how far it is; undefined when there is none that may be read. */
+  progress(replica: ReplicaId): Promise<Uint8Array | undefined>
 }
 
 /** Facts for programs and one sentence for people; a pino logger is one. */

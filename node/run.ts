@@ -1,7 +1,9 @@
 /** One replica in the hands of the runner. */
 import type { RunManifest } from '#protocol/bundle/manifest'
 import type { ReplicaId } from '#protocol/ids'
+import { FIGURE_FIRST_TICKS, FIGURE_TICKS } from './policy.ts'
 import type { Execution, Running, Workspace } from './ports.ts'
+import type { Figure } from './progress-file.ts'
 
 /** Preparing or publishing, which can be given up. */
 interface Work {
@@ -25,6 +27,10 @@ export class Run {
   /** See BELIEVED_TICKS. */
   believed = 0
   #moved = false
+  #ticks = 0
+  /** What it said last of how far it is; and whether that is news. */
+  #figure: Figure | undefined
+  #figureNew = false
 
   /** Bytes of its inputs came, or of its output were added. */
   move(): void {
@@ -38,6 +44,23 @@ export class Run {
     return moved
   }
 
+  /** Counts a tick: true when it is to be read how far it is. */
+  figureDue(): boolean {
+    return this.running !== undefined && this.folderTold && ++this.#ticks % FIGURE_TICKS === FIGURE_FIRST_TICKS
+  }
+
+  setFigure(figure: Figure): void {
+    if (figure.donePpm === this.#figure?.donePpm && figure.note === this.#figure.note) return
+    this.#figure = figure
+    this.#figureNew = true
+  }
+
+  takeFigure(): Figure | undefined {
+    const figure = this.#figureNew ? this.#figure : undefined
+    this.#figureNew = false
+    return figure
+  }
+
   /** It ran here and ended, and nobody can have made a folder for it: no disk needs to be asked. */
   get leftNothing(): boolean {
     return !this.folderTold && this.work === undefined
@@ -49,6 +72,9 @@ export class Run {
     this.running = undefined
     this.graceMs = undefined
     this.folderTold = true
+    this.#ticks = 0
+    this.#figure = undefined
+    this.#figureNew = false
   }
 }
 

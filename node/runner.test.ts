@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import type { ContentStore } from '#protocol/content/content'
 import type { AgentEvent } from './agent/events.ts'
 import { NOTHING_LEFT } from './kept.ts'
+import { FIGURE_FIRST_TICKS, FIGURE_TICKS } from './policy.ts'
 import type { Executor, Running, Workspace } from './ports.ts'
 import { Runner, type RunnerPorts } from './runner.ts'
 import { until } from './testing/live/until.ts'
@@ -21,6 +22,10 @@ function runner(start: Executor['start']): { readonly runner: Runner; readonly e
     async names() {
       asked.push('names')
       return new Set<string>()
+    },
+    async progress() {
+      asked.push('progress')
+      return new TextEncoder().encode(`${50 + Math.ceil(asked.length / 2)} %`)
     },
     async remove() {
       asked.push('remove')
@@ -75,5 +80,28 @@ describe('a replica in the hands of the runner', () => {
     })
     await runOnce(world)
     assert.deepEqual(world.asked, ['names', 'remove'])
+  })
+
+  it('O08: is asked how far it is each ten ticks, and told of where that is news', async () => {
+    const { runner: made, asked } = runner(async ({ folder }) => {
+      assert.notEqual(folder, '')
+      return { ended: new Promise(() => undefined), kill: async () => undefined }
+    })
+    const told: string[] = []
+    const pass = async (ticks: number): Promise<void> => {
+      for (let tick = 0; tick < ticks; tick++) {
+        told.push(...made.figures().map(({ replica, donePpm, note }) => `${replica} ${donePpm}${note}`))
+        await new Promise(setImmediate)
+      }
+    }
+    await pass(FIGURE_TICKS)
+    assert.deepEqual([asked, told], [[], []], 'nothing runs')
+    made.start(lease)
+    await new Promise(setImmediate)
+    await pass(FIGURE_FIRST_TICKS)
+    assert.deepEqual([asked, told], [['progress'], []])
+    await pass(3 * FIGURE_TICKS)
+    assert.equal(asked.length, 4)
+    assert.deepEqual(told, [`${lease.replica} 510000`, `${lease.replica} 520000`])
   })
 })

@@ -7,12 +7,13 @@ import { HOLDING_BYTES_MIN } from '#protocol/control/messages'
 import type { PeerIdString, ReplicaId } from '#protocol/ids'
 import { ImageError } from '#protocol/image/errors'
 import { type Host, HostError, StreamError } from '#protocol/peer/host'
-import type { AgentEvent, CheckedLease, Fault } from './agent/events.ts'
+import type { AgentEvent, CheckedLease, Fault, RunFigure } from './agent/events.ts'
 import { fetchInputs, locateInputs, type Peers, type Using, useInputs } from './inputs.ts'
 import { KeptContent, NOTHING_LEFT } from './kept.ts'
 import { pause } from './pause.ts'
 import { BELIEVED_TICKS, FULL_RETRY_MS, START_MS_MAX } from './policy.ts'
 import { type Clock, type Execution, type Executor, ExecutorError, type Logger, type Running, type Workspace } from './ports.ts'
+import { figureOf } from './progress-file.ts'
 import { Run, WatchedExecution } from './run.ts'
 import { inTime, StalledError } from './stalled.ts'
 
@@ -111,6 +112,25 @@ export class Runner {
   /** Of which something moved since it was asked last: bytes of inputs came, or of an output were added. Asked at every tick. */
   moved(): ReplicaId[] {
     return [...(this.#runs ?? [])].flatMap(([replica, run]) => (run.takeMoved() ? [replica] : []))
+  }
+
+  /** What runs said of how far they are, where that is news. Asked at every tick; their files are read more seldom. */
+  figures(): RunFigure[] {
+    return [...(this.#runs ?? [])].flatMap(([replica, run]) => {
+      if (run.figureDue()) void this.#readFigure(replica, run)
+      const figure = run.takeFigure()
+      return figure === undefined ? [] : [{ replica, ...figure }]
+    })
+  }
+
+  async #readFigure(replica: ReplicaId, run: Run): Promise<void> {
+    try {
+      const bytes = await this.#ports.workspace.progress(replica)
+      const figure = bytes === undefined ? undefined : figureOf(bytes)
+      if (figure !== undefined) run.setFigure(figure)
+    } catch (error) {
+      this.#complain(replica, 'progress', error)
+    }
   }
 
   /** Gives up preparing or publishing: a download stops within moments. */

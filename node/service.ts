@@ -296,7 +296,7 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
 
   #tick(): void {
     this.#cancelTick = this.#ports.clock.after(TICK_MS, () => {
-      this.#committer.apply({ kind: 'tick', moved: this.#runner.moved() })
+      this.#committer.apply({ kind: 'tick', moved: this.#runner.moved(), figures: this.#runner.figures() })
       this.#engines.tick()
       this.#tick()
     })

@@ -9,7 +9,7 @@ import { ENDED, leaseOf, PROJECT, PUBLISHED, replicaOf } from '../testing/sample
 import { SLOTS, World } from '../testing/world.ts'
 import { Agent } from './agent.ts'
 import type { AgentEvent, Step } from './events.ts'
-import { CRASH_TOLD_MS, DRAIN_RELEASE_MS, KILL_GRACE_MS, PROGRESS_AFTER_MS, PROGRESS_AGAIN_MS, REPLICAS_HELD_MAX } from './policy.ts'
+import { CRASH_TOLD_MS, DRAIN_RELEASE_MS, FIGURE_AGAIN_MS, KILL_GRACE_MS, PROGRESS_AFTER_MS, PROGRESS_AGAIN_MS, REPLICAS_HELD_MAX } from './policy.ts'
 
 const A = replicaOf(0)
 const B = replicaOf(1)
@@ -366,6 +366,28 @@ describe('the agent', () => {
     agent.take()
     agent.apply({ kind: 'tick' }, 10 * PROGRESS_AGAIN_MS)
     assert.deepEqual(sent(agent.take())[0]?.progress?.replicas, [told], 'a coordinator that was started anew knows nothing of it')
+  })
+
+  it('O08: tells how far a run says that it is, the last figure of ten seconds, and again to a coordinator that was started anew', () => {
+    const agent = ready()
+    const at = (nowMs: number, ...figures: readonly { replica: string; donePpm: number; note: string }[]): unknown[] => {
+      agent.apply({ kind: 'tick', figures }, nowMs)
+      return sent(agent.take()).flatMap(({ progress }) => progress?.replicas ?? [])
+    }
+    play(agent, assign(1, A))
+    const half = { replica: A, donePpm: 500_000, note: 'training' }
+    assert.deepEqual(at(0, half), [], 'it does not run yet')
+    play(agent, { kind: 'prepared', replica: A }, grant(2, [A]))
+    assert.deepEqual(at(1, half, { ...half, replica: B }), [{ ...half, state: 'running' }])
+    assert.deepEqual(at(2, { ...half, donePpm: 510_000 }), [])
+    assert.deepEqual(at(3, { ...half, donePpm: 520_000, note: '' }), [])
+    assert.deepEqual(at(1 + FIGURE_AGAIN_MS), [{ replica: A, state: 'running', donePpm: 520_000 }])
+    assert.deepEqual(at(10 * FIGURE_AGAIN_MS), [], 'it has not changed')
+    play(agent, { kind: 'disconnected' }, CONNECTED, WELCOME)
+    agent.take()
+    assert.deepEqual(at(10 * FIGURE_AGAIN_MS), [{ replica: A, state: 'running', donePpm: 520_000 }])
+    play(agent, { kind: 'ended', replica: A, ended: ENDED })
+    assert.deepEqual(at(20 * FIGURE_AGAIN_MS, half), [{ replica: A, state: 'uploading', again: true }])
   })
 
   it('drains: reports what runs, says good-bye, and is done when that is known', () => {

@@ -15,7 +15,17 @@ import { Holdings } from './holdings.ts'
 import { Outbox } from './outbox.ts'
 import { Outgoing } from './outgoing.ts'
 import { Pause } from './pause.ts'
-import { BYE_MS, DRAIN_RELEASE_MS, KILL_GRACE_MS, PROGRESS_AFTER_MS, PROGRESS_AGAIN_MS, QUIT_GRACE_MS, REPLICAS_HELD_MAX, YIELD_GRACE_MS } from './policy.ts'
+import {
+  BYE_MS,
+  DRAIN_RELEASE_MS,
+  FIGURE_AGAIN_MS,
+  KILL_GRACE_MS,
+  PROGRESS_AFTER_MS,
+  PROGRESS_AGAIN_MS,
+  QUIT_GRACE_MS,
+  REPLICAS_HELD_MAX,
+  YIELD_GRACE_MS
+} from './policy.ts'
 import { resultOf } from './report.ts'
 import { type Evicted, Stock } from './stock.ts'
 
@@ -242,6 +252,7 @@ export class Agent {
       case 'tick':
         this.#crash.tick(nowMs)
         for (const replica of event.moved ?? []) this.#held.moved(replica)
+        for (const figure of event.figures ?? []) this.#held.figure(figure.replica, figure)
         this.#tellProgress(nowMs)
         break
     }
@@ -302,8 +313,7 @@ export class Agent {
     this.#welcomed = true
     const crashed = this.#crash.welcomed(nowMs)
     if (crashed !== undefined) this.#effect({ kind: 'send', frame: crashed })
-    // A coordinator that was started again knows nothing of it.
-    for (const [, held] of this.#held.entries()) held.toldMs = undefined
+    this.#held.untold()
     for (const id of event.unknown) this.#end(id, null, KILL_GRACE_MS, nowMs)
     for (const frame of this.#outbox.pending()) this.#effect({ kind: 'send', frame })
   }
@@ -521,6 +531,12 @@ export class Agent {
     if (!this.#welcomed) return
     for (const [id, held] of this.#held.entries()) {
       const { phase } = held.replica
+      if (held.figure !== undefined && (held.toldMs === undefined || nowMs - held.toldMs >= FIGURE_AGAIN_MS)) {
+        this.#say.figure(id, held.figure)
+        held.toldMs = nowMs
+        held.figureTold = held.figure
+        held.figure = undefined
+      }
       if ((phase !== 'preparing' && phase !== 'publishing') || nowMs - held.sinceMs < PROGRESS_AFTER_MS) continue
       if (held.toldMs !== undefined && (!held.moved || nowMs - held.toldMs < PROGRESS_AGAIN_MS)) continue
       held.toldMs = nowMs

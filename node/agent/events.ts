@@ -7,6 +7,7 @@ import type { RunManifest } from '#protocol/bundle/manifest'
 import type { LastWords } from '#protocol/control/messages'
 import type { ReplicaId } from '#protocol/ids'
 import type { Ended } from '../ports.ts'
+import type { Figure } from '../progress-file.ts'
 import type { Holding, StockView } from './stock.ts'
 
 /** Whose fault it is that a replica was not run to an end. */
@@ -99,8 +100,12 @@ export type AgentEvent =
   | { readonly kind: 'drain' }
   /** End everything now: what is held goes back to the queue. */
   | { readonly kind: 'quit' }
-  /** About once a second. `moved`: of these bytes of inputs came since the last, or of an output were added. */
-  | { readonly kind: 'tick'; readonly moved?: readonly ReplicaId[] }
+  /** About once a second. `moved`: of these bytes of inputs came since the last, or of an output were added. `figures`: what runs said anew of how far they are. */
+  | { readonly kind: 'tick'; readonly moved?: readonly ReplicaId[]; readonly figures?: readonly RunFigure[] }
+
+export interface RunFigure extends Figure {
+  readonly replica: ReplicaId
+}
 
 export type Prompt =
   | { readonly kind: 'prepare'; readonly replica: ReplicaId; readonly manifest: RunManifest }

@@ -1,5 +1,6 @@
 /** The replicas a node holds, counted by what the agent asks about most, and which of them have changed since the last commit. */
 import type { ReplicaId } from '#protocol/ids'
+import type { Figure } from '../progress-file.ts'
 import type { Change, CheckedLease, Replica } from './events.ts'
 import { decodeReplica, encodeReplica, REPLICA_PREFIX } from './records.ts'
 
@@ -13,6 +14,10 @@ interface Held {
   toldMs: number | undefined
   /** Something of it moved since. */
   moved: boolean
+  /** How far its run says that it is, until the coordinator was told. */
+  figure: Figure | undefined
+  /** What it was told last. */
+  figureTold: Figure | undefined
 }
 
 type Here = Held & { readonly replica: Replica }
@@ -54,6 +59,19 @@ export class Holdings {
     if (held !== undefined) held.moved = true
   }
 
+  figure(id: ReplicaId, figure: Figure): void {
+    const held = this.#find(id)
+    if (held?.replica.phase === 'running') held.figure = figure
+  }
+
+  /** A coordinator that was started again knows nothing of what it was told. */
+  untold(): void {
+    for (const held of this.#held?.values() ?? []) {
+      held.toldMs = undefined
+      held.figure ??= held.figureTold
+    }
+  }
+
   ids(): ReplicaId[] {
     return [...(this.#held?.keys() ?? [])]
   }
@@ -75,7 +93,7 @@ export class Holdings {
   set(id: ReplicaId, replica: Replica, nowMs: number): void {
     const held: Held | undefined = this.#find(id)
     if (held === undefined) {
-      const made = { key: REPLICA_PREFIX + id, replica, sinceMs: nowMs, toldMs: undefined, moved: false }
+      const made = { key: REPLICA_PREFIX + id, replica, sinceMs: nowMs, toldMs: undefined, moved: false, figure: undefined, figureTold: undefined }
       this.#held ??= new Map()
       this.#held.set(id, made)
       this.#last = made
@@ -86,6 +104,8 @@ export class Holdings {
       held.sinceMs = nowMs
       held.toldMs = undefined
       held.moved = false
+      held.figure = undefined
+      held.figureTold = undefined
       this.#note(held, replica)
     }
     this.#count(id, replica, 1)

@@ -4,6 +4,7 @@ import type { ReplicaId } from '#protocol/ids'
 import { RESULT_DOMAIN } from '#protocol/result/result'
 import { leavesOf, rootOf } from '#protocol/signing/batch'
 import type { Signer } from '#protocol/signing/keys'
+import type { Figure } from '../progress-file.ts'
 import type { Fault } from './events.ts'
 import type { FrameBody } from './outbox.ts'
 import { FAULT_CODE_MAX, FAULT_MESSAGE_MAX, ITEMS_PER_FRAME } from './policy.ts'
@@ -27,6 +28,11 @@ export class Outgoing {
 
   progress(replica: ReplicaId, state: string): void {
     this.#progress.push({ replica, state, again: true })
+  }
+
+  /** Of one that runs. */
+  figure(replica: ReplicaId, { donePpm, note }: Figure): void {
+    this.#progress.push({ replica, state: 'running', donePpm, ...(note === '' ? {} : { note }) })
   }
 
   /** The canonical bytes of a result. */

@@ -21,6 +21,9 @@ export const PROGRESS_AFTER_MS = 1_000
 /** How often it is said again of one in which something moves: the coordinator waits for eleven minutes. */
 export const PROGRESS_AGAIN_MS = 60_000
 
+/** How often at most it is said how far a run is. */
+export const FIGURE_AGAIN_MS = 10_000
+
 /** How long a drained node waits for its last results to be taken and released. What is left is kept on disk and served after the next start. */
 export const DRAIN_RELEASE_MS = 30_000
 /** How long it waits for its good-bye to be acknowledged. */

@@ -18,7 +18,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { identityBelow, listBelow, openFileBelow, openSiblingBelow, writeBelow } from './below.ts'
+import { identityBelow, listBelow, openFileBelow, openSiblingBelow, readStartBelow, writeBelow } from './below.ts'
 
 const SECRET = 'of the host'
 /** Swaps a folder and a link to the host's folder as fast as it can. */
@@ -88,6 +88,36 @@ async function swapping(call: () => void): Promise<void> {
     await once(child, 'exit')
   }
 }
+
+describe('the beginning of a small file', () => {
+  it('is read, and of anything else than a plain file nothing', () => {
+    const path = out('.progress')
+    const start = (): string | undefined => {
+      const bytes = readStartBelow(folder, path, 8)
+      return bytes === undefined ? undefined : Buffer.from(bytes).toString()
+    }
+    const there = (make: () => void): void => {
+      rmSync(inOut('.progress'), { recursive: true, force: true })
+      make()
+    }
+    assert.equal(start(), undefined)
+    there(() => writeFileSync(inOut('.progress'), '37 %'))
+    assert.equal(start(), '37 %')
+    there(() => writeFileSync(inOut('.progress'), '37 % of very much'))
+    assert.equal(start(), '37 % of ')
+    there(() => symlinkSync(join(host, 'file'), inOut('.progress')))
+    assert.equal(start(), undefined)
+    there(() => mkdirSync(inOut('.progress')))
+    assert.equal(start(), undefined)
+    there(() => execFileSync('mkfifo', [inOut('.progress')]))
+    assert.equal(start(), undefined)
+    rmSync(inOut(), { recursive: true })
+    mkdirSync(join(root, 'elsewhere'))
+    writeFileSync(join(root, 'elsewhere', '.progress'), '99 %')
+    symlinkSync(join(root, 'elsewhere'), inOut())
+    assert.equal(start(), undefined)
+  })
+})
 
 describe('a file below a hostile folder', () => {
   it('is read where it stands', () => {

@@ -15,6 +15,7 @@ import {
   opendirSync,
   openSync,
   readlinkSync,
+  readSync,
   renameSync,
   rmSync,
   type Stats,
@@ -51,6 +52,21 @@ export interface OpenFile {
 /** A plain file for reading. Throws LiveFault. */
 export function openFileBelow(folder: string, path: readonly string[]): OpenFile {
   return inFolderOf(folder, path, (parent, name) => openPlain(parent, name, path))
+}
+
+/** The first bytes of a plain file; undefined when none stands there that may be read. */
+export function readStartBelow(folder: string, path: readonly string[], bytesMax: number): Uint8Array | undefined {
+  let fd: number | undefined
+  try {
+    fd = openFileBelow(folder, path).fd
+    const bytes = new Uint8Array(bytesMax)
+    return bytes.subarray(0, readSync(fd, bytes, 0, bytesMax, 0))
+  } catch (error) {
+    if (error instanceof LiveFault || errno(error) !== undefined) return undefined
+    throw error
+  } finally {
+    if (fd !== undefined) closeSync(fd)
+  }
 }
 
 /** Which file stands there now; undefined when none does. */

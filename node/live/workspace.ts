@@ -3,6 +3,8 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { lstat, mkdir, opendir, readdir, readFile, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Workspace } from '../ports.ts'
+import { PROGRESS_BYTES_MAX, PROGRESS_FILE } from '../progress-file.ts'
+import { readStartBelow } from './below.ts'
 import { removeTree } from './remove-tree.ts'
 
 /** Makes the folder that holds the folders. */
@@ -54,7 +56,8 @@ export async function openWorkspace(folder: string): Promise<Workspace> {
         throw error
       }
     },
-    read: (path) => readFile(path)
+    read: (path) => readFile(path),
+    progress: async (replica) => readStartBelow(pathOf(replica), ['out', PROGRESS_FILE], PROGRESS_BYTES_MAX)
   }
 }
 

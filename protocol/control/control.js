@@ -2597,6 +2597,14 @@ export var ProgressOne;
                     w.uint32(64);
                     w.bool(obj.again);
                 }
+                if (obj.donePpm != null) {
+                    w.uint32(72);
+                    w.uint32(obj.donePpm);
+                }
+                if (obj.note != null) {
+                    w.uint32(82);
+                    w.string(obj.note);
+                }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
                 }
@@ -2619,6 +2627,14 @@ export var ProgressOne;
                         }
                         case 8: {
                             obj.again = reader.bool();
+                            break;
+                        }
+                        case 9: {
+                            obj.donePpm = reader.uint32();
+                            break;
+                        }
+                        case 10: {
+                            obj.note = reader.string();
                             break;
                         }
                         default: {
@@ -2651,6 +2667,20 @@ export var ProgressOne;
                             yield {
                                 field: `${prefix}.again`,
                                 value: reader.bool()
+                            };
+                            break;
+                        }
+                        case 9: {
+                            yield {
+                                field: `${prefix}.donePpm`,
+                                value: reader.uint32()
+                            };
+                            break;
+                        }
+                        case 10: {
+                            yield {
+                                field: `${prefix}.note`,
+                                value: reader.string()
                             };
                             break;
                         }

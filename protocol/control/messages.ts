@@ -17,6 +17,9 @@ export const HOLDING_BYTES_MIN = 1024 * 1024
 /** Replicas of which one crash is told, and characters of the log that goes with each. */
 export const CRASHED_REPLICAS_MAX = 16
 export const LAST_WORDS_CHARS_MAX = 4096
+/** Of what a run says of how far it is: the whole, and characters of what stands beside the figure. */
+export const DONE_PPM_MAX = 1_000_000
+export const PROGRESS_NOTE_CHARS_MAX = 40
 /** The domain under which a project signs manifests. */
 export const BUNDLES_DOMAIN = 'talko-bundles-1'
 

@@ -40,6 +40,10 @@ export class SimWorkspace implements Workspace {
   async read(path: string): Promise<Uint8Array> {
     return new TextEncoder().encode(textAt(this.#machine, path))
   }
+
+  async progress(): Promise<undefined> {
+    return undefined
+  }
 }
 
 /** What a machine's folders hold at a path. */
