@@ -63,9 +63,10 @@ export function taskView(value: unknown): TaskView | undefined {
   if (!wholes(fields, ['index', 'createdAtMs', 'quorum', 'agreeing', 'replicasIssued', 'numFailures'])) return undefined
   if (!optionalTexts(fields, ['output', 'stdout', 'stderr', 'repeats'])) return undefined
   if (!Array.isArray(fields.command) || !fields.command.every((part) => typeof part === 'string')) return undefined
-  const isReplica = (item: unknown): boolean => texts(record(item) ?? {}, ['node', 'state']) && optionalTexts(record(item) ?? {}, ['log'])
+  const isReplica = (item: unknown): boolean =>
+    texts(record(item) ?? {}, ['node', 'state']) && optionalTexts(record(item) ?? {}, ['log']) && isProgress(record(item)?.progress)
   if (fields.replicas !== undefined && !(Array.isArray(fields.replicas) && fields.replicas.every(isReplica))) return undefined
-  if (!heldView(fields.held)) return undefined
+  if (!heldView(fields.held) || !isProgress(fields.progress)) return undefined
   const failure = fields.failure === undefined ? {} : record(fields.failure)
   if (failure === undefined || (fields.failure !== undefined && !texts(failure, ['code', 'message']))) return undefined
   return fields as unknown as TaskView
@@ -89,7 +90,8 @@ export function whyView(value: unknown): WhyView | undefined {
         texts(row, ['node', 'nodeName', 'state']) &&
         wholes(row, ['attempt', 'forMs']) &&
         typeof row.straggles === 'boolean' &&
-        (row.copy === undefined || typeof row.copy === 'boolean')
+        (row.copy === undefined || typeof row.copy === 'boolean') &&
+        isProgress(row.progress)
     ) &&
     rows(
       'nodes',
@@ -286,6 +288,18 @@ export function listOf<T>(check: (value: unknown) => T | undefined): (value: unk
 
 function labelList(value: unknown): boolean {
   return value === undefined || (Array.isArray(value) && value.every((label) => typeof label === 'string'))
+}
+
+/** Nothing, or how far a run is. */
+function isProgress(value: unknown): boolean {
+  const { done, note, leftMs } = value === undefined ? { done: 0 } : ((record(value) ?? {}) as Fields)
+  return (
+    typeof done === 'number' &&
+    done >= 0 &&
+    done <= 1 &&
+    (note === undefined || typeof note === 'string') &&
+    (leftMs === undefined || Number.isSafeInteger(leftMs))
+  )
 }
 
 /** Nothing, or who held it and why. */

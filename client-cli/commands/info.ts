@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { Source } from '#protocol/bundle/sources'
 import type { BatchView, ProjectView, ReplicaView, TaskView } from '#protocol/owner/messages'
 import { type Context, examples, type Verb } from '../command.ts'
-import { formatBytes, formatCommand, formatDuration, formatTable, heldText, printable } from '../output/text.ts'
+import { formatBytes, formatCommand, formatDuration, formatProgress, formatTable, heldText, printable } from '../output/text.ts'
 import { outcome } from '../tasks/waiting.ts'
 
 export function define(command: Command, run: (verb: Verb) => void): void {
@@ -107,11 +107,12 @@ function logLines({ attempt, log = '' }: ReplicaView): string[] {
 }
 
 export function taskLines(task: TaskView, nowMs: number, policy?: BatchView['policy']): string[] {
-  const { failure, held, replicas = [] } = task
+  const { failure, held, progress, replicas = [] } = task
   const lines = fields([
     ['task', task.id],
     ['name', task.name],
     ['state', outcome(task)],
+    ['progress', progress === undefined ? undefined : formatProgress(progress)],
     ['held', held === undefined ? undefined : heldText(held)],
     ['why', failure?.message],
     ['repeats', task.repeats === undefined ? undefined : `${task.repeats}, which decided the same before (--force runs it again)`],
@@ -137,7 +138,12 @@ export function taskLines(task: TaskView, nowMs: number, policy?: BatchView['pol
     replica.verdict ?? '',
     replica.exitCode === undefined ? '' : String(replica.exitCode),
     replica.node,
-    [replica.reason ?? '', replica.message ?? '', replica.alone === undefined ? '' : `believed after ${replica.alone} confirmed results`]
+    [
+      replica.reason ?? '',
+      replica.message ?? '',
+      replica.progress === undefined ? '' : formatProgress(replica.progress),
+      replica.alone === undefined ? '' : `believed after ${replica.alone} confirmed results`
+    ]
       .filter((part) => part !== '')
       .join(': ')
   ])

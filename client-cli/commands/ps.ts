@@ -5,7 +5,7 @@ import { isTerminal } from '../client/results.ts'
 import { parseWhole } from '../client/units.ts'
 import { type Context, examples, flag, text, type Verb } from '../command.ts'
 import { ClientError } from '../errors.ts'
-import { formatCommand, formatDuration, formatTable, shorten, shortId } from '../output/text.ts'
+import { formatCommand, formatDuration, formatProgress, formatTable, shorten, shortId } from '../output/text.ts'
 import { readSelection, selectionOptions } from '../tasks/manage.ts'
 import { outcome } from '../tasks/waiting.ts'
 
@@ -79,15 +79,18 @@ export function batchTable(batches: readonly BatchView[], nowMs: number, you: st
   )
 }
 
+/** How far tasks are, too, where some say it. */
 export function taskTable(tasks: readonly TaskView[], nowMs: number): string[] {
+  const told = tasks.some(({ progress }) => progress !== undefined)
   return formatTable(
-    ['TASK', 'STATE', 'AGREE', 'RUNS', 'AGE', 'COMMAND'],
+    ['TASK', 'STATE', 'AGREE', 'RUNS', 'AGE', ...(told ? ['PROGRESS'] : []), 'COMMAND'],
     tasks.map((task) => [
       shortId(task.id),
       outcome(task),
       `${task.agreeing}/${task.quorum}`,
       String(task.replicasIssued),
       formatDuration((task.decidedAtMs ?? nowMs) - task.createdAtMs),
+      ...(told ? [task.progress === undefined ? '' : formatProgress(task.progress)] : []),
       shorten(formatCommand(task.command), COMMAND_CHARS)
     ])
   )

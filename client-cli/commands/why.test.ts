@@ -63,6 +63,15 @@ it('says what a task waits for, what is in the way, when it goes on, and what he
       '  it should start in about 1 min 0 s and be done in about 1 min 30 s: a run takes 30 s here lately'
     ]
   )
+  const run = { attempt: 1, node: 'p1', nodeName: 'aino', state: 'running', forMs: 60_000, straggles: false }
+  const runs = [
+    { ...run, progress: { done: 0.375, note: 'epoch 3', leftMs: 100_000 } },
+    { ...run, progress: { done: 0 } }
+  ]
+  assert.deepEqual(whyLines({ ...base, waitsFor: 'runs', runs }).slice(1), [
+    '  attempt 1 is running on aino for 1 min 0 s, and says that it is at 37.5 % (epoch 3), about 1 min 40 s left',
+    '  attempt 1 is running on aino for 1 min 0 s, and says that it is at 0 %'
+  ])
   assert.deepEqual(whyLines({ ...base, waitsFor: 'release', held: { by: 'p9', reason: 'wrong input', atMs: 0 } }), [
     `${TASK} (primes), for 3 min 5 s: it is held, and goes on when it is released (talko release)`,
     '  held by p9: wrong input'
@@ -92,6 +101,10 @@ it('lets no project write to the terminal, and takes no answer of another shape'
     { ...base, waitsFor: 'godot' },
     { ...base, held: { by: 'p9' } },
     { ...base, runs: [{ attempt: 1 }] },
+    ...[3, {}, { done: 1.1 }, { done: -0.5 }, { done: 0.5, note: 3 }, { done: 0.5, leftMs: 1.5 }].map((progress) => ({
+      ...base,
+      runs: [{ attempt: 1, node: 'p1', nodeName: '', state: 'running', forMs: 1, straggles: false, progress }]
+    })),
     { ...base, nodes: [{ reason: 'full', count: 1, nodes: [3] }] },
     { ...base, nodes: 3 },
     { ...base, nearest: { requirement: 'memory' } },

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { NearestMiss, NodesWhy, WhyReason, WhyView } from '#protocol/owner/messages'
 import { type Context, examples, type Verb } from '../command.ts'
-import { formatBytes, formatDuration, formatGpus, heldText, printable } from '../output/text.ts'
+import { formatBytes, formatDuration, formatGpus, formatProgress, heldText, printable } from '../output/text.ts'
 
 export function define(command: Command, run: (verb: Verb) => void): void {
   command
@@ -71,8 +71,8 @@ function details(view: WhyView): string[] {
   const lines = [
     ...(held === undefined ? [] : [`held by ${heldText(held)}${runs.length > 0 ? '; what runs goes on' : ''}`]),
     ...runs.map(
-      ({ attempt, node, nodeName, state, forMs, straggles, copy }) =>
-        `attempt ${attempt} is ${state} on ${called(nodeName, node)} for ${formatDuration(forMs)}${straggles ? ', far longer than others: it is run a second time' : ''}${copy === true ? ', as a copy on a node that was idle: it yields to any task that waits' : ''}`
+      ({ attempt, node, nodeName, state, forMs, straggles, copy, progress }) =>
+        `attempt ${attempt} is ${state} on ${called(nodeName, node)} for ${formatDuration(forMs)}${progress === undefined ? '' : `, and says that it is at ${formatProgress(progress)}`}${straggles ? ', far longer than others: it is run a second time' : ''}${copy === true ? ', as a copy on a node that was idle: it yields to any task that waits' : ''}`
     ),
     ...faults.map(
       ({ attempt, node, nodeName, state, message }) =>

@@ -1,6 +1,6 @@
 /** How things look to people. Pure. */
 import type { GpuNeeds } from '#protocol/bundle/manifest'
-import type { HeldView } from '#protocol/owner/messages'
+import type { HeldView, RunProgress } from '#protocol/owner/messages'
 
 const STEPS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
 
@@ -22,6 +22,12 @@ export function formatDuration(ms: number): string {
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
   if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`
   return `${Math.floor(seconds / 86_400)} d ${Math.floor((seconds % 86_400) / 3600)} h`
+}
+
+/** How far a run says that it is, and how long it should go on. */
+export function formatProgress({ done, note, leftMs }: RunProgress): string {
+  const left = leftMs === undefined ? '' : `, about ${formatDuration(leftMs)} left`
+  return `${Math.round(done * 1000) / 10} %${note === undefined ? '' : ` (${note})`}${left}`
 }
 
 /** A table with columns as wide as they need; the last is not padded. Cells hold no control characters. */

@@ -226,6 +226,22 @@ describe('what a node says', () => {
     assert.equal(from({ address: relayed, network: '' }), '  ')
   })
 
+  it('O08: takes how far a run says that it is, with a word of it fit to show, and nothing beyond its end', () => {
+    const of = (change: { donePpm?: number; note?: string }): Inbound => {
+      const frame = decodeFrame(Frame.encode({ seq: 1, ack: 0, progress: { replicas: [{ replica, state: 'running', ...change }] } }))
+      assert.ok(frame !== undefined)
+      return eventOf(frame, node.peerId, project)
+    }
+    const said = (change: { donePpm?: number; note?: string }): unknown => {
+      const inbound = of(change)
+      return 'event' in inbound && inbound.event.kind === 'progress' ? inbound.event.replicas[0]?.figure : assert.fail()
+    }
+    assert.equal(said({ note: 'without a figure' }), undefined)
+    assert.deepEqual(said({ donePpm: 0 }), { donePpm: 0, note: '' })
+    assert.deepEqual(said({ donePpm: 1_000_000, note: `\u001b[31m\u202e${'x'.repeat(1_000)}` }), { donePpm: 1_000_000, note: ` [31m ${'x'.repeat(34)}` })
+    for (const donePpm of [1_000_001, 2 ** 32 - 1]) assert.equal(codeOf(of({ donePpm })), 'malformed')
+  })
+
   it('takes what a node logged before a crash as lines without control characters, with its bound', () => {
     const log = `${'x'.repeat(5000)}\nred \u001b[31m\u202e\r\nlast`
     const inbound = event({ crashed: { replicas: [{ replica, log }] } })

@@ -5,7 +5,18 @@
 
 import { isTag } from '#protocol/bundle/policy'
 import { isLocal, networkOf } from '#protocol/callers/network'
-import { CONTROL_VERSION, type Frame, type Gpu, type Hello, type Holding, LAST_WORDS_CHARS_MAX, type Reports } from '#protocol/control/messages'
+import {
+  CONTROL_VERSION,
+  DONE_PPM_MAX,
+  type Frame,
+  type Gpu,
+  type Hello,
+  type Holding,
+  LAST_WORDS_CHARS_MAX,
+  PROGRESS_NOTE_CHARS_MAX,
+  type ProgressOne,
+  type Reports
+} from '#protocol/control/messages'
 import { verifyOwnership } from '#protocol/control/owner'
 import { type PeerIdString, parseReplicaId } from '#protocol/ids'
 import { COMMITMENT_BYTES } from '#protocol/result/commitment'
@@ -95,9 +106,8 @@ export function eventOf(frame: Frame | undefined, node: PeerIdString, project: P
   if (frame.progress !== undefined) {
     const replicas = frame.progress.replicas
     if (!replicas.every(({ replica }) => isReplica(replica))) return fault('malformed', 'a replica in a progress message is malformed')
-    return {
-      event: { kind: 'progress', node, seq, replicas: replicas.map(({ replica, state, again = false }) => ({ replica, state: clip(state, 16), again })) }
-    }
+    if (!replicas.every(({ donePpm = 0 }) => donePpm <= DONE_PPM_MAX)) return fault('malformed', 'a run cannot be further than at its end')
+    return { event: { kind: 'progress', node, seq, replicas: replicas.map(saidOf) } }
   }
   if (frame.returned !== undefined) {
     const replicas = frame.returned.replicas
@@ -241,6 +251,11 @@ function isHolding({ root, bytes }: Holding): boolean {
 }
 
 /** Text of a peer made fit to show: bounded, on one line, without control characters. */
+function saidOf({ replica, state, again = false, donePpm, note = '' }: ProgressOne): Extract<Event, { kind: 'progress' }>['replicas'][number] {
+  const said = { replica, state: clip(state, 16), again }
+  return donePpm === undefined ? said : { ...said, figure: { donePpm, note: clip(note, PROGRESS_NOTE_CHARS_MAX) } }
+}
+
 export function clip(text: string, charsMax: number): string {
   return text.slice(0, charsMax).replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029]/gu, ' ')
 }

@@ -8,7 +8,7 @@
 import type { BatchId, PeerIdString, TaskId } from '#protocol/ids'
 import type { BanAnswer, BanTarget, BanView } from '#protocol/owner/bans'
 import type { CreditRow } from '#protocol/owner/credit'
-import type { NodeView, Resolved, WhyView } from '#protocol/owner/messages'
+import type { NodeView, Resolved, RunProgress, WhyView } from '#protocol/owner/messages'
 import type { Store } from '../ports.ts'
 import { banEvent, banned } from './bans.ts'
 import type { BatchRecord } from './batch-records.ts'
@@ -20,6 +20,7 @@ import { copyToIdle } from './copies.ts'
 import { nodeCredits, ownerCredits } from './credit-views.ts'
 import { again, completed, releaseDependents } from './dependents.ts'
 import type { Event } from './events.ts'
+import { progressOf } from './figures.ts'
 import { holdEvent, releaseEvent } from './holds.ts'
 import { type Cause, isCause } from './journal.ts'
 import { crashed } from './last-words.ts'
@@ -162,6 +163,16 @@ export class Coordinator {
   task(id: TaskId): TaskRecord | undefined {
     const task = this.#state.task(id)
     return task === undefined ? undefined : taskRecord(task)
+  }
+
+  /** How far the runs of a task say that they are, by attempt; of those that say it. */
+  progress(id: TaskId): ReadonlyMap<number, RunProgress> {
+    const found = new Map<number, RunProgress>()
+    for (const replica of this.#state.task(id)?.replicas ?? []) {
+      const progress = progressOf(replica, this.#nowMs)
+      if (progress !== undefined) found.set(replica.attempt, progress)
+    }
+    return found
   }
 
   /** What a task that is not terminal waits for; of a batch, its first task that waits for a node. */

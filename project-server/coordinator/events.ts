@@ -14,6 +14,7 @@ import type { FailureCode } from '#protocol/owner/messages'
 import type { Receipt } from '#protocol/result/receipt'
 import type { Result } from '#protocol/result/result'
 import type { Seal } from '#protocol/signing/batch'
+import type { Figure } from './figures.ts'
 import type { Holding } from './holders.ts'
 import type { DataNeed } from './model.ts'
 import type { SealRef } from './receipt-records.ts'
@@ -146,8 +147,8 @@ export type Event =
       readonly kind: 'progress'
       readonly node: PeerIdString
       readonly seq: number
-      /** `again`: it will be said again as long as something moves. */
-      readonly replicas: readonly { readonly replica: ReplicaId; readonly state: string; readonly again: boolean }[]
+      /** `again`: it will be said again as long as something moves. `figure`: how far a run says that it is. */
+      readonly replicas: readonly { readonly replica: ReplicaId; readonly state: string; readonly again: boolean; readonly figure?: Figure }[]
     }
   | {
       readonly kind: 'reports'

@@ -11,6 +11,7 @@ import type { Client } from './clients.ts'
 import type { Comparison } from './comparisons.ts'
 import type { Cursors } from './cursors.ts'
 import type { NodeOffer, TaskFailure } from './events.ts'
+import type { FigureAt } from './figures.ts'
 import type { Held } from './held-records.ts'
 import type { DataAt } from './holders.ts'
 import type { GroupKinds, NodeKind } from './kinds.ts'
@@ -250,6 +251,8 @@ export interface Replica {
   atMs: number
   /** When its node last said something of it, or had no room to begin it; not written down. */
   signMs: number
+  /** How far it says that it is; null when it did not, and when it has ended. Not written down. */
+  figure: FigureAt | null
   /** Its node says again that it prepares or uploads as long as something moves. */
   tells: boolean
   readonly epoch: number

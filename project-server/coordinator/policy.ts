@@ -193,6 +193,10 @@ export const WHY_NODES_NAMED_MAX = 3
 export const WHY_CLIENTS_NAMED_MAX = 3
 /** Runs that came to nothing, the last ones, which are told with their reasons. */
 export const WHY_FAULTS_NAMED_MAX = 4
+/** Between two figures of how far one run is; its node says one in ten seconds. */
+export const FIGURE_MS_MIN = 1_000
+/** What is left by such a figure is told up to a year: beyond, it says too little. */
+export const FIGURE_LEFT_MS_MAX = 365 * 86_400_000
 /** Answers to one `find`: more would not help anybody. */
 export const FOUND_MAX = 16
 /** Moves of tasks, replicas, batches and nodes that are kept for people to look at: of the last 40,000 tasks or so, about 5 MB. */

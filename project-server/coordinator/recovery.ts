@@ -327,6 +327,7 @@ function loadReplica(
     // While the coordinator was away nobody could say anything.
     signMs: nowMs,
     tells: false,
+    figure: null,
     epoch,
     gpus,
     needs: memoryNeeds(state, task.bundle.needs, memoryBytes),

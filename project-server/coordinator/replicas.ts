@@ -38,6 +38,7 @@ export function lease(state: State, task: Task, node: Node, nowMs: number, copy 
     atMs: nowMs,
     signMs: nowMs,
     tells: false,
+    figure: null,
     epoch: state.epoch,
     gpus: pickGpus(node, task.needs),
     needs: task.needs,
@@ -79,6 +80,7 @@ export function moveReplica(state: State, replica: Replica, to: ReplicaState, no
   replica.atMs = nowMs
   replica.signMs = nowMs
   replica.tells = false
+  replica.figure = null
   if (to === 'running') {
     replica.straggles = false
     began(replica)

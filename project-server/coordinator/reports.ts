@@ -7,6 +7,7 @@ import { type Result, voteOf } from '#protocol/result/result'
 import { isSealed, opens, seals } from './commitments.ts'
 import { earnLate } from './credit.ts'
 import type { Event } from './events.ts'
+import { noteFigure } from './figures.ts'
 import { note } from './holders.ts'
 import { lateKey } from './keys.ts'
 import { hadTooLittle, tryWithMore } from './memory.ts'
@@ -46,9 +47,14 @@ export function start(state: State, node: Node, { replicas }: Of<'start'>, nowMs
 
 /** For people to look at, and a sign that it goes on: not written. */
 export function progress(state: State, node: Node, { replicas }: Of<'progress'>, nowMs: number): void {
-  for (const { replica: id, state: said, again } of replicas) {
+  for (const { replica: id, state: said, again, figure } of replicas) {
     const replica = heldBy(state, node, id)
     if (replica === undefined) continue
+    if (figure !== undefined) {
+      // No sign of life: it is the task's word and not its node's.
+      noteFigure(replica, figure, nowMs)
+      continue
+    }
     const moved = (replica.state === 'leased' && said === 'preparing') || (replica.state === 'running' && said === 'uploading')
     if (!moved && replica.state !== said) continue
     replica.signMs = nowMs

@@ -6,6 +6,7 @@ import { parseTaskId, type TaskId } from '#protocol/ids'
 import type { ClientTurn, FaultWhy, NearestMiss, NodesWhy, QueuePlace, RunWhy, WhyReason, WhyView } from '#protocol/owner/messages'
 import { isInTime } from './availability.ts'
 import { blockOf, type Client } from './clients.ts'
+import { progressOf } from './figures.ts'
 import { isOnOther } from './groups.ts'
 import { isDependent } from './independence.ts'
 import { isHeldBack, isLocal } from './locality.ts'
@@ -36,17 +37,20 @@ export function why(state: State, task: Task, nowMs: number): WhyView {
   const { engine, cpuMillis, memoryBytes, diskBytes, platform, gpus } = needs
   const runs = task.replicas
     .filter((replica) => isLive(replica.state))
-    .map(
-      ({ attempt, node, state, atMs, straggles, copy }): RunWhy => ({
+    .map((replica): RunWhy => {
+      const { attempt, node, state, atMs, straggles, copy } = replica
+      const progress = progressOf(replica, nowMs)
+      return {
         straggles,
         ...(copy ? { copy } : {}),
         attempt,
         node: node.id,
         nodeName: node.offer.name,
         state,
-        forMs: Math.max(0, nowMs - atMs)
-      })
-    )
+        forMs: Math.max(0, nowMs - atMs),
+        ...(progress === undefined ? {} : { progress })
+      }
+    })
   const view = {
     task: task.id,
     name: batch.name,

@@ -4,7 +4,7 @@
  */
 import { manifestAt } from '#protocol/bundle/sweep'
 import { type BatchId, isBatchId, type PeerIdString, parseTaskId, replicaId, type TaskId, taskId } from '#protocol/ids'
-import { type BatchView, type NodeView, type ReplicaView, SELECTED_BATCHES_MAX, type TaskView } from '#protocol/owner/messages'
+import { type BatchView, type NodeView, type ReplicaView, type RunProgress, SELECTED_BATCHES_MAX, type TaskView } from '#protocol/owner/messages'
 import { encodeSignedReceipt } from '#protocol/result/receipt'
 import { type BatchRecord, decodeBatchRecord } from '../coordinator/batch-records.ts'
 import { storedManifest } from '../coordinator/batches.ts'
@@ -15,6 +15,7 @@ import { decodeLastWords, lastWordsKey } from '../coordinator/last-words.ts'
 import { receiptKey, signedReceipt } from '../coordinator/receipt-records.ts'
 import { decodeLeftRecord, type LeftRecord, leftKey } from '../coordinator/remains-records.ts'
 import { decodeSourcesRecord, type SourcesRecord, sourcesKey } from '../coordinator/sources-records.ts'
+import { isTerminal } from '../coordinator/states.ts'
 import { decodeMadeRecord, decodeSweepRecord, type Maker, madeKey, sweepKey, unmadeRecord } from '../coordinator/sweeps.ts'
 import { decodeTaskRecord, type TaskRecord } from '../coordinator/task-records.ts'
 import { decodeRevisedRecord, type RevisedRecord } from '../coordinator/trust-records.ts'
@@ -41,7 +42,11 @@ export interface Reader {
   readonly all: boolean
 }
 
-export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pick<Coordinator, 'nodes' | 'task' | 'why'>, { client, all }: Reader): Views {
+export function storeViews(
+  store: Pick<Store, 'get' | 'range'>,
+  coordinator: Pick<Coordinator, 'nodes' | 'progress' | 'task' | 'why'>,
+  { client, all }: Reader
+): Views {
   /** Undefined for another client's, as for what does not exist. */
   const batchRecord = async (id: BatchId): Promise<BatchRecord | undefined> => {
     const bytes = await store.get(batchKey(id))
@@ -162,7 +167,7 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
       }
       const record = decodeTaskRecord(bytes)
       const [command, left, waits, revised] = await Promise.all([commandOf(record), leftOf(record), sourcesOf(id), revisedOf(record)])
-      const view = withProgress(taskView(record, { batch: parent, command, left, revised }, true), coordinator.task(id))
+      const view = withProgress(taskView(record, { batch: parent, command, left, revised }, true), coordinator.task(id), coordinator.progress(id))
       const logged = await withLastWords(view, store)
       return waits === undefined ? logged : { ...logged, sources: waits.sources }
     },
@@ -191,7 +196,8 @@ export function storeViews(store: Pick<Store, 'get' | 'range'>, coordinator: Pic
         if (record.state === 'killed') left ??= await leftFrom(record.id, limit)
         const command = commands.get(record.bundle) ?? (await commandOf(record))
         if (record.bundle !== '') commands.set(record.bundle, command)
-        views.push(taskView(record, { batch: parent, command, left: left?.get(leftKey(record.id)) }, false))
+        const view = taskView(record, { batch: parent, command, left: left?.get(leftKey(record.id)) }, false)
+        views.push(isTerminal(record.state) ? view : withFurthest(view, coordinator.progress(record.id)))
       }
       fillTo(parent.tasks)
       return views
@@ -245,13 +251,21 @@ async function withLastWords(view: TaskView, store: Pick<Store, 'get'>): Promise
   return { ...view, replicas: replicas.map(shown) }
 }
 
-/** A node's word that it prepares or uploads is not written down; here it is shown where it goes on from what is. */
-function withProgress(view: TaskView, live: TaskRecord | undefined): TaskView {
+/** Of runs of one task the one that is furthest tells when it may be over. */
+function withFurthest(view: TaskView, figures: ReadonlyMap<number, RunProgress>): TaskView {
+  let progress: RunProgress | undefined
+  for (const figure of figures.values()) if (progress === undefined || figure.done > progress.done) progress = figure
+  return progress === undefined ? view : { ...view, progress }
+}
+
+/** A node's word that it prepares or uploads, and how far it is, is not written down; here it is shown where it goes on from what is. */
+function withProgress(view: TaskView, live: TaskRecord | undefined, figures: ReadonlyMap<number, RunProgress>): TaskView {
   if (view.replicas === undefined || live === undefined) return view
   const replicas = view.replicas.map((replica) => {
     const now = live.replicas.find(({ attempt }) => attempt === replica.attempt)?.state
     const further = (replica.state === 'leased' && now === 'preparing') || (replica.state === 'running' && now === 'uploading')
-    return further && now !== undefined ? { ...replica, state: now } : replica
+    const progress = figures.get(replica.attempt)
+    return { ...replica, ...(further && now !== undefined ? { state: now } : {}), ...(progress === undefined ? {} : { progress }) }
   })
-  return { ...view, replicas }
+  return withFurthest({ ...view, replicas }, figures)
 }

@@ -95,6 +95,16 @@ export interface HeldView {
   readonly atMs: number
 }
 
+/** How far a run says that it is. */
+export interface RunProgress {
+  /** 0 to 1. */
+  readonly done: number
+  /** A word or two of its own. */
+  readonly note?: string
+  /** How long it should go on, did it go on as fast as until it said so; left out while nobody can tell. */
+  readonly leftMs?: number
+}
+
 export interface ReplicaView {
   readonly attempt: number
   readonly node: PeerIdString
@@ -115,6 +125,7 @@ export interface ReplicaView {
   readonly log?: string
   /** Made for a node that was idle, beside the runs that the task needs. */
   readonly copy?: boolean
+  readonly progress?: RunProgress
 }
 
 /** `task`; `tasks` answers a list of these without `replicas`. CIDs are text. */
@@ -147,6 +158,8 @@ export interface TaskView {
   readonly held?: HeldView
   /** The same bundle was decided before, by this task: its receipt is this one's, and nothing was run. */
   readonly repeats?: TaskId
+  /** Of the run that is furthest, where one says it. */
+  readonly progress?: RunProgress
   readonly replicas?: readonly ReplicaView[]
   /** With `task`: what it takes from others. */
   readonly sources?: Sources
@@ -371,6 +384,7 @@ export interface RunWhy {
   readonly straggles: boolean
   /** On a node that would be idle: it yields to any task that waits. */
   readonly copy?: boolean
+  readonly progress?: RunProgress
 }
 
 /** A run that came to nothing: lost, given back, or ended for want of memory that the next has. */
