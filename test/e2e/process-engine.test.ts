@@ -85,6 +85,21 @@ it('shows what a running task prints, and ends it when it is killed', { timeout:
   await until('the slot to be free again', async () => (await client.nodes()).every(({ busy }) => busy === 0))
 })
 
+it('O08: how far a running task says in a file that it is, and when it should be over, is shown', { timeout: 60_000 }, async () => {
+  const command = ['sh', '-c', 'echo "3/8 training" > .progress; until [ -e go ]; do sleep 0.1; done; rm go .progress']
+  const batch = await client.submit(await client.prepare([{ command, engine: 'process' as const }]), { policy: { minQuorum: 1, targetResults: 1 } })
+  const task = batch.tasks[0] ?? ''
+  await until('its progress to be told', async () => (await client.task(task)).progress !== undefined, 30_000)
+  const { progress, replicas = [] } = await client.task(task)
+  assert.deepEqual([progress?.done, progress?.note, Number.isSafeInteger(progress?.leftMs)], [0.375, 'training', true])
+  assert.equal(replicas[0]?.progress?.done, 0.375)
+  assert.equal((await client.why(task)).runs[0]?.progress?.done, 0.375)
+  for await (const listed of client.tasks(batch.id)) assert.equal(listed.progress?.done, 0.375)
+  await client.write(task, 'go', new Uint8Array())
+  assert.equal((await client.wait(batch.id)).ready, 1)
+  assert.equal((await client.task(task)).progress, undefined)
+})
+
 it('F13: a run that gives no sign of life is ended, tried elsewhere and told of', { timeout: 60_000 }, async () => {
   const specs = [{ command: ['sh', '-c', 'echo begun; exec sleep 600'], engine: 'process' as const, resources: { silenceMs: 2_000 } }]
   const batch = await client.submit(await client.prepare(specs), { policy: { minQuorum: 1, targetResults: 1, maxErrorResults: 2 } })
