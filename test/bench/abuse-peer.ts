@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { setPriority } from 'node:os'
-import { setTimeout as passing } from 'node:timers/promises'
+import { setTimeout as passing, setImmediate as turn } from 'node:timers/promises'
 import type { Stream } from '@libp2p/interface'
 import { tcp } from '@libp2p/tcp'
 import { tls } from '@libp2p/tls'
@@ -51,6 +51,8 @@ async function say(stream: Stream, bytes: Uint8Array): Promise<boolean> {
   if (stream.status !== 'open') return false
   told.bytes += bytes.length
   if (!stream.send(bytes)) await stream.onDrain()
+  // What was sent leaves only between turns of the loop.
+  await turn()
   return stream.status === 'open'
 }
 
@@ -113,6 +115,7 @@ async function one(act: Abuse, protocol: string, goesOn: () => boolean): Promise
     let stream: Stream | undefined
     try {
       stream = await host.dialProtocol(place, protocol)
+      stream.addEventListener('message', () => undefined)
       told.streams++
       await ACTS[act](stream, goesOn)
     } catch {

@@ -6,6 +6,8 @@ import type { FrameStream, Host } from '#protocol/peer/host'
 import { createHost } from '#protocol/peer/live/host'
 import { generateIdentity } from '#protocol/signing/keys'
 
+const ANSWER_MS_MAX = 30_000
+
 export class Probe {
   readonly #host: Host
   readonly #stream: FrameStream
@@ -47,6 +49,13 @@ export class Probe {
 
   async #ask(frame: Uint8Array): Promise<void> {
     await this.#stream.write(frame)
-    if ((await this.#answers.next()).done === true) throw new Error('the server ended the stream')
+    const late = new AbortController()
+    const time = passing(ANSWER_MS_MAX, undefined, { signal: late.signal }).then(() => {
+      throw new Error(`the server did not answer for ${ANSWER_MS_MAX / 1000} s`)
+    })
+    time.catch(() => undefined)
+    const answer = await Promise.race([this.#answers.next(), time])
+    late.abort()
+    if (answer.done === true) throw new Error('the server ended the stream')
   }
 }
