@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { CALLER_FRAME_BYTES_MAX, decodeCaller, encodeCaller } from '#protocol/callers/messages'
 import { CallerBook } from '#protocol/callers/serve'
 import type { FrameStream } from '#protocol/peer/host'
+import { pipe } from '#test/support/pipe'
 import { Callers } from './callers.ts'
 import { CALLERS_LOOK_MS, CALLERS_RETRY_MS } from './policy.ts'
 import { ManualClock } from './testing/manual-clock.ts'
@@ -16,37 +17,6 @@ const PROJECT = 'the project'
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} }
 const through = (relay: string): string => `/ip4/203.0.113.9/tcp/443/p2p/${relay}/p2p-circuit/p2p/${NODE}`
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
-
-/** Two ends of a stream; what one writes the other reads. */
-function pipe(): readonly [FrameStream, FrameStream] {
-  const gone = new AbortController()
-  const queues: Uint8Array[][] = [[], []]
-  let wake = Promise.withResolvers<void>()
-  const end = (mine: number, remotePeer: string): FrameStream => ({
-    remotePeer,
-    remoteAddress: '',
-    frames: async function* () {
-      for (;;) {
-        const frame = queues[mine]?.shift()
-        if (frame !== undefined) yield frame
-        else if (gone.signal.aborted) return
-        else await wake.promise
-      }
-    },
-    write: async (frame) => {
-      queues[1 - mine]?.push(frame)
-      wake.resolve()
-      wake = Promise.withResolvers()
-    },
-    close: async () => {},
-    abort: (error) => {
-      gone.abort(error)
-      wake.resolve()
-    },
-    gone: gone.signal
-  })
-  return [end(0, RELAY), end(1, PROJECT)]
-}
 
 /** A project with a place at RELAY, which tells what it is told to, or (`old`) does not know the protocol. */
 async function world({ old = false } = {}) {
@@ -64,7 +34,7 @@ async function world({ old = false } = {}) {
     open: async (): Promise<FrameStream> => {
       opened += 1
       if (old) throw new Error('protocol_unsupported')
-      const [ours, theirs] = pipe()
+      const [ours, theirs] = pipe([PROJECT, RELAY])
       void serve?.(theirs)
       return ours
     }

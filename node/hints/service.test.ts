@@ -4,6 +4,7 @@ import { encodeHintFrame, HINT_LIFE_MS_MAX, signHint } from '#protocol/hints/hin
 import type { FrameStream } from '#protocol/peer/host'
 import { signRecord } from '#protocol/record/record'
 import { generateIdentity } from '#protocol/signing/keys'
+import { pipe } from '#test/support/pipe'
 import { replicaOf } from '../testing/samples.ts'
 import { FRAMES_PER_MINUTE, STRANDED_MS } from './policy.ts'
 import { HintsService } from './service.ts'
@@ -25,37 +26,6 @@ function recordOf(sequence: number): Uint8Array {
 }
 
 const GREETING = encodeHintFrame({ kind: 'project', project: project.peerId })
-
-/** Two ends of a stream between these peers; what one writes the other reads. */
-function pipe(peers: readonly [string, string]): readonly [FrameStream, FrameStream] {
-  const gone = new AbortController()
-  const queues: Uint8Array[][] = [[], []]
-  let wake = Promise.withResolvers<void>()
-  const end = (mine: 0 | 1): FrameStream => ({
-    remotePeer: peers[mine === 0 ? 1 : 0],
-    remoteAddress: '',
-    frames: async function* () {
-      for (;;) {
-        const frame = queues[mine]?.shift()
-        if (frame !== undefined) yield frame
-        else if (gone.signal.aborted) return
-        else await wake.promise
-      }
-    },
-    write: async (frame) => {
-      queues[1 - mine]?.push(frame)
-      wake.resolve()
-      wake = Promise.withResolvers()
-    },
-    close: async () => {},
-    abort: (error) => {
-      gone.abort(error)
-      wake.resolve()
-    },
-    gone: gone.signal
-  })
-  return [end(0), end(1)]
-}
 
 const settle = async (): Promise<void> => {
   for (let round = 0; round < 20; round += 1) await new Promise(setImmediate)

@@ -12,7 +12,7 @@ import { askNode } from '#client-cli/live/node-control'
 import { initNode } from '#node/main'
 import { initProject } from '#project-server/main'
 import { initRelay } from '#relay/main'
-import { startProgram, type TestProcess } from '../support/process.ts'
+import { begun, startProgram, type TestProcess } from '../support/process.ts'
 import { assertDone, type Said, talko } from '../support/talko.ts'
 import { until } from '../support/until.ts'
 import { Internet, type Place, whyNot } from './internet.ts'
@@ -38,11 +38,7 @@ export function banThroughRelay(): void {
     async function start(kind: 'relay' | 'node' | 'server', folder: string, place: Place): Promise<TestProcess> {
       const started = startProgram(program(kind), [join(dir, folder)], {}, place.within)
       processes.push(started)
-      await until(`${folder} to start`, () => {
-        if (started.child.exitCode !== null) throw new Error(started.errors())
-        return started.lines.length > 0
-      })
-      return started
+      return begun(started, folder)
     }
     const stateOf = async (name: string): Promise<string | undefined> =>
       JSON.parse((await asOwner('nodes', '-o', 'json')).out).find((node: { name: string }) => node.name === name)?.state

@@ -11,7 +11,7 @@ import { Home } from '#client-cli/live/home'
 import { askNode } from '#client-cli/live/node-control'
 import { initNode } from '#node/main'
 import { initProject } from '#project-server/main'
-import { startProgram, type TestProcess } from '../support/process.ts'
+import { begun, startProgram, type TestProcess } from '../support/process.ts'
 import { assertDone, type Said, talko } from '../support/talko.ts'
 import { until } from '../support/until.ts'
 import { Internet, type Place, whyNot } from './internet.ts'
@@ -36,11 +36,7 @@ export function hearThroughOthers(): void {
     async function start(kind: 'node' | 'server', folder: string, place: Place): Promise<TestProcess> {
       const started = startProgram(program(kind), [join(dir, folder)], {}, place.within)
       processes.push(started)
-      await until(`${folder} to start`, () => {
-        if (started.child.exitCode !== null) throw new Error(started.errors())
-        return started.lines.length > 0
-      })
-      return started
+      return begun(started, folder)
     }
 
     before(async () => {
