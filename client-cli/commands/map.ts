@@ -83,7 +83,7 @@ async function map(context: Context, args: readonly string[], options: Readonly<
   // With --reduce, stdout is the reduce's own.
   if (!io.json && reduce === undefined) io.out(batch.id)
   else if (!io.json) io.say(`batch ${batch.id}: ${count} map tasks`)
-  await warnFewNodes(context, client, spec.engine ?? 'docker', policyOf(policy))
+  await warnFewNodes(context, client, batch.id, { engine: spec.engine ?? 'docker', policy: policyOf(policy) })
   await waitFor(context, client, batch.id)
   if (reduce === undefined) {
     const maps = await allTasks(client, batch.id, signal)

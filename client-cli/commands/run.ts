@@ -86,7 +86,7 @@ async function submitRun(context: Context, args: readonly string[], options: Rea
     if (following) io.say(`task ${ids[0]}`)
     else for (const id of ids) io.out(id)
   }
-  await warnFewNodes(context, client, spec.engine ?? 'docker', policyOf(policy))
+  await warnFewNodes(context, client, ids[0] ?? batch.id, { engine: spec.engine ?? 'docker', policy: policyOf(policy) })
   if (following && !io.json) await follow(context, client, batch.tasks[0] ?? '')
   await waitFor(context, client, batch.id)
   if (io.json) {

@@ -59,7 +59,7 @@ async function submitSweep(context: Context, args: readonly string[], options: R
   if (io.json && !flag(options, 'wait')) io.outJson({ batch: batch.id, count: batch.count })
   else if (!io.json) io.out(batch.id)
   if (!flag(options, 'wait')) return
-  await warnFewNodes(context, client, spec.engine ?? 'docker', policyOf(policy))
+  await warnFewNodes(context, client, batch.id, { engine: spec.engine ?? 'docker', policy: policyOf(policy) })
   const view = await waitFor(context, client, batch.id)
   const summary = await summarize(client.tasks(batch.id, { signal }))
   if (io.json) io.outJson(view)

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { DEFAULT_POLICY } from '#protocol/bundle/policy'
 import type { TaskView } from '#protocol/owner/messages'
+import type { Client } from '../client/client.ts'
 import { policyOf } from '../client/spec.ts'
+import type { Context } from '../command.ts'
 import { EXIT } from '../errors.ts'
 import { statusLines } from './node-status.ts'
 import { findNodes, readTaskOptions } from './task-options.ts'
-import { fewNodes, outcome, ROWS_MAX, summarize } from './waiting.ts'
+import { fewNodes, outcome, ROWS_MAX, summarize, warnFewNodes } from './waiting.ts'
 
 function task(status: TaskView['status'], code?: NonNullable<TaskView['failure']>['code']): TaskView {
   const failure = code === undefined ? {} : { failure: { code, message: 'why' } }
@@ -130,4 +132,18 @@ it("shows a node's status without what is empty", () => {
     'replicas:',
     '  replica r, phase running'
   ])
+})
+
+it('Ctrl-C before anything was waited for says that what is submitted goes on', async () => {
+  const stop = new AbortController()
+  const said: string[] = []
+  const client = {
+    nodes: async () => {
+      stop.abort(new Error('interrupted'))
+      throw stop.signal.reason
+    }
+  } as unknown as Client
+  const context = { io: { say: (line: string) => said.push(line) }, signal: stop.signal } as unknown as Context
+  await assert.rejects(warnFewNodes(context, client, 'abc', { engine: 'process', policy: DEFAULT_POLICY }), /interrupted/)
+  assert.deepEqual(said, ['abc goes on without us: talko info abc · talko kill abc'])
 })

@@ -43,10 +43,15 @@ export function fewNodes(nodes: readonly Pick<NodeView, 'id' | 'state' | 'engine
   return `${policy.minQuorum} different nodes must agree and ${have} online (engine ${engine}): it waits for more (see talko nodes; or ask for less with --quorum)`
 }
 
-/** Says so before waiting. */
-export async function warnFewNodes(context: Context, client: Client, engine: Engine, policy: TaskPolicy): Promise<void> {
-  const why = fewNodes(await client.nodes({ signal: context.signal }), engine, policy)
-  if (why !== undefined) context.io.warn(why)
+/** Says so before waiting for `of`, which is submitted. */
+export async function warnFewNodes(context: Context, client: Client, of: string, { engine, policy }: { engine: Engine; policy: TaskPolicy }): Promise<void> {
+  try {
+    const why = fewNodes(await client.nodes({ signal: context.signal }), engine, policy)
+    if (why !== undefined) context.io.warn(why)
+  } catch (error) {
+    sayItGoesOn(context, of)
+    throw error
+  }
 }
 
 /** After Ctrl-C and `--timeout`: how to come back. */

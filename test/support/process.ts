@@ -2,7 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
 import { until } from './until.ts'
+
+const LAST_WORDS_MS_MAX = 2_000
 
 /** A child process of a test: its lines of stdout as they came, and ways to end it. */
 export interface TestProcess {
@@ -34,6 +37,7 @@ export function startProgram(
   // A program that ends does not read what it is told.
   child.stdin?.on('error', () => undefined)
   const exited = once(child, 'exit')
+  const closed = once(child, 'close')
   return {
     child,
     lines,
@@ -45,6 +49,8 @@ export function startProgram(
       if (child.exitCode === null && child.signalCode === null) {
         child.kill(signal)
         await exited
+        // What it said last comes after its exit, unless others hold its pipes on.
+        await Promise.race([closed, pause(LAST_WORDS_MS_MAX, undefined, { ref: false })])
       }
     }
   }
