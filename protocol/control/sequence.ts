@@ -9,6 +9,11 @@ import { Frame } from './messages.ts'
 /** Field 1, a varint: what a numbered frame begins with. */
 const SEQ_TAG = 0x08
 
+/** Whether an encoded frame has a number: others need not be looked into for it. */
+export function isNumbered(frame: Uint8Array): boolean {
+  return frame[0] === SEQ_TAG
+}
+
 export class Sent {
   #frames = 0
 
@@ -16,7 +21,7 @@ export class Sent {
   next(frame: Uint8Array): Uint8Array {
     const before = this.#frames++
     // Fields of a message may be appended to its bytes.
-    return frame[0] === SEQ_TAG ? frame : Buffer.concat([frame, Frame.encode({ before })])
+    return isNumbered(frame) ? frame : Buffer.concat([frame, Frame.encode({ before })])
   }
 }
 

@@ -7,6 +7,7 @@ import { linkKey } from '#project-server/coordinator/keys'
 import { decodeLinkRecord } from '#project-server/coordinator/link-records'
 import type { Change } from '#project-server/ports'
 import { decodeFrame } from '#protocol/control/messages'
+import { isNumbered } from '#protocol/control/sequence'
 import type { PeerIdString } from '#protocol/ids'
 import type { Sometimes } from '../sometimes.ts'
 import type { MemoryStore } from '../store.ts'
@@ -14,8 +15,6 @@ import type { Complaints } from './complaints.ts'
 
 /** Said by one that leads no more: its link may be another than the one on the disk now. */
 const SOME_LINK = ''
-/** What a frame with a number begins with: others need not be looked into. */
-const SEQ_TAG = 0x08
 
 interface Said {
   readonly link: string
@@ -90,7 +89,7 @@ export class Arrivals {
   }
 
   #note(bytes: Uint8Array, link: () => string): void {
-    const seq = bytes[0] === SEQ_TAG ? (decodeFrame(bytes)?.seq ?? 0) : 0
+    const seq = isNumbered(bytes) ? (decodeFrame(bytes)?.seq ?? 0) : 0
     if (seq > 0) this.#said.set(bytes, { link: link(), seq })
   }
 

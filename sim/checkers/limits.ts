@@ -7,22 +7,19 @@
 import { decodeBatchRecord } from '#project-server/coordinator/batch-records'
 import { CLIENT_PREFIX, decodeClientRecord } from '#project-server/coordinator/client-records'
 import { batchKey } from '#project-server/coordinator/keys'
-import { decodeTaskRecord, type ReplicaRecord } from '#project-server/coordinator/task-records'
 import type { Change } from '#project-server/ports'
 import type { PeerIdString } from '#protocol/ids'
 import type { Sometimes } from '../sometimes.ts'
 import type { MemoryStore } from '../store.ts'
 import type { Complaints } from './complaints.ts'
-
-const LIVE: readonly string[] = ['leased', 'preparing', 'running', 'uploading']
+import { LiveReplicas } from './live.ts'
 
 export class Limits {
   readonly #records: MemoryStore
   readonly #complaints: Complaints
   readonly #sometimes: Sometimes
   readonly #parallel = new Map<PeerIdString, number | null>()
-  readonly #live = new Map<PeerIdString, number>()
-  readonly #replicas = new Map<string, readonly ReplicaRecord[]>()
+  readonly #replicas = new LiveReplicas((_, task) => this.#clientOf(task))
 
   constructor(records: MemoryStore, complaints: Complaints, sometimes: Sometimes) {
     this.#records = records
@@ -38,30 +35,15 @@ export class Limits {
       if ((this.#parallel.get(id) ?? null) !== settings.parallel) granted.add(id)
       this.#parallel.set(id, settings.parallel)
     }
-    const given = new Set<PeerIdString>()
-    const found = new Set<PeerIdString>()
-    const before = new Map(this.#live)
-    for (const { key, value } of changes) {
-      if (value === null || !key.startsWith('task/')) continue
-      const { id, replicas } = decodeTaskRecord(value)
-      const client = this.#clientOf(id)
-      const were = this.#replicas.get(key) ?? []
-      for (const [index, { state }] of replicas.entries()) {
-        const was = were[index]
-        const [lived, lives] = [was !== undefined && LIVE.includes(was.state), LIVE.includes(state)]
-        if (lived !== lives) this.#live.set(client, (this.#live.get(client) ?? 0) + (lives ? 1 : -1))
-        if (!lived && lives) (was === undefined ? given : found).add(client)
-      }
-      this.#replicas.set(key, replicas)
-    }
-    if ([...this.#live.values()].filter((live) => live > 0).length > 1) this.#sometimes.see('replicas of two clients ran at once')
+    const { given, found, before } = this.#replicas.committed(changes)
+    if ([...this.#replicas.live.values()].filter((live) => live > 0).length > 1) this.#sometimes.see('replicas of two clients ran at once')
     for (const client of given) if (!granted.has(client) && !found.has(client)) this.#look(client, before.get(client) ?? 0)
   }
 
   #look(client: PeerIdString, had: number): void {
     const parallel = this.#parallel.get(client) ?? null
     if (parallel === null) return
-    const live = this.#live.get(client) ?? 0
+    const live = this.#replicas.live.get(client) ?? 0
     if (live === parallel) this.#sometimes.see('a client had as many replicas as it may')
     this.#complaints.expect(live <= Math.max(parallel, had), () => `client ${client} has ${live} replicas at once, ${parallel} are allowed`)
   }

@@ -5,13 +5,12 @@
  */
 import { nodeKey } from '#project-server/coordinator/keys'
 import { decodeNodeRecord, type NodeRecord } from '#project-server/coordinator/node-records'
-import { decodeTaskRecord, type ReplicaRecord } from '#project-server/coordinator/task-records'
 import type { Change } from '#project-server/ports'
 import type { PeerIdString } from '#protocol/ids'
 import type { Sometimes } from '../sometimes.ts'
 import type { Complaints } from './complaints.ts'
+import { type Given, LiveReplicas } from './live.ts'
 
-const LIVE: readonly string[] = ['leased', 'preparing', 'running', 'uploading']
 /** What one runs at once of which nothing was ever confirmed. */
 const AT_FIRST = 2
 
@@ -25,8 +24,7 @@ export class Newcomers {
   readonly #complaints: Complaints
   readonly #sometimes: Sometimes
   readonly #nodes = new Map<string, NodeRecord>()
-  readonly #live = new Map<PeerIdString, number>()
-  readonly #replicas = new Map<string, readonly ReplicaRecord[]>()
+  readonly #replicas = new LiveReplicas(({ node }) => node)
 
   constructor(limits: NewcomerLimits, complaints: Complaints, sometimes: Sometimes) {
     this.#limits = limits
@@ -35,21 +33,7 @@ export class Newcomers {
   }
 
   committed(changes: readonly Change[]): void {
-    const given = new Set<PeerIdString>()
-    const found = new Set<PeerIdString>()
-    const before = new Map(this.#live)
-    for (const { key, value } of changes) {
-      if (value === null || !key.startsWith('task/')) continue
-      const { replicas } = decodeTaskRecord(value)
-      const were = this.#replicas.get(key) ?? []
-      for (const [index, { node, state }] of replicas.entries()) {
-        const was = were[index]
-        const [lived, lives] = [was !== undefined && LIVE.includes(was.state), LIVE.includes(state)]
-        if (lived !== lives) this.#live.set(node, (this.#live.get(node) ?? 0) + (lives ? 1 : -1))
-        if (!lived && lives) (was === undefined ? given : found).add(node)
-      }
-      this.#replicas.set(key, replicas)
-    }
+    const { given, found, before } = this.#replicas.committed(changes)
     const judged = new Set<PeerIdString>()
     for (const { key, value } of changes) {
       if (value === null || !key.startsWith('node/')) continue
@@ -61,20 +45,17 @@ export class Newcomers {
     for (const id of given) if (!found.has(id) && !judged.has(id)) this.#look(id, { before, found, judged })
   }
 
-  #look(
-    id: PeerIdString,
-    { before, found, judged }: { readonly before: ReadonlyMap<PeerIdString, number>; readonly found: Set<PeerIdString>; readonly judged: Set<PeerIdString> }
-  ): void {
+  #look(id: PeerIdString, { before, found, judged }: Pick<Given, 'before' | 'found'> & { readonly judged: ReadonlySet<PeerIdString> }): void {
     const node = this.#nodes.get(nodeKey(id))
     if (node === undefined || !this.#isNew(node)) return
-    const runs = this.#live.get(id) ?? 0
+    const runs = this.#replicas.live.get(id) ?? 0
     const own = Math.max(AT_FIRST * 2 ** node.row, before.get(id) ?? 0)
     this.#complaints.expect(runs <= own, () => `${id} runs ${runs} at once, and ${node.row} results of it were confirmed in a row`)
     let [all, had] = [0, 0]
     for (const other of this.#nodes.values()) {
       if (other.offer.network !== node.offer.network || !this.#isNew(other) || judged.has(other.id)) continue
       if (found.has(other.id)) return
-      all += this.#live.get(other.id) ?? 0
+      all += this.#replicas.live.get(other.id) ?? 0
       had += before.get(other.id) ?? 0
     }
     const { newcomersMax } = this.#limits

@@ -18,6 +18,7 @@ import { areNear, idOf, MEMORY_BYTES, readCommand, truths } from '../protocol/tr
 import type { Sometimes } from '../sometimes.ts'
 import type { MemoryStore } from '../store.ts'
 import type { Complaints } from './complaints.ts'
+import { LIVE } from './live.ts'
 import { allows, disagreement, type Prediction, type ReplicaSeen, seenOf } from './quorum.ts'
 import { type Runs, voteFor } from './runs.ts'
 
@@ -26,7 +27,6 @@ const TERMINAL: readonly string[] = ['ready', 'failed', 'killed']
 const RESULTS_TO_KNOW = 5
 /** Of one task, on idle nodes. */
 const COPIES_MAX = 3
-const LIVE: readonly string[] = ['leased', 'preparing', 'running', 'uploading']
 
 /** Every state that may follow, over any number of moves. */
 const TASK_AFTER: Readonly<Record<string, readonly string[]>> = {

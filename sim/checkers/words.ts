@@ -11,8 +11,7 @@ import { parseReplicaId } from '#protocol/ids'
 import type { Sometimes } from '../sometimes.ts'
 import type { MemoryStore } from '../store.ts'
 import type { Complaints } from './complaints.ts'
-
-const LIVE: readonly string[] = ['leased', 'preparing', 'running', 'uploading']
+import { LIVE } from './live.ts'
 
 interface NodeDisk {
   /** Numbers of the frames that it keeps. */
