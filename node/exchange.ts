@@ -8,6 +8,7 @@ import type { PeerIdString } from '#protocol/ids'
 import { isPrivateAddress, isRelayed } from '#protocol/peer/addresses'
 import type { FrameStream, Host } from '#protocol/peer/host'
 import { Ask, decodeFound, SOURCE_ADDRESSES_MAX, SOURCES_FRAME_BYTES_MAX, SOURCES_PROTOCOL, type Source } from '#protocol/sources/messages'
+import { inTime } from './in-time.ts'
 import { pause } from './pause.ts'
 import {
   ASK_MS_MAX,
@@ -202,37 +203,34 @@ export class Exchange implements Gate {
     return filled >= 0 ? 0 : Math.ceil((-filled / uploadPerSecond) * 1000)
   }
 
-  async #ask(roots: readonly string[], signal: AbortSignal): Promise<readonly Source[]> {
+  #ask(roots: readonly string[], signal: AbortSignal): Promise<readonly Source[]> {
+    return inTime(this.#ports.clock, ASK_MS_MAX, signal, (limit) => this.#asked(roots, limit))
+  }
+
+  async #asked(roots: readonly string[], limit: AbortSignal): Promise<readonly Source[]> {
     const { host, clock } = this.#ports
-    const late = new AbortController()
-    const cancel = clock.after(ASK_MS_MAX, () => late.abort(new Error('no answer')))
-    const limit = AbortSignal.any([late.signal, signal])
+    const addresses = this.#addresses()
+    const stream = await host.open(this.#options.project, SOURCES_PROTOCOL, { frameBytesMax: SOURCES_FRAME_BYTES_MAX }, limit)
+    const stop = (): void => stream.abort(new Error('no longer wanted'))
+    limit.addEventListener('abort', stop, { once: true })
     try {
-      const addresses = this.#addresses()
-      const stream = await host.open(this.#options.project, SOURCES_PROTOCOL, { frameBytesMax: SOURCES_FRAME_BYTES_MAX }, limit)
-      const stop = (): void => stream.abort(new Error('no longer wanted'))
-      limit.addEventListener('abort', stop, { once: true })
-      try {
-        await stream.write(Ask.encode({ addresses, roots: [...roots] }))
-        for await (const frame of stream.frames()) {
-          const found = decodeFound(frame)
-          if (found === undefined) break
-          this.#told = addresses.join()
-          this.#toldAtMs = clock.nowMs()
-          if (roots.length === 0)
-            this.#ports.onTold?.(
-              found.record,
-              found.neighbours.filter(({ peer }) => peer !== host.peerId)
-            )
-          return found.sources.filter(({ peer }) => peer !== host.peerId && peer !== this.#options.project)
-        }
-        throw new Error('the answer is none')
-      } finally {
-        limit.removeEventListener('abort', stop)
-        stream.close().catch(NOTHING)
+      await stream.write(Ask.encode({ addresses, roots: [...roots] }))
+      for await (const frame of stream.frames()) {
+        const found = decodeFound(frame)
+        if (found === undefined) break
+        this.#told = addresses.join()
+        this.#toldAtMs = clock.nowMs()
+        if (roots.length === 0)
+          this.#ports.onTold?.(
+            found.record,
+            found.neighbours.filter(({ peer }) => peer !== host.peerId)
+          )
+        return found.sources.filter(({ peer }) => peer !== host.peerId && peer !== this.#options.project)
       }
+      throw new Error('the answer is none')
     } finally {
-      cancel()
+      limit.removeEventListener('abort', stop)
+      stream.close().catch(NOTHING)
     }
   }
 
@@ -253,17 +251,13 @@ export class Exchange implements Gate {
 
   async #connect({ peer, addresses }: Source, signal: AbortSignal): Promise<boolean> {
     const { host, clock, logger } = this.#ports
-    const late = new AbortController()
-    const cancel = clock.after(PEER_CONNECT_MS_MAX, () => late.abort(new Error('no answer')))
     try {
-      await host.connect(peer, addresses, AbortSignal.any([late.signal, signal]))
+      await inTime(clock, PEER_CONNECT_MS_MAX, signal, (limit) => host.connect(peer, addresses, limit))
       await this.#untilCalledBack(peer, signal)
       return true
     } catch (error) {
       logger.debug({ peer, why: messageOf(error) }, 'a node that has it cannot be reached')
       return false
-    } finally {
-      cancel()
     }
   }
 

@@ -6,6 +6,7 @@ import type { PeerIdString, ReplicaId } from '#protocol/ids'
 import type { FrameStream, Host } from '#protocol/peer/host'
 import { verifyRecord } from '#protocol/record/record'
 import { decodeFound, Found, type Source } from '#protocol/sources/messages'
+import { inTime } from '../in-time.ts'
 import type { Clock, Logger, Random } from '../ports.ts'
 import { HINT_CONNECT_MS_MAX, HINTS_TICK_MS, UNSENT_MAX } from './policy.ts'
 import { Spread, type SpreadEffect, type SpreadEvent } from './spread.ts'
@@ -214,16 +215,11 @@ export class HintsService {
 
   async #dial(peer: PeerIdString): Promise<void> {
     const { host, clock } = this.#ports
-    const late = new AbortController()
-    const cancel = clock.after(HINT_CONNECT_MS_MAX, () => late.abort(new Error('no answer')))
-    const signal = AbortSignal.any([late.signal, this.#stopped.signal])
-    try {
+    await inTime(clock, HINT_CONNECT_MS_MAX, this.#stopped.signal, async (signal) => {
       await host.connect(peer, this.#neighbours.get(peer) ?? [], signal)
       const stream = await host.open(peer, HINTS_PROTOCOL, { frameBytesMax: HINT_FRAME_BYTES_MAX, streamsMax: STREAMS_OF_PEER_MAX }, signal)
       void this.#serve(stream, true)
-    } finally {
-      cancel()
-    }
+    })
   }
 
   #tick(): void {
