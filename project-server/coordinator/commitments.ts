@@ -10,8 +10,8 @@ import { failed } from './aside.ts'
 import type { Event } from './events.ts'
 import { type Node, outgoingOf, type Replica, type Task } from './model.ts'
 import { REVEAL_MS_MAX } from './policy.ts'
-import { dropAwaited } from './remains.ts'
-import { close, isFollowed, moveReplica } from './replicas.ts'
+import { dropAwaited, release } from './remains.ts'
+import { close, isFollowed, moveReplica, unlose } from './replicas.ts'
 import { mixes } from './same-class.ts'
 import type { State } from './state.ts'
 import { isLive } from './states.ts'
@@ -34,16 +34,11 @@ export function commits(state: State, node: Node, { replicas }: Extract<Event, {
     close(state, node, id)
     dropAwaited(state, node, id)
     if (replica?.node !== node || !isWanted(replica)) {
-      outgoingOf(node).release.push(id)
-      state.out.speak(node)
+      release(state, node, id)
       continue
     }
     if (replica.state === 'reported') continue
-    if (replica.state === 'lost') {
-      replica.fault = null
-      node.lost--
-      state.out.node(node)
-    }
+    if (replica.state === 'lost') unlose(state, replica)
     replica.commitment = digest
     moveReplica(state, replica, 'reported', nowMs)
   }
@@ -99,8 +94,7 @@ function breakSeal(state: State, replica: Replica, message: string, nowMs: numbe
   node.errors++
   state.out.node(node)
   failed(state, node, nowMs)
-  outgoingOf(node).release.push(replica.id)
-  state.out.speak(node)
+  release(state, node, replica.id)
   settleSeal(state, replica)
 }
 

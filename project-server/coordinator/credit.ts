@@ -8,7 +8,7 @@
  * Folding@home gives it, where the task has a deadline.
  */
 import { amountOf, type CreditKind, type CreditRow as Row } from '#protocol/credit/ledger'
-import type { BatchId, PeerIdString, TaskId } from '#protocol/ids'
+import { type BatchId, type PeerIdString, parseTaskId, type TaskId } from '#protocol/ids'
 import { lateKey } from './keys.ts'
 import type { Node, Replica, Task } from './model.ts'
 import { CREDIT_BONUS_MAX } from './policy.ts'
@@ -93,8 +93,9 @@ function grant(state: State, node: Node, kind: CreditKind, row: Omit<Row, 'node'
 }
 
 function partsOf(task: TaskId): { readonly batch: BatchId; readonly index: number } {
-  const dot = task.lastIndexOf('.')
-  return { batch: task.slice(0, dot), index: Number(task.slice(dot + 1)) }
+  const parts = parseTaskId(task)
+  if (parts === undefined) throw new TypeError(`${task} is no task`)
+  return parts
 }
 
 /** Another run of the same node is paid: one that may come late is judged, and earns nothing more. */

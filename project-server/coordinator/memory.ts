@@ -26,9 +26,14 @@ export function memoryNeeds(state: State, asked: Needs, memoryBytes: number): Ne
 
 /** Of a task that was not run yet: what its bundle says, or what earlier runs of the program took where its owner did not say. */
 export function needsAtFirst(state: State, { client, policy, maker }: Batch, bundle: Bundle, manifest: RunManifest): Needs {
-  if (!policy.guessMemory) return bundle.needs
-  bundle.program ??= programOf(maker?.template ?? manifest)
-  return memoryNeeds(state, bundle.needs, state.memory.guess(memoryKey(client.id, bundle.program)) ?? 0)
+  if (policy.guessMemory) bundle.program ??= programOf(maker?.template ?? manifest)
+  return guessed(state, { client, policy }, bundle)
+}
+
+/** What earlier runs of the program took where its owner did not say and that is known, else what the bundle says. */
+function guessed(state: State, { client, policy }: Pick<Batch, 'client' | 'policy'>, { program, needs }: Bundle): Needs {
+  const found = policy.guessMemory && program !== null ? state.memory.guess(memoryKey(client.id, program)) : undefined
+  return memoryNeeds(state, needs, found ?? 0)
 }
 
 /** The same of one that was, after a restart. */
@@ -37,8 +42,7 @@ export function needsAfter(state: State, batch: Batch, bundle: Bundle, replicas:
   let memoryBytes = 0
   for (const { fault, memoryBytes: had } of replicas)
     if (fault?.class === TOO_LITTLE_MEMORY) memoryBytes = Math.max(memoryBytes, nextTry(batch, bundle, had === 0 ? bundle.needs.memoryBytes : had) ?? 0)
-  if (memoryBytes > 0 || bundle.program === null || !batch.policy.guessMemory) return memoryNeeds(state, bundle.needs, memoryBytes)
-  return memoryNeeds(state, bundle.needs, state.memory.guess(memoryKey(batch.client.id, bundle.program)) ?? 0)
+  return memoryBytes > 0 ? memoryNeeds(state, bundle.needs, memoryBytes) : guessed(state, batch, bundle)
 }
 
 /** What a task gets when so much was too little: what its bundle says if that was guessed, then what its owner allows; undefined when there is no more. */

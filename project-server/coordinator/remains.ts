@@ -233,7 +233,8 @@ function recordOf(left: Leftover): LeftRecord {
   return { ...left, node: left.node.id }
 }
 
-function release(state: State, node: Node, id: ReplicaId): void {
+/** Nothing of it is wanted: its node may drop what it has. */
+export function release(state: State, node: Node, id: ReplicaId): void {
   outgoingOf(node).release.push(id)
   state.out.speak(node)
 }

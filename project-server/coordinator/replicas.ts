@@ -145,14 +145,19 @@ export function lose(
   if (why.tell === true) tellCancelled(state, replica, 'lost', nowMs)
 }
 
+/** It was not lost after all: nobody is blamed for it any more. */
+export function unlose(state: State, replica: Replica): void {
+  replica.fault = null
+  replica.node.lost--
+  state.out.node(replica.node)
+}
+
 /** lost -> leased | running: the node is back with it in hand and no other run has taken its place. */
 export function revive(state: State, replica: Replica, nowMs: number): boolean {
   const { task, node } = replica
   if (replica.state !== 'lost' || task.decision !== null || task.wanted === 0 || isFollowed(replica)) return false
   if (replica.gpus.some((uuid) => node.gpusTaken?.has(uuid)) || mixes(task, node)) return false
-  node.lost--
-  state.out.node(node)
-  replica.fault = null
+  unlose(state, replica)
   task.wanted--
   moveReplica(state, replica, replica.granted ? 'running' : 'leased', nowMs)
   return true

@@ -2,7 +2,7 @@
 import { CID } from 'multiformats/cid'
 import { DAG_CBOR, SHA2_256, sha256 } from '#protocol/content/cid'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
-import type { ReplicaId, TaskId } from '#protocol/ids'
+import { parseReplicaId, type ReplicaId } from '#protocol/ids'
 import { type Result, voteOf } from '#protocol/result/result'
 import { isSealed, opens, seals } from './commitments.ts'
 import { earnLate } from './credit.ts'
@@ -14,8 +14,8 @@ import { hadTooLittle, tryWithMore } from './memory.ts'
 import { type Node, outgoingOf, type Replica, type Report, type Task } from './model.ts'
 import { encodeSeal, type StoredResult, sealId, sealKey } from './receipt-records.ts'
 import { askRechecks } from './rechecks.ts'
-import { dropAwaited, takeRemains } from './remains.ts'
-import { close, deadlineMs, giveBack, isFollowed, lose, moveReplica } from './replicas.ts'
+import { dropAwaited, release, takeRemains } from './remains.ts'
+import { close, deadlineMs, giveBack, isFollowed, lose, moveReplica, unlose } from './replicas.ts'
 import { mixes } from './same-class.ts'
 import type { State } from './state.ts'
 import { isLive } from './states.ts'
@@ -114,19 +114,11 @@ function report(state: State, replica: Replica, { result, signed }: { result: Re
   }
   if (replica.state === 'lost' && (mixes(task, replica.node) || isFollowed(replica))) {
     // The task has begun again on another platform or class, with which it cannot be compared, or on this node, which has one vote.
-    outgoingOf(replica.node).release.push(replica.id)
-    state.out.speak(replica.node)
+    release(state, replica.node, replica.id)
     return false
   }
-  if (replica.state === 'lost') {
-    replica.fault = null
-    replica.node.lost--
-    state.out.node(replica.node)
-  }
-  replica.report = reportOf(task, result, signed)
-  loseStanding(replica)
-  state.out.result(replica)
-  if (hadTooLittle(replica)) tryWithMore(state, replica)
+  if (replica.state === 'lost') unlose(state, replica)
+  keep(state, replica, { result, signed })
   moveReplica(state, replica, 'reported', nowMs)
   return true
 }
@@ -134,11 +126,16 @@ function report(state: State, replica: Replica, { result, signed }: { result: Re
 /** A sealed result is what its node was bound to, or its node is at fault. */
 function open(state: State, replica: Replica, { result, signed }: { result: Result; signed: StoredResult }, nowMs: number): boolean {
   if (!opens(state, replica, signed.body, nowMs)) return false
+  keep(state, replica, { result, signed })
+  return true
+}
+
+/** What a replica says that may say it. */
+function keep(state: State, replica: Replica, { result, signed }: { readonly result: Result; readonly signed: StoredResult }): void {
   replica.report = reportOf(replica.task, result, signed)
   loseStanding(replica)
   state.out.result(replica)
   if (hadTooLittle(replica)) tryWithMore(state, replica)
-  return true
 }
 
 function reportOf(task: Task, result: Result, signed: StoredResult): Report {
@@ -192,17 +189,13 @@ function judgeLate(state: State, node: Node, result: Result): boolean {
   // What a run takes differs a little from host to host, and others may have had more.
   if (!agrees && result.reason === 'memory') return true
   if (!agrees && !late.exact) return true
+  const { task, attempt } = parseReplicaId(result.replica) ?? { task: '', attempt: 0 }
   if (agrees) {
     confirm(state, node)
-    const attempt = Number(result.replica.slice(result.replica.lastIndexOf('.') + 1))
-    earnLate(state, node, { task: taskOf(result.replica), attempt, cpuMs: result.cpuMs, most: late.credit })
+    earnLate(state, node, { task, attempt, cpuMs: result.cpuMs, most: late.credit })
   } else if (late.alone === null) refute(state, node)
-  else if (!state.rechecks.has(taskOf(result.replica))) askRechecks(state, [taskOf(result.replica)], late.alone)
+  else if (!state.rechecks.has(task)) askRechecks(state, [task], late.alone)
   return true
-}
-
-function taskOf(replica: ReplicaId): TaskId {
-  return replica.slice(0, replica.lastIndexOf('.'))
 }
 
 function dropLate(state: State, id: ReplicaId): void {

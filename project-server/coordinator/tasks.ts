@@ -16,13 +16,13 @@ import { hintOver } from './hints.ts'
 import { note } from './holders.ts'
 import { doneKey, lateKey, openKey } from './keys.ts'
 import { OUT_OF_MEMORY, rememberMemory } from './memory.ts'
-import { outgoingOf, type Replica, type Report, type Task } from './model.ts'
+import type { Replica, Report, Task } from './model.ts'
 import { ballotOf, outlook } from './outlook.ts'
 import { LATE_KEPT_MAX, OUTPUT_LOSSES_MAX } from './policy.ts'
 import { hasOutput, startPull } from './pulls.ts'
 import { receiptKey, resultKey } from './receipt-records.ts'
 import { askRechecks, endRecheck } from './rechecks.ts'
-import { keepRemains } from './remains.ts'
+import { keepRemains, release } from './remains.ts'
 import { blame, cancel, isFollowed } from './replicas.ts'
 import { want } from './scheduler.ts'
 import { batchOver, taskOver } from './sources.ts'
@@ -209,10 +209,7 @@ function end(state: State, task: Task, nowMs: number): void {
   state.revealing.delete(task)
   for (const { id, node, report, attempt, verdict, commitment } of task.replicas) {
     if (report === null && commitment === null) continue
-    if (node.owed?.has(id) !== true) {
-      outgoingOf(node).release.push(id)
-      state.out.speak(node)
-    }
+    if (node.owed?.has(id) !== true) release(state, node, id)
     // It keeps what others may need: see node/agent/stock.ts. It says so itself only when it has heard of the release.
     if (report === null) continue
     if (verdict === 'valid' && report.bytes >= HOLDING_BYTES_MIN) note(state, node, { root: report.output, bytes: report.bytes }, true)
