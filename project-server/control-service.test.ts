@@ -10,6 +10,7 @@ import { ControlService } from './control-service.ts'
 import type { Event } from './coordinator/events.ts'
 import { systemClock } from './live/clock.ts'
 import { SILENT } from './logger.ts'
+import { HEARTBEAT_FRAMES } from './policy.ts'
 import type { Clock } from './ports.ts'
 import type { Rate } from './rates.ts'
 import { FakeNode } from './testing/fake-node.ts'
@@ -240,7 +241,7 @@ describe('the control service', () => {
 
   it('reads a node that says more than its rate more slowly, and no other', async () => {
     const clock = new ManualClock()
-    const { events, node } = await setUp({ clock, frames: { perSecond: 10, burst: 20 } })
+    const { events, node } = await setUp({ clock, frames: { perSecond: 10 * HEARTBEAT_FRAMES, burst: 20 * HEARTBEAT_FRAMES } })
     const one = await node()
     await until('a welcome', () => one.last('welcome'))
     for (let said = 0; said < 200; said++) void one.tell({ heartbeat: {} }).catch(() => undefined)

@@ -13,12 +13,15 @@ import { Link, type OutboxBounds } from './control/link.ts'
 import type { Effect } from './coordinator/events.ts'
 import type { Logger } from './logger.ts'
 import { pause } from './owner/changes.ts'
-import { CONTROL_STREAMS_MAX, FRAMES, HELD_BACK_MS_MAX, HELLO_MS_MAX, HELLOS, REFUSED_MS_MAX, REFUSED_RETRY_MS } from './policy.ts'
+import { CONTROL_STREAMS_MAX, FRAMES, HEARTBEAT_FRAMES, HELD_BACK_MS_MAX, HELLO_MS_MAX, HELLOS, REFUSED_MS_MAX, REFUSED_RETRY_MS } from './policy.ts'
 import type { Clock } from './ports.ts'
 import { type Rate, Rates } from './rates.ts'
 
 /** The code with which the core answers a hello that it does not welcome. */
 const HELLO_REFUSED: readonly string[] = ['full', 'banned']
+
+/** What no node says that means well, whatever its version. */
+const BREACHES: readonly string[] = ['malformed', 'bad_signature', 'too_often']
 
 export interface ControlPorts {
   readonly host: Pick<Host, 'handle'>
@@ -161,9 +164,12 @@ export class ControlService {
     if (!greeted) this.#greet(node, link)
     this.#ports.committer.apply(inbound.event)
     if (frame !== undefined && frame.ack > 0 && inbound.event.kind !== 'hello') this.#ports.committer.apply({ kind: 'ack', node, seq: frame.ack })
-    if (inbound.heartbeat === true && link.welcomed) {
-      link.pulse()
-      link.flush()
+    if (inbound.heartbeat === true) {
+      this.#frames.charge(node, HEARTBEAT_FRAMES - 1, this.#ports.clock.nowMs())
+      if (link.welcomed) {
+        link.pulse()
+        link.flush()
+      }
     }
     return true
   }
@@ -211,6 +217,7 @@ export class ControlService {
   /** Tells the node why, then ends its stream. */
   #refuse(link: Link, fault: FrameFault | { code: string; message: string }): void {
     this.#count(link, fault.code, fault.message)
+    if (BREACHES.includes(fault.code)) link.stream.accuse?.(fault.message)
     const lasting = fault.code === 'wrong_project' || fault.code === 'version'
     const frame = Frame.encode({ seq: 0, ack: 0, refused: { code: fault.code, message: fault.message, retryMs: lasting ? 0 : REFUSED_RETRY_MS } })
     const reset = new Error(fault.message)

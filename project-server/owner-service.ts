@@ -7,7 +7,16 @@ import { ServerError } from './errors.ts'
 import type { Logger } from './logger.ts'
 import { pause } from './owner/changes.ts'
 import { type OpenRequest, OwnerError } from './owner/request.ts'
-import { ANSWER_BYTES, CLIENT_STREAMS_MAX, CLIENT_SUBMISSIONS_MAX, HELD_BACK_MS_MAX, OWNER_STREAMS_MAX, REQUEST_BYTES, REQUESTS } from './policy.ts'
+import {
+  ANSWER_BYTES,
+  CLIENT_STREAMS_MAX,
+  CLIENT_SUBMISSIONS_MAX,
+  HELD_BACK_MS_MAX,
+  OWNER_STREAMS_MAX,
+  REQUEST_BYTES,
+  REQUESTS,
+  STRANGER_REQUESTS
+} from './policy.ts'
 import { type Clock, StoreError } from './ports.ts'
 import { type Rate, Rates } from './rates.ts'
 
@@ -66,11 +75,13 @@ export class OwnerService {
       for await (const bytes of stream.frames()) {
         const request = decodeRequest(bytes)
         if (request === undefined) {
+          stream.accuse?.('what it sent is not a request of the owner protocol')
           stream.abort(new Error('not a request of the owner protocol'))
           return
         }
         const nowMs = this.#ports.clock.nowMs()
-        const heldMs = Math.max(this.#rates.charge(client, 1, nowMs), this.#bytes.charge(client, bytes.length, nowMs))
+        const cost = this.#options.owners.has(client) ? 1 : STRANGER_REQUESTS
+        const heldMs = Math.max(this.#rates.charge(client, cost, nowMs), this.#bytes.charge(client, bytes.length, nowMs))
         if (request.cancel) open.get(request.id)?.abort()
         else if (open.has(request.id)) await this.#end(stream, request.id, new OwnerError('malformed', `request ${request.id} is still open`))
         else if (open.size >= REQUESTS_OPEN_MAX)

@@ -32,8 +32,12 @@ export const RETRY_MS_MAX = 10_000
 export const HELLOS: Rate = { perSecond: 1, burst: 30 }
 /** Frames of one node: a busy one with 64 slots of 100 ms sends some hundreds a second, since what it has to say travels together. */
 export const FRAMES: Rate = { perSecond: 2_000, burst: 8_000 }
+/** What a heartbeat counts among them: each is answered, and one in some seconds is asked for. */
+export const HEARTBEAT_FRAMES = 16
 /** What one client asks, over all its streams: a request is 1, and its answers count by their bytes. */
 export const REQUESTS: Rate = { perSecond: 500, burst: 1_000 }
+/** What a request of somebody who is no owner counts among them. */
+export const STRANGER_REQUESTS = 100
 /** Bytes of its requests, which are submissions above all: 100,000 small tasks at once, and then so many that they take a tenth of the server. */
 export const REQUEST_BYTES: Rate = { perSecond: 4 * 1024 ** 2, burst: 64 * 1024 ** 2 }
 /** Bytes of its answers that do: rows cost more than they weigh. */

@@ -6,7 +6,7 @@ import type { FrameStream, Host } from '../peer/host.ts'
 import { type BlockId, RAW, SHA2_256 } from './cid.ts'
 import { CONTENT_PROTOCOL, type ContentStore } from './content.ts'
 import { BLOCK_BYTES_MAX, REPLY_FRAME_BYTES_MAX, STREAMS_PER_CONNECTION_MAX } from './policy.ts'
-import { decodeRequest, ReplyFrames } from './wire.ts'
+import { decodeRequest, ReplyFrames, WireError } from './wire.ts'
 
 /** Where a block of so many bytes is to stand. */
 export type Room = (bytes: number) => Uint8Array
@@ -45,6 +45,7 @@ export async function serveContent(host: Pick<Host, 'handle'>, store: ContentSto
       for await (const frame of stream.frames()) await answer(stream, decodeRequest(frame), store, guest)
       await stream.close()
     } catch (error) {
+      if (error instanceof WireError) stream.accuse?.(error.message)
       if (!stream.gone.aborted) stream.abort(error instanceof Error ? error : new Error(String(error)))
     } finally {
       guest?.leave()

@@ -19,6 +19,8 @@ export interface FrameStream {
   close(): Promise<void>
   /** Resets both sides at once. */
   abort(error: Error): void
+  /** Notes that the peer broke a protocol, and `what` it did: who does so again and again is hung up on and refused for a while. Breaches of the framing are noted already. */
+  readonly accuse?: (what: string) => void
   /** Aborted when the stream is gone, for whatever reason. */
   readonly gone: AbortSignal
   /** A further stream over the connection of this one: programs that share a key are one peer with several connections. Throws as Host.open does. */

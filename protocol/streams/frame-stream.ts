@@ -25,7 +25,7 @@ const COALESCE_BYTES_MAX = 16 * 1024
 /** Size of one such joined send. */
 const COALESCED_BYTES = 64 * 1024
 /** After so many frames that were there already, everybody else gets a turn: a peer can send a million empty frames at once. */
-const FRAMES_PER_TURN = 4096
+const FRAMES_PER_TURN = 128
 
 export interface FrameStreamOptions {
   readonly remotePeer: PeerIdString
@@ -34,12 +34,14 @@ export interface FrameStreamOptions {
   readonly frameBytesMax: number
   /** Resolves when everybody else had a turn of the event loop. */
   turn(): Promise<void>
+  /** Told what the peer did when it breaks the framing. */
+  readonly accuse?: NonNullable<FrameStream['accuse']>
   /** Opens a further stream over the same connection. */
   readonly beside?: NonNullable<FrameStream['beside']>
 }
 
 /** Takes over `stream`: nothing else may read, write or pause it from now on. */
-export function frameStream(stream: Stream, { remotePeer, remoteAddress, frameBytesMax, turn, beside }: FrameStreamOptions): FrameStream {
+export function frameStream(stream: Stream, { remotePeer, remoteAddress, frameBytesMax, turn, accuse, beside }: FrameStreamOptions): FrameStream {
   const gone = new AbortController()
   setMaxListeners(0, gone.signal)
   let abortReason: Error | undefined
@@ -47,7 +49,7 @@ export function frameStream(stream: Stream, { remotePeer, remoteAddress, frameBy
     abortReason ??= error
     stream.abort(error)
   }
-  const reader = frameReader(stream, { frameBytesMax, abort, turn })
+  const reader = frameReader(stream, { frameBytesMax, abort, turn, accuse })
   const writer = frameWriter(stream, { frameBytesMax, abort })
 
   stream.addEventListener('close', (event: StreamCloseEvent) => {
@@ -78,6 +80,7 @@ export function frameStream(stream: Stream, { remotePeer, remoteAddress, frameBy
     },
     close: writer.close,
     abort,
+    ...(accuse === undefined ? {} : { accuse }),
     ...(beside === undefined ? {} : { beside })
   }
 }
@@ -97,7 +100,10 @@ interface Limits {
   abort(error: Error): void
 }
 
-function frameReader(stream: Stream, { frameBytesMax, abort, turn }: Limits & Pick<FrameStreamOptions, 'turn'>): FrameReader {
+function frameReader(
+  stream: Stream,
+  { frameBytesMax, abort, turn, accuse }: Limits & Pick<FrameStreamOptions, 'turn'> & { readonly accuse: FrameStreamOptions['accuse'] | undefined }
+): FrameReader {
   const decoder = frameDecoder(frameBytesMax)
   let state: 'reading' | 'ended' | 'abandoned' = 'reading'
   let failure: StreamError | undefined
@@ -171,7 +177,10 @@ function frameReader(stream: Stream, { frameBytesMax, abort, turn }: Limits & Pi
           }
         }
       } catch (error) {
-        if (error instanceof StreamError && error !== failure) abort(error)
+        if (error instanceof StreamError && error !== failure) {
+          abort(error)
+          if (error.code === 'frame_too_large' || error.code === 'malformed') accuse?.(error.message)
+        }
         throw error
       } finally {
         state = 'abandoned'

@@ -1,7 +1,8 @@
 /**
  * `abuse-peer.ts PROJECT ADDRESS`: one peer that means ill. Told a kind over IPC it does that as hard as it is let, until it is
- * told another; `rest` ends it. Answers with what it got through of the kind before. Its own process gives way to all others,
- * so that what it takes of a small machine is not counted as what it costs the server's peers.
+ * told another; `rest` ends it. The patient flood opens no more streams than a good peer does, and says there what may be said,
+ * as fast as it is read; `calls` connects and hangs up. Answers with what it got through of the kind before. Its own process
+ * gives way to all others, so that what it takes of a small machine is not counted as what it costs the server's peers.
  */
 import { randomBytes } from 'node:crypto'
 import { setPriority } from 'node:os'
@@ -13,20 +14,25 @@ import { yamux } from '@libp2p/yamux'
 import { multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
 import { CONTROL_PROTOCOL, CONTROL_VERSION, Frame } from '#protocol/control/messages'
-import { OWNER_PROTOCOL } from '#protocol/owner/messages'
+import { OWNER_PROTOCOL, Request } from '#protocol/owner/messages'
 import { frameLength } from '#protocol/streams/decoder'
 
-export const ABUSES = ['flood', 'slow loris', 'oversized', 'garbage'] as const
+export const ABUSES = ['flood', 'patient flood', 'slow loris', 'oversized', 'garbage', 'calls'] as const
 export type Abuse = (typeof ABUSES)[number]
+/** Those that go over streams. */
+type Act = Exclude<Abuse, 'calls'>
 export type Asked = Abuse | 'all' | 'rest'
 export interface Told {
+  /** Connections that it had, and streams. */
+  readonly calls: number
   readonly streams: number
   readonly bytes: number
 }
 
 const MIB = 1024 ** 2
 /** Streams that each kind keeps open, or tries to. */
-const STREAMS = 32
+const STREAMS: Readonly<Record<Act, number>> = { flood: 32, 'patient flood': 2, 'slow loris': 32, oversized: 32, garbage: 32 }
+const STREAMS_MAX = 160
 const LOWEST_PRIORITY = 19
 /** Between two bytes of the slow loris. */
 const DROP_MS = 1_000
@@ -39,10 +45,13 @@ const host = await createLibp2p({
   addresses: { listen: [] },
   transports: [tcp()],
   connectionEncrypters: [tls()],
-  streamMuxers: [yamux({ maxOutboundStreams: 4 * STREAMS })]
+  streamMuxers: [yamux({ maxOutboundStreams: STREAMS_MAX })]
 })
 const place = multiaddr(`${address}/p2p/${project}`)
-let told = { streams: 0, bytes: 0 }
+let told = { calls: 0, streams: 0, bytes: 0 }
+host.addEventListener('connection:open', () => {
+  told.calls++
+})
 /** Another one for each thing that is asked. */
 let current = {}
 
@@ -86,13 +95,19 @@ const hello = framed(
     }
   })
 )
+const question = framed(Request.encode({ id: 1, query: { what: 'project', of: '', limit: 0, after: '' } }))
 const beat = framed(Frame.encode({ heartbeat: {} }))
 const many = Buffer.concat(Array.from({ length: 1_000 }, () => beat))
+const questions = Buffer.concat(Array.from({ length: 100 }, () => question))
 
-const ACTS: Readonly<Record<Abuse, (stream: Stream, goesOn: () => boolean) => Promise<void>>> = {
+const ACTS: Readonly<Record<Act, (stream: Stream, goesOn: () => boolean) => Promise<void>>> = {
   async flood(stream, goesOn) {
     if (stream.protocol === CONTROL_PROTOCOL) await say(stream, hello)
     while (goesOn() && (await say(stream, many)));
+  },
+  async 'patient flood'(stream, goesOn) {
+    if (stream.protocol === CONTROL_PROTOCOL) await say(stream, hello)
+    while (goesOn() && (await say(stream, stream.protocol === CONTROL_PROTOCOL ? many : questions)));
   },
   async 'slow loris'(stream, goesOn) {
     for (const byte of Buffer.concat([frameLength(MIB), randomBytes(MIB)])) {
@@ -110,7 +125,7 @@ const ACTS: Readonly<Record<Abuse, (stream: Stream, goesOn: () => boolean) => Pr
   }
 }
 
-async function one(act: Abuse, protocol: string, goesOn: () => boolean): Promise<void> {
+async function one(act: Act, protocol: string, goesOn: () => boolean): Promise<void> {
   while (goesOn()) {
     let stream: Stream | undefined
     try {
@@ -126,14 +141,29 @@ async function one(act: Abuse, protocol: string, goesOn: () => boolean): Promise
   }
 }
 
+async function call(goesOn: () => boolean): Promise<void> {
+  while (goesOn()) {
+    try {
+      const connection = await host.dial(place)
+      connection.abort(new Error('again'))
+    } catch {
+      // It was refused.
+    }
+    await passing(AGAIN_MS)
+  }
+}
+
 process.on('message', (next: Asked) => {
   process.send?.(told satisfies Told)
-  told = { streams: 0, bytes: 0 }
+  told = { calls: 0, streams: 0, bytes: 0 }
   const now = {}
   current = now
   if (next === 'rest') return
-  for (const act of ABUSES)
-    if (next === act || next === 'all')
-      for (let index = 0; index < STREAMS; index++) void one(act, index % 2 === 0 ? CONTROL_PROTOCOL : OWNER_PROTOCOL, () => current === now)
+  const goesOn = (): boolean => current === now
+  for (const act of ABUSES) {
+    if (next !== act && next !== 'all') continue
+    if (act === 'calls') void call(goesOn)
+    else for (let index = 0; index < STREAMS[act]; index++) void one(act, index % 2 === 0 ? CONTROL_PROTOCOL : OWNER_PROTOCOL, goesOn)
+  }
 })
 process.send?.(told satisfies Told)

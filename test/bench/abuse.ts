@@ -1,7 +1,7 @@
 /**
  * What one peer that means ill costs the others (Q06): the round trip of control of an honest node beside it, at the 99th
  * percentile, and the server's memory. It floods, drips bytes on streams that it never ends, announces frames that are too
- * large, sends garbage, and all of it at once. Beside the same without it, in turns.
+ * large, sends garbage, calls again and again, and does all of it at once. Beside the same without it, in turns.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -30,9 +30,9 @@ export async function run(context: BenchContext): Promise<BenchLine[]> {
         for (const kind of ['rest', ...kinds] as const) {
           await ask(peer, kind)
           const some = await probe.roundTrips(PROBES, PROBE_MS)
-          const { streams, bytes } = await ask(peer, 'rest')
+          const { calls, streams, bytes } = await ask(peer, 'rest')
           times.set(kind, [...(times.get(kind) ?? []), ...some])
-          context.log(`${kind}: p99 ${quantile(some, 0.99).toFixed(1)} ms, ${streams} streams, ${(bytes / MIB).toFixed(0)} MiB`)
+          context.log(`${kind}: p99 ${quantile(some, 0.99).toFixed(1)} ms, ${calls} calls, ${streams} streams, ${(bytes / MIB).toFixed(0)} MiB`)
         }
         memory.push(memoryOf(server.pid))
         context.log(`the server has ${((memory.at(-1) ?? 0) / MIB).toFixed(0)} MiB`)

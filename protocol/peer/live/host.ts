@@ -22,6 +22,7 @@ import type { Signer } from '../../signing/keys.ts'
 import { frameStream } from '../../streams/frame-stream.ts'
 import { isRelayed } from '../addresses.ts'
 import { type FrameStream, type Host, HostError, StreamError, type StreamOptions } from '../host.ts'
+import { type Watch, watchConduct } from './conduct.ts'
 import { type DhtOptions, type DhtService, dhtService, startDht } from './dht.ts'
 import { DhtStore } from './dht-store.ts'
 import { type Dial, dialFirst, type Target } from './dialling.ts'
@@ -117,6 +118,7 @@ export async function createHost(options: HostOptions, wire: Wire = options.rela
   const listen = await withPorts(options.listen.map(parseAddress))
   const announce = (options.announce ?? []).map(parseAddress)
   const kad = dht === undefined ? undefined : dhtService(dht)
+  const watch = watchConduct(options.logger)
   let libp2p: Libp2p<Services>
   try {
     libp2p = (await createLibp2p({
@@ -131,6 +133,7 @@ export async function createHost(options: HostOptions, wire: Wire = options.rela
           streamOptions: { initialStreamWindowSize: 256 * 1024, maxStreamWindowSize: FLOW[role].windowBytes, maxReadBufferLength: FLOW[role].readBufferBytes }
         })
       ],
+      connectionGater: watch.gater,
       // The defaults let in 5 connections a second from one address and 300 in all.
       connectionManager: {
         maxConnections: CONNECTIONS_MAX[role],
@@ -153,10 +156,11 @@ export async function createHost(options: HostOptions, wire: Wire = options.rela
   } catch (cause) {
     throw listenError(options.listen, cause)
   }
-  return liveHost(libp2p, options)
+  watch.start(libp2p)
+  return liveHost(libp2p, watch, options)
 }
 
-async function liveHost(libp2p: Libp2p<Services>, options: HostOptions): Promise<LiveHost> {
+async function liveHost(libp2p: Libp2p<Services>, watch: Watch, options: HostOptions): Promise<LiveHost> {
   const { signer, role, dht: dhtOptions, relays = [], relay, logger } = options
   const stopped = new AbortController()
   setMaxListeners(0, stopped.signal)
@@ -182,6 +186,7 @@ async function liveHost(libp2p: Libp2p<Services>, options: HostOptions): Promise
         remoteAddress: connection.remoteAddr.toString(),
         frameBytesMax: options.frameBytesMax,
         turn,
+        accuse: (what) => watch.accuse(connection, what),
         beside: (...further) => openOn(connection, ...further)
       })
     } catch (cause) {
@@ -211,12 +216,14 @@ async function liveHost(libp2p: Libp2p<Services>, options: HostOptions): Promise
       await libp2p.handle(
         protocol,
         (stream, connection) => {
+          watch.serves(connection)
           const remotePeer = connection.remotePeer.toString()
           const frames = frameStream(stream, {
             remotePeer,
             remoteAddress: connection.remoteAddr.toString(),
             frameBytesMax: options.frameBytesMax,
             turn,
+            accuse: (what) => watch.accuse(connection, what),
             beside: (...further) => openOn(connection, ...further)
           })
           void serve(frames, handler).catch((error: Error) => {

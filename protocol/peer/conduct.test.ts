@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { BREACH_COST, CALL_COST, CALLS, Conduct, FORGOTTEN_MS, PLACES_MAX, Places, REFUSED_MS, REFUSED_MS_MAX } from './conduct.ts'
+
+const PEER = '12D3KooWBmwkafWE2fqfzS96VoTZgpGp6aJsF4N7eysLGTrHBcdh'
+const RELAY = '/ip4/203.0.113.1/tcp/4600/p2p/12D3KooWRm8J3iL796zPFi2EtGGtUJn58AG67gcqzMFHZnnsTzqD/p2p-circuit'
+
+describe('the conduct of a peer on a connection', () => {
+  it('may be anything within the allowance, and nothing that costs more than it and what has come back meanwhile', () => {
+    const acts = fc.array(fc.record({ afterMs: fc.nat(2_000), breaks: fc.boolean() }), { maxLength: 200 })
+    fc.assert(
+      fc.property(acts, fc.integer({ min: BREACH_COST, max: 300 }), fc.integer({ min: 1, max: 50 }), (list, burst, perSecond) => {
+        const conduct = new Conduct({ burst, perSecond }, 0)
+        let [nowMs, spent] = [0, 0]
+        for (const { afterMs, breaks } of list) {
+          nowMs += afterMs
+          spent += breaks ? BREACH_COST : 1
+          const fine = breaks ? conduct.breaks(nowMs) : conduct.opens(nowMs)
+          if (spent <= burst) assert.ok(fine, 'it had enough left')
+          if (fine) assert.ok(spent <= burst + (nowMs * perSecond) / 1000, 'it had more than its allowance')
+          else return
+        }
+      })
+    )
+  })
+
+  it('is forgiven when it is slow', () => {
+    const conduct = new Conduct({ burst: BREACH_COST, perSecond: 1 }, 0)
+    for (let nowMs = 0; nowMs < 1e6; nowMs += BREACH_COST * 1000) assert.ok(conduct.breaks(nowMs))
+  })
+
+  it('has no more left when the clock is set back', () => {
+    const conduct = new Conduct({ burst: 1, perSecond: 1 }, 1e6)
+    assert.ok(conduct.opens(1e6))
+    assert.equal(conduct.opens(0), false)
+    assert.equal(conduct.opens(1e6 + 500), false)
+  })
+})
+
+describe('the calls of a place', () => {
+  const at = '/ip4/198.51.100.7/tcp/50000'
+
+  it('are as many as its allowance when they are for something, and an eighth when not', () => {
+    const places = new Places()
+    let calls = 0
+    while (places.admits(at, 0)) {
+      places.served(at, 0)
+      calls++
+    }
+    assert.ok(calls > CALLS.burst - CALL_COST && calls <= CALLS.burst)
+    const others = new Places()
+    let empty = 0
+    while (others.admits(at, 0)) empty++
+    assert.equal(empty, CALLS.burst / CALL_COST)
+    assert.equal(others.admits(at, 1_000), false)
+    assert.ok(others.admits(at, (1_000 * CALL_COST) / CALLS.perSecond))
+    assert.ok(others.admits('/ip4/198.51.100.8/tcp/50000', 0), 'others have their own')
+  })
+
+  it('are never more than the allowance and what came back', () => {
+    fc.assert(
+      fc.property(fc.array(fc.record({ afterMs: fc.nat(500), served: fc.boolean() }), { minLength: 1, maxLength: 3_000 }), (calls) => {
+        const places = new Places()
+        let [nowMs, cost] = [0, 0]
+        for (const { afterMs, served } of calls) {
+          nowMs += afterMs
+          if (!places.admits(at, nowMs)) continue
+          if (served) places.served(at, nowMs)
+          cost += served ? 1 : CALL_COST
+          assert.ok(cost <= CALLS.burst + (nowMs * CALLS.perSecond) / 1000 + CALL_COST)
+        }
+      }),
+      { numRuns: 50 }
+    )
+  })
+})
+
+describe('places that are refused', () => {
+  it('are so for longer each time, up to a bound, and anew after a long while', () => {
+    const places = new Places()
+    const at = '/ip4/198.51.100.7/tcp/50000'
+    let nowMs = 0
+    for (const ms of [REFUSED_MS, 2 * REFUSED_MS, 4 * REFUSED_MS, 8 * REFUSED_MS, REFUSED_MS_MAX, REFUSED_MS_MAX]) {
+      assert.equal(places.refuse(at, nowMs), ms)
+      assert.equal(places.admits(at, nowMs + ms - 1), false)
+      nowMs += ms
+      assert.ok(places.admits(at, nowMs))
+    }
+    assert.equal(places.refuse(at, nowMs + FORGOTTEN_MS), REFUSED_MS)
+  })
+
+  it('are addresses whatever the port, halves of IPv6 addresses, and of those that come through a relay the peers', () => {
+    const places = new Places()
+    places.refuse('/ip4/198.51.100.7/tcp/50000', 0)
+    places.refuse('/ip6/2001:db8:1:2:3:4:5:6/tcp/50000', 0)
+    places.refuse(`${RELAY}/p2p/${PEER}`, 0)
+    assert.equal(places.admits('/ip4/198.51.100.7/tcp/50001', 1), false)
+    assert.ok(places.admits('/ip4/198.51.100.8/tcp/50000', 1))
+    assert.equal(places.admits('/ip6/2001:db8:1:2::1/tcp/1', 1), false)
+    assert.ok(places.admits('/ip6/2001:db8:1:3::1/tcp/1', 1))
+    assert.equal(places.admits(`${RELAY}/p2p/${PEER}`, 1), false)
+    assert.ok(places.admits('/ip4/203.0.113.1/tcp/4600', 1), 'the relay may call')
+  })
+
+  it('are no more than so many', () => {
+    const places = new Places()
+    const at = (index: number): string => `/ip4/10.${index >> 16}.${(index >> 8) & 255}.${index & 255}/tcp/1`
+    for (let index = 0; index <= PLACES_MAX; index++) places.refuse(at(index), 0)
+    assert.ok(places.admits(at(0), 1))
+    assert.equal(places.admits(at(2), 1), false)
+    assert.equal(places.admits(at(PLACES_MAX), 1), false)
+  })
+})

@@ -1,0 +1,120 @@
+/**
+ * How long a host puts up with a peer. Each connection has an allowance of streams, which fills again: opening one takes a
+ * little of it and breaking a protocol takes much. Who has used it up is hung up on, and the place it called from is refused
+ * before a handshake is spent on it, for longer each time. Calls have an allowance, too, of which those that come to nothing
+ * take more. Pure: time comes with the calls.
+ */
+import { isRelayed, networkOf, peerIn } from './addresses.ts'
+
+export interface Allowance {
+  readonly burst: number
+  readonly perSecond: number
+}
+
+/** What a breach costs, in streams. A peer whose link fails at a bad moment breaks a protocol now and then, too. */
+export const BREACH_COST = 32
+/** How long a place is refused at first, and at most: others may call from behind the same router. */
+export const REFUSED_MS = 5_000
+export const REFUSED_MS_MAX = 60_000
+/** Who was not refused for so long begins anew. */
+export const FORGOTTEN_MS = 3_600_000
+/** Of one place. Two thousand nodes may be at one university, and come back all at once. */
+export const CALLS: Allowance = { burst: 2_400, perSecond: 5 }
+/** What a call costs until it turns out to be for something, and that it does not cost afterwards. */
+export const CALL_COST = 8
+/** Places remembered; the one that was heard of longest ago is forgotten first. */
+export const PLACES_MAX = 10_000
+
+/** What is left of an allowance. */
+class Left {
+  readonly #allowance: Allowance
+  #tokens: number
+  #atMs: number
+
+  constructor(allowance: Allowance, nowMs: number) {
+    this.#allowance = allowance
+    this.#tokens = allowance.burst
+    this.#atMs = nowMs
+  }
+
+  /** After `cost` was taken: below zero when there was less. */
+  take(cost: number, nowMs: number): number {
+    const { burst, perSecond } = this.#allowance
+    const filled = (Math.max(0, nowMs - this.#atMs) * perSecond) / 1000
+    this.#tokens = Math.min(burst, Math.min(burst, this.#tokens + filled) - cost)
+    this.#atMs = Math.max(this.#atMs, nowMs)
+    return this.#tokens
+  }
+}
+
+/** Of a peer on one connection. */
+export class Conduct {
+  readonly #left: Left
+
+  constructor(streams: Allowance, nowMs: number) {
+    this.#left = new Left(streams, nowMs)
+  }
+
+  /** It opened a stream; false when that was one too many. */
+  opens(nowMs: number): boolean {
+    return this.#left.take(1, nowMs) >= 0
+  }
+
+  /** It broke a protocol; false when it did so too often. */
+  breaks(nowMs: number): boolean {
+    return this.#left.take(BREACH_COST, nowMs) >= 0
+  }
+}
+
+interface Place {
+  readonly calls: Left
+  refusedUntilMs: number
+  /** How often it was refused, a while after another. */
+  times: number
+}
+
+/** Where calls come from. */
+export class Places {
+  readonly #places = new Map<string, Place>()
+
+  /** Whether a call from there is taken. */
+  admits(address: string, nowMs: number): boolean {
+    const place = this.#placeOf(address, nowMs)
+    if (nowMs < place.refusedUntilMs) return false
+    if (place.calls.take(CALL_COST, nowMs) >= 0) return true
+    place.calls.take(-CALL_COST, nowMs)
+    return false
+  }
+
+  /** A call from there was for something. */
+  served(address: string, nowMs: number): void {
+    this.#placeOf(address, nowMs).calls.take(1 - CALL_COST, nowMs)
+  }
+
+  /** Nobody there may call for a while: answers for how long, in milliseconds. */
+  refuse(address: string, nowMs: number): number {
+    const place = this.#placeOf(address, nowMs)
+    if (nowMs - place.refusedUntilMs >= FORGOTTEN_MS) place.times = 0
+    const ms = Math.min(REFUSED_MS_MAX, REFUSED_MS * 2 ** place.times)
+    place.refusedUntilMs = nowMs + ms
+    place.times++
+    return ms
+  }
+
+  #placeOf(address: string, nowMs: number): Place {
+    const name = nameOf(address)
+    const place = this.#places.get(name) ?? { calls: new Left(CALLS, nowMs), refusedUntilMs: 0, times: 0 }
+    this.#places.delete(name)
+    this.#places.set(name, place)
+    for (const oldest of this.#places.keys()) {
+      if (this.#places.size <= PLACES_MAX) break
+      this.#places.delete(oldest)
+    }
+    return place
+  }
+}
+
+/** Who calls through a relay stands for itself: the relay is not to blame. */
+function nameOf(address: string): string {
+  return isRelayed(address) ? (peerIn(address) ?? address) : networkOf(address)
+}

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { after, describe, it } from 'node:test'
+import { until } from '#test/support/until'
+import { generateIdentity } from '../../signing/keys.ts'
+import { REFUSED_MS } from '../conduct.ts'
+import type { FrameStream, Host } from '../host.ts'
+import { createHost } from './host.ts'
+
+const OPTIONS = { frameBytesMax: 1024, streamsMax: 4 }
+const hosts: Host[] = []
+after(() => Promise.all(hosts.map((host) => host.stop())))
+
+async function start(listen: readonly string[]): Promise<Host> {
+  const host = await createHost({ role: 'server', listen, signer: await generateIdentity() })
+  hosts.push(host)
+  return host
+}
+
+/** One that hears what comes until the stream ends, and two that call it. */
+async function setUp(): Promise<{ server: Host; good: Host; ill: Host }> {
+  const server = await start(['/ip4/127.0.0.1/tcp/0'])
+  await server.handle('/hear', OPTIONS, async (stream) => {
+    for await (const frame of stream.frames()) await stream.write(frame)
+  })
+  const [good, ill] = [await start([]), await start([])]
+  for (const host of [good, ill]) await host.connect(server.peerId, server.addresses())
+  return { server, good, ill }
+}
+
+async function echoes(stream: FrameStream): Promise<boolean> {
+  await stream.write(Uint8Array.of(7))
+  const { value } = await stream.frames().next()
+  return value?.[0] === 7
+}
+
+/** The ill one is hung up on and may not call again for now; who was there already does not notice. */
+async function isShutOut({ server, good, ill }: { server: Host; good: Host; ill: Host }): Promise<void> {
+  await until('it is hung up on', () => !ill.isConnected(server.peerId))
+  await assert.rejects(ill.connect(server.peerId, server.addresses()), { code: 'unreachable' })
+  assert.ok(await echoes(await good.open(server.peerId, '/hear', OPTIONS)))
+}
+
+describe('a peer that misbehaves', { timeout: 60_000 }, () => {
+  it('is hung up on when it keeps opening streams that it may not have, and may call again after a while', async () => {
+    const all = await setUp()
+    const { server, ill } = all
+    const since = Date.now()
+    const held: Promise<FrameStream>[] = []
+    while (ill.isConnected(server.peerId) && held.length < 200) {
+      const stream = ill.open(server.peerId, '/hear', { frameBytesMax: 1024, streamsMax: 1_000 })
+      stream.catch(() => undefined)
+      held.push(stream)
+      await new Promise(setImmediate)
+    }
+    await isShutOut(all)
+    const calls = async (): Promise<boolean> =>
+      ill.connect(server.peerId, server.addresses()).then(
+        () => true,
+        () => false
+      )
+    await until('it may call again', calls, REFUSED_MS * 4)
+    assert.ok(Date.now() - since >= REFUSED_MS)
+    assert.ok(await echoes(await ill.open(server.peerId, '/hear', OPTIONS)))
+  })
+
+  it('is hung up on when it keeps breaking the framing', async () => {
+    const all = await setUp()
+    const { server, ill } = all
+    for (let tried = 0; tried < 100 && ill.isConnected(server.peerId); tried++) {
+      const stream = await ill.open(server.peerId, '/hear', { frameBytesMax: 4096, streamsMax: 1 }).catch(() => undefined)
+      await stream?.write(new Uint8Array(2048)).catch(() => undefined)
+      await stream?.frames().next().catch(() => undefined)
+    }
+    await isShutOut(all)
+  })
+
+  it('is not one that has a broken frame now and then, nor one with many streams one after another', async () => {
+    const { server, good } = await setUp()
+    for (let broken = 0; broken < 3; broken++) {
+      const stream = await good.open(server.peerId, '/hear', { frameBytesMax: 4096, streamsMax: 1 })
+      await stream.write(new Uint8Array(2048))
+      await assert.rejects(stream.frames().next())
+    }
+    for (let opened = 0; opened < 100; opened++) {
+      const stream = await good.open(server.peerId, '/hear', OPTIONS)
+      assert.ok(await echoes(stream))
+      await stream.close()
+      await stream.frames().next()
+    }
+    assert.ok(good.isConnected(server.peerId))
+  })
+})

@@ -1,0 +1,61 @@
+/** Holds the peers of a libp2p host to what they may do: peer/conduct.ts, from libp2p's events. */
+import type { Connection, ConnectionGater, Libp2p, StreamMuxer } from '@libp2p/interface'
+import { type Allowance, Conduct, Places } from '../conduct.ts'
+
+/** Of who calls: some streams for what it is at, and as many again where it comes back after a break. */
+const CALLER: Allowance = { burst: 256, perSecond: 20 }
+/** Of who was called: a relay opens a stream for each of a thousand nodes that call through it. */
+const CALLED: Allowance = { burst: 4_096, perSecond: 512 }
+
+interface Logger {
+  warn(details: object, message: string): void
+}
+
+export interface Watch {
+  /** Turns away those that are refused, before anything is spent on them. */
+  readonly gater: ConnectionGater
+  /** Watches every connection of the host from now on. */
+  start(libp2p: Pick<Libp2p, 'addEventListener'>): void
+  /** A stream of the peer is served. */
+  serves(connection: Connection): void
+  /** The peer broke a protocol: `what` it did. */
+  accuse(connection: Connection, what: string): void
+}
+
+export function watchConduct(logger: Logger | undefined): Watch {
+  const conducts = new WeakMap<Connection, Conduct>()
+  /** Calls that nothing of talko came over yet. */
+  const empty = new WeakSet<Connection>()
+  const places = new Places()
+  const hangUp = (connection: Connection, what: string): void => {
+    if (connection.status !== 'open') return
+    const address = connection.remoteAddr.toString()
+    const refusedMs = places.refuse(address, Date.now())
+    logger?.warn({ peer: connection.remotePeer.toString(), address, refusedMs, what }, 'hung up on a peer that misbehaves')
+    connection.abort(new Error(what))
+  }
+  const accuse = (connection: Connection, what: string): void => {
+    if (conducts.get(connection)?.breaks(Date.now()) === false) hangUp(connection, what)
+  }
+  return {
+    gater: { denyInboundConnection: ({ remoteAddr }) => !places.admits(remoteAddr.toString(), Date.now()) },
+    accuse,
+    serves: (connection) => {
+      if (empty.delete(connection)) places.served(connection.remoteAddr.toString(), Date.now())
+    },
+    start: (libp2p) =>
+      libp2p.addEventListener('connection:open', ({ detail: connection }) => {
+        const conduct = new Conduct(connection.direction === 'inbound' ? CALLER : CALLED, Date.now())
+        conducts.set(connection, conduct)
+        if (connection.direction === 'inbound') empty.add(connection)
+        // Streams above a limit of the library never come to a handler: only the multiplexer tells of them.
+        const { muxer } = connection as Connection & { readonly muxer?: StreamMuxer }
+        muxer?.addEventListener('stream', ({ detail: stream }) => {
+          if (!conduct.opens(Date.now())) hangUp(connection, 'it opens streams faster than it may')
+          stream.addEventListener('close', ({ local, error }) => {
+            if (local === true && error?.name === 'TooManyInboundProtocolStreamsError') accuse(connection, error.message)
+          })
+        })
+      })
+  }
+}
