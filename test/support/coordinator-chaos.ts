@@ -129,6 +129,8 @@ export class Chaos {
   /** How often what happened, to see that it did. */
   readonly sometimes: Record<string, number> = {}
   nowMs = 1_000_000
+  /** Something happened since tasks were last asked what they wait for; else they would answer the same. */
+  #isNew = true
   #epoch = 0
   #coordinator = new Coordinator({ project: PROJECT, epoch: 0, signer: SIGNER })
   #greeting: ChaosNode[] = []
@@ -150,6 +152,7 @@ export class Chaos {
     this.#coordinator = new Coordinator({ project: PROJECT, epoch: this.#epoch, policy: POLICY, signer: SIGNER })
     await this.#coordinator.load(this.store, this.nowMs)
     this.safety.restarted(this.#coordinator)
+    this.#isNew = true
     this.#pulls = []
     this.#completions = []
     this.#rechecks.length = 0
@@ -586,6 +589,7 @@ export class Chaos {
 
   #apply(event: Event): void {
     this.#count(event.kind)
+    this.#isNew = true
     this.#coordinator.apply(event, this.nowMs)
   }
 
@@ -593,35 +597,36 @@ export class Chaos {
   #write(): readonly Effect[] {
     const { changes, effects, unsigned } = this.#coordinator.take()
     this.store.write(this.#epoch, [...changes, ...unsigned.map(({ key }) => ({ key, value: Uint8Array.of(1) }))])
-    this.safety.committed(changes, unsigned)
-    for (const { key, value } of changes)
-      if (value !== null && key.startsWith('task/') && decodeTaskRecord(value).replicas.some(({ copy }) => copy)) this.#count('copied')
-    for (const { key, value } of changes) {
-      if (value === null || !key.startsWith('task/')) continue
-      const { replicas } = decodeTaskRecord(value)
+    for (const { replicas } of this.safety.committed(changes, unsigned)) {
+      if (replicas.some(({ copy }) => copy)) this.#count('copied')
       if (replicas.some(({ fault }) => fault?.class === 'banned')) this.#count('a vote was dropped')
       if (replicas.some(({ fault }) => fault?.class === 'task')) this.#count('a run hung')
       if (replicas.some(({ memoryBytes }) => memoryBytes > 1024 ** 3)) this.#count('more memory')
       if (replicas.some(({ memoryBytes }) => memoryBytes > 0 && memoryBytes < 1024 ** 3)) this.#count('a guess')
     }
     if (unsigned.some(({ receipt }) => receipt.trusted !== undefined)) this.#count('trusted')
-    this.#looksWhy()
+    if (this.#isNew) this.#looksWhy()
+    this.#isNew = false
     return effects
   }
 
   /** What a task is said to wait for must be so: above all, no node may be free for it. */
   #looksWhy(): void {
+    let nodes: ReadonlySet<string> | undefined
     for (const { id, policy } of this.batches) {
+      // Of what is over the coordinator remembers nothing.
+      if (this.#coordinator.batch(id) === undefined) continue
       const view = this.#coordinator.why(id)
       if (view === undefined) continue
       this.#count(`waits for ${view.waitsFor}`)
       const free = view.nodes?.find(({ reason }) => reason === 'free')
       if (free !== undefined) throw new Error(`${view.task} waits although ${free.nodes[0]?.id} is free for it`)
       const counted = view.nodes?.reduce((total, { count }) => total + count, 0)
-      const known = this.#coordinator.nodes()
-      const neverCame = policy.nodes.filter((name) => !known.some((node) => node.id === name))
-      if (counted !== undefined && counted !== known.length + neverCame.length)
-        throw new Error(`${view.task}: ${counted} reasons for other nodes than there are`)
+      if (counted === undefined) continue
+      nodes ??= new Set(this.#coordinator.nodes().map(({ id }) => id))
+      const known = nodes
+      const neverCame = policy.nodes.filter((name) => !known.has(name))
+      if (counted !== known.size + neverCame.length) throw new Error(`${view.task}: ${counted} reasons for other nodes than there are`)
     }
   }
 

@@ -50,6 +50,8 @@ export class Safety {
   readonly #fetched = new Map<TaskId, Set<string>>()
   /** Run time of each client, from the records of its tasks. */
   readonly #ranMs = new Map<string, number>()
+  readonly #clients = new Decoded(decodeClientRecord)
+  readonly #batches = new Decoded(decodeBatchRecord)
 
   constructor(store: MemoryStore) {
     this.#store = store
@@ -143,16 +145,19 @@ export class Safety {
     }
   }
 
-  committed(changes: readonly Change[], unsigned: readonly Unsigned[]): void {
+  /** The tasks whose records it wrote. */
+  committed(changes: readonly Change[], unsigned: readonly Unsigned[]): readonly TaskRecord[] {
+    const tasks = changes.flatMap(({ key, value }) => (key.startsWith('task/') && value !== null ? [decodeTaskRecord(value)] : []))
     for (const { key, receipt } of unsigned) this.#checkReceipt(key, receipt)
-    for (const { key, value } of changes) if (key.startsWith('task/') && value !== null) this.#checkTask(decodeTaskRecord(value))
+    for (const task of tasks) this.#checkTask(task)
     for (const { key, value } of changes) if (key.startsWith('left/')) this.#checkLeft(key, value)
     this.#checkUsage()
-    this.#checkEvents(changes)
-    this.#checkBans(changes)
+    this.#checkEvents(changes, tasks)
+    this.#checkBans(changes, tasks)
     for (const task of this.#killed) if (this.#last.get(task)?.state === 'killed') this.#killedDurably.add(task)
     for (const task of this.#holding) if (!this.#held.has(task)) this.#held.set(task, this.#last.get(task)?.replicas.length ?? 0)
     this.#holding.clear()
+    return tasks
   }
 
   #checkSources(task: TaskId): void {
@@ -224,14 +229,14 @@ export class Safety {
   #checkUsage(): void {
     for (const [client, ms] of this.#ranMs) {
       const bytes = this.#store.peek(clientKey(client))
-      const { ranMs, periodRanMs } = bytes === undefined ? { ranMs: 0, periodRanMs: 0 } : decodeClientRecord(bytes)
+      const { ranMs, periodRanMs } = bytes === undefined ? { ranMs: 0, periodRanMs: 0 } : this.#clients.of(bytes)
       assert.equal(ranMs, ms, `${client} is said to have used ${ranMs} ms, and its runs took ${ms} ms`)
       assert.ok(periodRanMs <= ranMs)
     }
   }
 
   /** Who is banned holds nothing, and what it said of what was not decided then decides nothing. */
-  #checkBans(changes: readonly Change[]): void {
+  #checkBans(changes: readonly Change[], tasks: readonly TaskRecord[]): void {
     for (const { key, value } of changes) {
       if (!key.startsWith(BAN_PREFIX)) continue
       if (value === null) this.#bans.delete(key)
@@ -240,9 +245,7 @@ export class Safety {
     if (this.#bans.size === 0) return
     const bans = new Set(this.#bans.values())
     const isBanned = (node: string): boolean => bans.has(node) || bans.has(this.#networkOf(node))
-    for (const { key, value } of changes) {
-      if (value === null || !key.startsWith('task/')) continue
-      const { id, decision, replicas, state } = decodeTaskRecord(value)
+    for (const { id, decision, replicas, state } of tasks) {
       for (const { attempt, node, state: is, vote, verdict, fault } of replicas) {
         assert.ok(!isLive(is) || !isBanned(node), `${id}.${attempt} is ${is} on ${node}, which is banned`)
         assert.ok(fault?.class !== 'banned' || is === 'returned' || verdict === 'inconclusive', `${id}.${attempt} was dropped and is ${verdict}`)
@@ -253,7 +256,7 @@ export class Safety {
   }
 
   /** O09: what happened is told in the commit in which it did, numbered without a gap, and ends where the records are. */
-  #checkEvents(changes: readonly Change[]): void {
+  #checkEvents(changes: readonly Change[], tasks: readonly TaskRecord[]): void {
     for (const { key, value } of changes) {
       if (!key.startsWith(JOURNAL_PREFIX) || value === null) continue
       for (const { number, id, state, kind } of decodeEntry(firstOf(key), value)) {
@@ -261,9 +264,7 @@ export class Safety {
         if (kind === 'replica' || (kind === 'task' && state !== 'held' && state !== 'released')) this.#told.set(id, state)
       }
     }
-    for (const { key, value } of changes) {
-      if (!key.startsWith('task/') || value === null) continue
-      const { id, state, replicas } = decodeTaskRecord(value)
+    for (const { id, state, replicas } of tasks) {
       assert.equal(waitingOr(this.#told.get(id) ?? 'staged'), waitingOr(state), `${id} is ${state}, and ${this.#told.get(id)} was told`)
       for (const { attempt, state: is } of replicas) {
         const written = is === 'preparing' ? 'leased' : is === 'uploading' ? 'running' : is
@@ -397,7 +398,23 @@ export class Safety {
   #batchOf(task: TaskId): ReturnType<typeof decodeBatchRecord> {
     const bytes = this.#store.peek(batchKey(task.slice(0, task.indexOf('.'))))
     assert.ok(bytes !== undefined, `task ${task} has no batch`)
-    return decodeBatchRecord(bytes)
+    return this.#batches.of(bytes)
+  }
+}
+
+/** Records that are looked at with every commit and hardly ever written: each is decoded once. What is written is never changed, it is written anew. */
+class Decoded<T> {
+  readonly #decode: (bytes: Uint8Array) => T
+  readonly #known = new WeakMap<Uint8Array, T>()
+
+  constructor(decode: (bytes: Uint8Array) => T) {
+    this.#decode = decode
+  }
+
+  of(bytes: Uint8Array): T {
+    const known = this.#known.get(bytes) ?? this.#decode(bytes)
+    this.#known.set(bytes, known)
+    return known
   }
 }
 
