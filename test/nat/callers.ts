@@ -13,7 +13,7 @@ import { initNode } from '#node/main'
 import { initProject } from '#project-server/main'
 import { initRelay } from '#relay/main'
 import { begun, startProgram, type TestProcess } from '../support/process.ts'
-import { assertDone, type Said, talko } from '../support/talko.ts'
+import { assertDone, type Said, TalkoShell } from '../support/talko.ts'
 import { until } from '../support/until.ts'
 import { Internet, type Place, whyNot } from './internet.ts'
 
@@ -26,11 +26,11 @@ export function banThroughRelay(): void {
   describe('a project that is reached through a relay', { timeout: 180_000, concurrency: 1, skip: missing ?? false }, () => {
     let dir: string
     let internet: Internet
-    let owner: Place
+    let shell: TalkoShell
     let ann: Place
     let enrol: (name: string, place: Place) => Promise<void>
     const processes: TestProcess[] = []
-    const asOwner = (...argv: string[]): Promise<Said> => talko(argv, { env: { TALKO_HOME: join(dir, 'home') }, within: owner.within })
+    const asOwner = (...argv: string[]): Promise<Said> => shell.run(...argv)
     const ip = (place: Place, ...argv: string[]): void => {
       execFileSync(place.within[0] ?? '', [...place.within.slice(1), 'ip', ...argv])
     }
@@ -48,7 +48,8 @@ export function banThroughRelay(): void {
       internet = new Internet()
       const relay = internet.place('relay', 'public')
       ann = internet.place('ann', 'public')
-      owner = internet.place('owner', 'public')
+      shell = new TalkoShell({ TALKO_HOME: join(dir, 'home') }, { within: internet.place('owner', 'public').within })
+      processes.push(shell.process)
       ip(relay, 'route', 'add', '6.6.6.0/24', 'dev', 'eth0')
       ip(ann, 'addr', 'add', `${ELSEWHERE}/32`, 'dev', 'eth0')
       ip(ann, 'route', 'change', '5.5.5.0/24', 'dev', 'eth0', 'src', ELSEWHERE)

@@ -12,7 +12,7 @@ import { askNode } from '#client-cli/live/node-control'
 import { initNode } from '#node/main'
 import { initProject } from '#project-server/main'
 import { begun, startProgram, type TestProcess } from '../support/process.ts'
-import { assertDone, type Said, talko } from '../support/talko.ts'
+import { assertDone, type Said, TalkoShell } from '../support/talko.ts'
 import { until } from '../support/until.ts'
 import { Internet, type Place, whyNot } from './internet.ts'
 
@@ -27,8 +27,9 @@ export function hearThroughOthers(): void {
     let old: Place
     let moved: Place
     let bob: Place
+    let shell: TalkoShell
     const processes: TestProcess[] = []
-    const asOwner = (...argv: string[]): Promise<Said> => talko(argv, { env: { TALKO_HOME: join(dir, 'home') }, within: moved.within })
+    const asOwner = (...argv: string[]): Promise<Said> => shell.run(...argv)
     const listenOf = (place: Place): string => `/ip4/${place.address}/tcp/${internet.server.port}`
     const statusOf = async (name: string): Promise<{ connected: boolean; hints: { neighbours: number; peers: number; heard: number } }> =>
       JSON.parse(JSON.stringify(await askNode(join(dir, name), 'GET', '/status')))
@@ -44,6 +45,8 @@ export function hearThroughOthers(): void {
       internet = new Internet()
       old = internet.place('server', 'public')
       moved = internet.place('moved', 'public')
+      shell = new TalkoShell({ TALKO_HOME: join(dir, 'home') }, { within: moved.within })
+      processes.push(shell.process)
       const ann = internet.place('ann', 'public')
       bob = internet.place('bob', 'cone')
       const { peerId } = await Home.at(join(dir, 'home')).signer()

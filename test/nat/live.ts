@@ -9,7 +9,7 @@ import { Home } from '#client-cli/live/home'
 import { initNode } from '#node/main'
 import { initProject } from '#project-server/main'
 import { begun, startProgram, type TestProcess } from '../support/process.ts'
-import { assertDone, type Said, startTalko, talko } from '../support/talko.ts'
+import { assertDone, type Said, startTalko, TalkoShell } from '../support/talko.ts'
 import { until } from '../support/until.ts'
 import { Internet, type Place, whyNot } from './internet.ts'
 
@@ -23,9 +23,10 @@ export function followFarAway(): void {
     let dir: string
     let internet: Internet
     let owner: Place
+    let shell: TalkoShell
     let far: Place
     const processes: TestProcess[] = []
-    const asOwner = (...argv: string[]): Promise<Said> => talko(argv, { env: { TALKO_HOME: join(dir, 'home') }, within: owner.within })
+    const asOwner = (...argv: string[]): Promise<Said> => shell.run(...argv)
 
     async function start(file: string, args: readonly string[], place: Place): Promise<void> {
       const started = startProgram(file, args, {}, place.within)
@@ -38,6 +39,8 @@ export function followFarAway(): void {
       internet = new Internet()
       const server = internet.place('server', 'public')
       owner = internet.place('owner', 'cone')
+      shell = new TalkoShell({ TALKO_HOME: join(dir, 'home') }, { within: owner.within })
+      processes.push(shell.process)
       far = internet.place('far', 'far')
       const listen = `/ip4/${internet.server.address}/tcp/${internet.server.port}`
       const { peerId } = await Home.at(join(dir, 'home')).signer()

@@ -78,7 +78,7 @@ describe('a project behind a router and its volunteers', { timeout: 240_000, ski
       bootstrap.push(...JSON.parse(relay.lines[0] ?? '[]'))
     }
     const home = internet.place('project', 'cone')
-    owner = new TalkoShell({ TALKO_HOME: join(dir, 'home') }, internet.place('owner', 'cone').within)
+    owner = new TalkoShell({ TALKO_HOME: join(dir, 'home') }, { within: internet.place('owner', 'cone').within })
     processes.push(owner.process)
     const { peerId } = await Home.at(join(dir, 'home')).signer()
     ;({ id: project } = await initProject(join(dir, 'project'), { name: 'test', owners: [peerId], listen: ['/ip4/0.0.0.0/tcp/4600'], relays: bootstrap }))

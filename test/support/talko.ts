@@ -72,8 +72,8 @@ export class TalkoShell {
   readonly process: TestProcess
   #next = 1
 
-  constructor(env: Readonly<Record<string, string>>, within: readonly string[] = []) {
-    this.process = startProgram(fileURLToPath(new URL('./shell-program.ts', import.meta.url)), [], env, within, 'pipe')
+  constructor(env: Readonly<Record<string, string>>, { within = [], cwd }: Pick<TalkoOptions, 'within' | 'cwd'> = {}) {
+    this.process = startProgram(fileURLToPath(new URL('./shell-program.ts', import.meta.url)), cwd === undefined ? [] : [cwd], env, within, 'pipe')
   }
 
   async run(...argv: readonly string[]): Promise<Said> {
