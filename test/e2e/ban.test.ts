@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, it } from 'node:test'
 import { type TestNetwork, testNetwork } from '../support/network.ts'
-import { assertDone, assertRefused, talko } from '../support/talko.ts'
+import { assertDone, assertRefused } from '../support/talko.ts'
 import { until } from '../support/until.ts'
 
 let network: TestNetwork
@@ -15,7 +15,6 @@ after(() => network.close())
 it('a banned node loses what it runs to another, stays out over a restart of the server, and comes back when it is let in again', async () => {
   const client = await network.client()
   await network.nodeProcess('ann')
-  const env = { TALKO_HOME: join(network.dir, 'home'), TALKO_PROJECT: `talko://${network.project}?a=${network.address.split('/p2p/')[0]}` }
   const gate = join(network.dir, 'gate')
   const task = await client.submitTask({
     engine: 'process',
@@ -25,15 +24,15 @@ it('a banned node loses what it runs to another, stays out over a restart of the
   const ann = await until('ann to run it', async () => (await client.task(task.id)).replicas?.find(({ state }) => state === 'running')?.node)
   const stateOf = async (): Promise<string | undefined> => (await client.nodes()).find(({ id }) => id === ann)?.state
 
-  const dry = await talko(['ban', 'add', ann, '--dry-run'], { env })
+  const dry = await network.owner('ban', 'add', ann, '--dry-run')
   assertDone(dry)
   assert.match(dry.out, /ann: 1 run, 0 results/)
   assert.equal(await stateOf(), 'online')
-  assertDone(await talko(['ban', 'add', ann, '--reason', 'it lies'], { env }))
+  assertDone(await network.owner('ban', 'add', ann, '--reason', 'it lies'))
   assert.equal(await stateOf(), 'banned')
-  const why = await talko(['why', task.id], { env })
+  const why = await network.owner('why', task.id)
   assert.match(why.out, /1 node is banned from the project/)
-  const events = await talko(['events', '--node', ann], { env })
+  const events = await network.owner('events', '--node', ann)
   assert.match(events.out, /banned.*it lies/)
 
   await network.crashServer()
@@ -45,9 +44,9 @@ it('a banned node loses what it runs to another, stays out over a restart of the
   assert.deepEqual([replicas[0]?.node, replicas[0]?.state, replicas[0]?.message], [ann, 'returned', 'its node was banned'])
   assert.notEqual(replicas.at(-1)?.node, ann)
   assert.equal(await stateOf(), 'banned')
-  assert.match((await talko(['ban', 'list'], { env })).out, new RegExp(`node +${ann} .*it lies`))
+  assert.match((await network.owner('ban', 'list')).out, new RegExp(`node +${ann} .*it lies`))
 
-  assertDone(await talko(['ban', 'remove', ann], { env }))
+  assertDone(await network.owner('ban', 'remove', ann))
   await until('ann to be back', async () => (await stateOf()) === 'online')
-  assertRefused(await talko(['ban', 'remove', ann], { env }), 3, /is not banned/)
+  assertRefused(await network.owner('ban', 'remove', ann), 3, /is not banned/)
 })

@@ -7,7 +7,7 @@ import { after, before, it } from 'node:test'
 import { Home } from '#client-cli/live/home'
 import { type TestNetwork, testNetwork } from '../support/network.ts'
 import type { TestProcess } from '../support/process.ts'
-import { assertDone, assertRefused, type Said, talko } from '../support/talko.ts'
+import { assertDone, assertRefused, talko } from '../support/talko.ts'
 import { until } from '../support/until.ts'
 
 const LAST = 'the last that the node of attempt 1 logged before it went down:'
@@ -20,8 +20,6 @@ before(async () => {
 })
 after(() => network.close())
 
-const as = (home: string, ...argv: readonly string[]): Promise<Said> => talko(argv, { env: { TALKO_HOME: join(network.dir, home), TALKO_PROJECT: invite } })
-
 /** As when the machine loses its power: the node, and what it runs. */
 async function crash(name: string, running: TestProcess, task: string): Promise<void> {
   await running.kill('SIGKILL')
@@ -31,10 +29,11 @@ async function crash(name: string, running: TestProcess, task: string): Promise<
 
 /** Its task, once it runs there. */
 async function runOn(node: string): Promise<string> {
-  const said = await as('home', 'run', '--engine', 'process', '--quorum', '1', '--node', node, '--force', '--', 'sleep', '120')
+  await until('it to be known', async () => (await network.owner('nodes')).out.includes(node))
+  const said = await network.owner('run', '--engine', 'process', '--quorum', '1', '--node', node, '--force', '--', 'sleep', '120')
   assertDone(said)
   const task = said.out.trim()
-  await until('it to run', async () => JSON.parse((await as('home', 'info', task, '-o', 'json')).out).status === 'running')
+  await until('it to run', async () => JSON.parse((await network.owner('info', task, '-o', 'json')).out).status === 'running')
   return task
 }
 
@@ -45,7 +44,7 @@ it('is shown with the attempt that it lost, names nothing of the machine, and is
   await network.nodeProcess('ann')
   let shown = ''
   await until('its last words', async () => {
-    shown = (await as('home', 'info', task)).out
+    shown = (await network.owner('info', task)).out
     return shown.includes(LAST)
   })
   const words = shown.slice(shown.indexOf(LAST) + LAST.length)
@@ -54,8 +53,8 @@ it('is shown with the attempt that it lost, names nothing of the machine, and is
   for (const private_ of [network.dir, '127.0.0.1', network.project]) assert.ok(!words.includes(private_), words)
 
   const { peerId } = await Home.at(join(network.dir, 'another')).signer()
-  assertDone(await as('home', 'owner', 'add', peerId))
-  assertRefused(await as('another', 'info', task), 3, /nothing here is called/)
+  assertDone(await network.owner('owner', 'add', peerId))
+  assertRefused(await talko(['info', task], { env: { TALKO_HOME: join(network.dir, 'another'), TALKO_PROJECT: invite } }), 3, /nothing here is called/)
 })
 
 it('is not told, nor kept, when the owner of the node does not want it', async () => {
@@ -64,10 +63,10 @@ it('is not told, nor kept, when the owner of the node does not want it', async (
   await crash('bob', bob, task)
   await network.nodeProcess('bob', { tellCrashes: false })
   await until('the run to be given back', async () => {
-    const { replicas } = JSON.parse((await as('home', 'info', task, '-o', 'json')).out)
+    const { replicas } = JSON.parse((await network.owner('info', task, '-o', 'json')).out)
     return ['returned', 'lost'].includes(replicas[0].state)
   })
-  const shown = (await as('home', 'info', task)).out
+  const shown = (await network.owner('info', task)).out
   assert.match(shown, /returned|lost/)
   assert.ok(!shown.includes('logged before'), shown)
   assert.ok(!existsSync(join(network.dir, 'bob', 'recent.log')))

@@ -15,7 +15,6 @@ after(() => network.close())
 it('F20: nodes earn credit by work that others confirmed; the saved ledger comes to the same sums, over a crash, and is not believed when it was changed', async () => {
   const client = await network.client()
   for (const name of ['ann', 'bob']) await network.nodeProcess(name)
-  const env = { TALKO_HOME: join(network.dir, 'home'), TALKO_PROJECT: `talko://${network.project}?a=${network.address.split('/p2p/')[0]}` }
   const run = async (command: string): Promise<string> => {
     const policy = { minQuorum: 2, targetResults: 2, maxSuccessResults: 2, deadlineMs: 7_200_000 }
     const { id } = await client.submitTask({ engine: 'process', command: ['sh', '-c', command], policy })
@@ -28,15 +27,15 @@ it('F20: nodes earn credit by work that others confirmed; the saved ledger comes
   // Nobody agrees with what is different every time.
   assert.equal(await run('cat /proc/sys/kernel/random/uuid'), 'failed')
 
-  const listed = await talko(['credit', 'list', '-o', 'json'], { env })
+  const listed = await network.owner('credit', 'list', '-o', 'json')
   assertDone(listed)
   const rows: CreditRow[] = JSON.parse(listed.out)
   assert.deepEqual(rows.map(({ name }) => name).sort(), ['ann', 'bob'])
   for (const { credit } of rows) assert.ok(credit > 2, listed.out)
-  assert.match((await talko(['credit', 'list'], { env })).out, /NODE +CREDIT/)
+  assert.match((await network.owner('credit', 'list')).out, /NODE +CREDIT/)
 
   const file = join(network.dir, 'ledger.jsonl')
-  assertDone(await talko(['credit', 'save', file], { env }))
+  assertDone(await network.owner('credit', 'save', file))
   const checked = await talko(['credit', 'check', file, '--project', network.project, '-o', 'json'])
   assertDone(checked)
   const { ok, entries, nodes } = JSON.parse(checked.out)
@@ -59,8 +58,7 @@ it('F20: nodes earn credit by work that others confirmed; the saved ledger comes
 })
 
 it('F23: with --commit real nodes bind themselves to their results, and agree on them', async () => {
-  const env = { TALKO_HOME: join(network.dir, 'home'), TALKO_PROJECT: `talko://${network.project}?a=${network.address.split('/p2p/')[0]}` }
-  const ran = await talko(['run', '--engine', 'process', '--commit', '-W', '--', 'sh', '-c', 'echo sealed'], { env })
+  const ran = await network.owner('run', '--engine', 'process', '--commit', '-W', '--', 'sh', '-c', 'echo sealed')
   assertDone(ran)
   const { policy } = (await (await network.client()).batches(1))[0] ?? {}
   assert.equal(policy?.commit, true)

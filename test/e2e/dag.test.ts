@@ -3,7 +3,6 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, it } from 'node:test'
 import { type TestNetwork, testNetwork } from '../support/network.ts'
-import { talko } from '../support/talko.ts'
 import { until } from '../support/until.ts'
 
 let network: TestNetwork
@@ -13,15 +12,9 @@ before(async () => {
 })
 after(() => network.close())
 
-/** One command line of the owner. */
-function owner(...argv: string[]) {
-  const invite = `talko://${network.project}?a=${network.address.replace(/\/p2p\/.*/, '')}`
-  return talko([...argv], { env: { TALKO_HOME: join(network.dir, 'home'), TALKO_PROJECT: invite } })
-}
-
-/** Its stdout. */
+/** The stdout of a command line of the owner. */
 async function ok(...argv: string[]): Promise<string> {
-  const { status, out, err } = await owner(...argv)
+  const { status, out, err } = await network.owner(...argv)
   assert.equal(status, 0, err)
   return out.trim()
 }
@@ -82,7 +75,7 @@ final: { command: echo over }
   const rest = join(network.dir, 'rest.yaml')
   await writeFile(rest, await ok('dag', 'rescue', batch))
   const alone = await ok('run', '--engine', 'process', '--quorum', '1', '--', 'true')
-  const refused = await owner('dag', 'rescue', alone.slice(0, -2))
+  const refused = await network.owner('dag', 'rescue', alone.slice(0, -2))
   assert.equal(refused.status, 3)
   assert.match(refused.err, /was not made of a file of steps/)
   const again = await ok('dag', 'submit', rest)

@@ -12,7 +12,7 @@ import { generateIdentity } from '#protocol/signing/keys'
 import { type TestNetwork, testNetwork } from '../support/network.ts'
 import { freePort } from '../support/ports.ts'
 import { scriptedExecutor } from '../support/scripted-executor.ts'
-import { assertDone, assertRefused, startTalko, talko } from '../support/talko.ts'
+import { assertDone, assertRefused, startTalko, TalkoShell, talko } from '../support/talko.ts'
 import { until } from '../support/until.ts'
 
 const MISSING = 'bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi'
@@ -25,6 +25,7 @@ let dir = ''
 let invite = ''
 /** Of the project's owner. */
 let env: Record<string, string>
+let shell: TalkoShell | undefined
 /** A finished task. */
 let done = ''
 
@@ -33,6 +34,7 @@ before(async () => {
   dir = network.dir
   invite = `talko://${network.project}?a=${network.address.replace(/\/p2p\/.*/, '')}`
   env = { TALKO_HOME: join(dir, 'home'), TALKO_PROJECT: invite }
+  shell = new TalkoShell(env, { cwd: dir })
   client = await network.client()
   await network.nodeProcess('ann', { slots: 4 })
   const batch = await client.submit(await client.prepare([{ command: ['sh', '-c', 'echo made > made'], engine: 'process' }]), { policy: { minQuorum: 1 } })
@@ -46,9 +48,17 @@ before(async () => {
   await mkdir(join(dir, 'piped'))
   execFileSync('mkfifo', [join(dir, 'piped', 'pipe')])
 })
-after(() => network.close())
+after(async () => {
+  await shell?.process.kill('SIGTERM')
+  await network.close()
+  assert.equal(shell?.process.errors() ?? '', '', 'something was printed beside what the commands say')
+})
 
+/** Command lines of the owner, all in one process. */
+const ask = async (...argv: readonly string[]) => (shell ?? assert.fail()).run(...argv)
+/** Each a process, as in a person's shell: what would go on if it were not refused, and at least one for every status. */
 const own = (...argv: readonly string[]) => talko(argv, { env, cwd: dir })
+const goesOn = ([first = '']: readonly string[]): boolean => first === 'serve' || first === 'node'
 const onAnn = (...argv: readonly string[]) => own('run', '--engine', 'process', '--quorum', '1', '--node', 'ann', ...argv)
 
 describe('what is not there', { concurrency: 3 }, () => {
@@ -68,9 +78,10 @@ describe('what is not there', { concurrency: 3 }, () => {
     [['node', 'start', 'nothing'], /there is no node in .*; make one with: talko node join/],
     [['node', 'start', 'nothing', '--detach'], /there is no node in .*; make one with: talko node join/]
   ]
-  for (const [argv, says] of cases) it(`is named, with status 3: ${argv.join(' ').slice(0, 60)}`, async () => assertRefused(await own(...argv), 3, says))
+  for (const [argv, says] of cases)
+    it(`is named, with status 3: ${argv.join(' ').slice(0, 60)}`, async () => assertRefused(await (goesOn(argv) ? own : ask)(...argv), 3, says))
 
-  it('is named, with status 3: a path in an output', async () => assertRefused(await own('get', `${done}/other`, 'other'), 3, /there is no "other" in/))
+  it('is named, with status 3: a path in an output', async () => assertRefused(await ask('get', `${done}/other`, 'other'), 3, /there is no "other" in/))
   after(() => assert.ok(!existsSync(join(dir, 'nothing')), 'a folder named by mistake was made'))
 })
 
@@ -86,10 +97,10 @@ describe('what cannot be taken', { concurrency: 3 }, () => {
     [['ps', '--project', 'talko://nonsense'], 2, /not an invite/]
   ]
   for (const [argv, status, says] of cases)
-    it(`is refused with status ${status}: ${argv.join(' ')}`, async () => assertRefused(await own(...argv), status, says))
+    it(`is refused with status ${status}: ${argv.join(' ')}`, async () => assertRefused(await ask(...argv), status, says))
 
   it('is refused with status 4: a place to get to that is taken', async () => {
-    assertRefused(await own('get', done, 'taken'), 4, /taken exists already; choose a new path/)
+    assertRefused(await ask('get', done, 'taken'), 4, /taken exists already; choose a new path/)
     assert.deepEqual(await readdir(join(dir, 'taken')), [])
   })
 
@@ -98,7 +109,7 @@ describe('what cannot be taken', { concurrency: 3 }, () => {
     // Ids begin with one of 32 letters: of 33, two begin alike.
     const firsts = (await Promise.all(Array.from({ length: 33 }, () => client.submit(manifests, { policy: { minQuorum: 1 } })))).map(({ id }) => id.slice(0, 1))
     const shared = firsts.find((first, index) => firsts.indexOf(first) < index) ?? ''
-    assertRefused(await own('info', shared), 2, new RegExp(`"${shared}" could be ${shared}\\w+ or ${shared}\\w+: give more of the id`))
+    assertRefused(await ask('info', shared), 2, new RegExp(`"${shared}" could be ${shared}\\w+ or ${shared}\\w+: give more of the id`))
   })
 
   it('is refused: a manifest that is malformed, or too large; and nothing of its batch is accepted', async () => {
@@ -126,7 +137,7 @@ describe('a project that is not the right one, or not there', { concurrency: 3 }
   it('answers as another than the invite says: status 4; and a node of that invite says so and goes on trying', async () => {
     const { peerId } = await generateIdentity()
     const wrong = invite.replace(network.project, peerId)
-    assertRefused(await own('ps', '--project', wrong), 4, new RegExp(`answers, but not as ${peerId}: check the project id`))
+    assertRefused(await ask('ps', '--project', wrong), 4, new RegExp(`answers, but not as ${peerId}: check the project id`))
     assertDone(await own('node', 'join', wrong, 'lost', '--engine', 'process'))
     const node = startTalko(['node', 'start', join(dir, 'lost')], env)
     await until('the node to say it', () => /not connected to the project.*answers, but not as/.test(node.errors()))
@@ -136,8 +147,8 @@ describe('a project that is not the right one, or not there', { concurrency: 3 }
 
   it('does not answer: status 6', async () => {
     const gone = `talko://${network.project}?a=/ip4/127.0.0.1/tcp/${await freePort()}`
-    assertRefused(await own('ps', '--project', gone), 6, /nothing listens there\); is its server running/)
-    assertRefused(await own('ps', '--project', `talko://${network.project}`), 6, /no address of it is known; give its invite/)
+    assertRefused(await ask('ps', '--project', gone), 6, /nothing listens there\); is its server running/)
+    assertRefused(await ask('ps', '--project', `talko://${network.project}`), 6, /no address of it is known; give its invite/)
     assertRefused(await own('node', 'status', 'nowhere'), 6, /no node runs in .*; start it with/)
   })
 })
@@ -148,7 +159,7 @@ describe('a task', () => {
     assert.equal(status, 1, err)
     assert.match(err, /failed: exit status 127 \(no such command\?\)/)
     const [, id = ''] = /see talko logs --stderr (\S+)/.exec(err) ?? []
-    assert.match((await own('logs', '--stderr', id)).out, /no-such-command: command not found/)
+    assert.match((await ask('logs', '--stderr', id)).out, /no-such-command: command not found/)
   })
 
   it('on which nobody agrees ends with status 5', async () => {
@@ -196,8 +207,8 @@ describe('a folder', { concurrency: 3 }, () => {
     const home = join(dir, `${name}-home`)
     await mkdir(home, { mode: 0o755 })
     const folders = { project: join(dir, `${name}-project`), node: join(dir, `${name}-node`), home }
-    assertDone(await talko(['init', folders.project, '--listen', '/ip4/127.0.0.1/tcp/0', '--home', home]))
-    assertDone(await talko(['node', 'join', invite, folders.node, '--engine', 'process']))
+    assertDone(await ask('init', folders.project, '--listen', '/ip4/127.0.0.1/tcp/0', '--home', home))
+    assertDone(await ask('node', 'join', invite, folders.node, '--engine', 'process'))
     return folders
   }
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, it } from 'node:test'
 import { onSmallDisk, type SmallDisk } from '../support/small-disk.ts'
-import { assertDone, assertRefused, TALKO, talko } from '../support/talko.ts'
+import { assertDone, assertRefused, TALKO, TalkoShell } from '../support/talko.ts'
 import { until } from '../support/until.ts'
 
 /** The server keeps 32 MiB in reserve. */
@@ -15,7 +15,8 @@ let dir = ''
 let home = ''
 let server: SmallDisk
 const disks: SmallDisk[] = []
-const own = (...argv: readonly string[]) => talko(argv, { env: { TALKO_HOME: home } })
+let owner: TalkoShell
+const own = (...argv: readonly string[]) => owner.run(...argv)
 /** More than what is left of a page of the file system that is half full. */
 const LARGE = ['-e', `PAD=${'x'.repeat(16_000)}`]
 const task = (...argv: readonly string[]) => own('run', '--engine', 'process', '--quorum', '1', '--disk', '4M', ...argv)
@@ -23,6 +24,7 @@ const task = (...argv: readonly string[]) => own('run', '--engine', 'process', '
 before(async () => {
   dir = await mkdtemp(join(tmpdir(), 'talko-disk-'))
   home = join(dir, 'home')
+  owner = new TalkoShell({ TALKO_HOME: home })
   const script = '"$2" "$3" init "$1/project" --listen /ip4/127.0.0.1/tcp/0 --home "$4" && exec "$2" "$3" serve "$1/project" --home "$4"'
   server = await onSmallDisk(join(dir, 'server'), SERVER_MIB, script, [process.execPath, TALKO, home])
   disks.push(server)
@@ -32,6 +34,7 @@ before(async () => {
   })
 })
 after(async () => {
+  await owner.process.kill('SIGKILL')
   for (const disk of disks) await disk.close()
   await rm(dir, { recursive: true, force: true })
 })

@@ -6,7 +6,7 @@ import { after, before, it } from 'node:test'
 import type { Client, Task } from '#client-cli/index'
 import type { LogPlace } from '#protocol/owner/messages'
 import { type TestNetwork, testNetwork } from '../support/network.ts'
-import { assertDone, assertRefused, type Said, talko } from '../support/talko.ts'
+import { assertDone, assertRefused, talko } from '../support/talko.ts'
 import { until } from '../support/until.ts'
 
 const SECRET = 'of the host, and of nobody else'
@@ -40,9 +40,6 @@ async function textOf(pieces: AsyncIterable<Uint8Array>): Promise<string> {
   return text
 }
 
-const asOwner = (...argv: string[]): Promise<Said> =>
-  talko([...argv, '--project', `talko://${network.project}?a=${network.address.replace(/\/p2p\/.*/, '')}`], { env: { TALKO_HOME: join(network.dir, 'home') } })
-
 it('lists, reads and follows what a running task writes, shows links and follows none; afterwards the same from what is stored', {
   timeout: 90_000
 }, async () => {
@@ -51,7 +48,7 @@ it('lists, reads and follows what a running task writes, shows links and follows
     `mkdir dir; ln -s ${secret} link; ln -s ${network.dir} linked; mkfifo fifo; echo one > dir/file; echo half > log; echo printed; wait_for end; echo whole >> log`
   )
   await until('its line', async () => (await textOf(client.logs(task.id))) === 'printed\n')
-  const listed = await asOwner('ls', task.id)
+  const listed = await network.owner('ls', task.id)
   assertDone(listed)
   assert.match(listed.err, /^execution 1 on node /)
   assert.match(listed.out, /dir\/\n/)
@@ -62,10 +59,10 @@ it('lists, reads and follows what a running task writes, shows links and follows
     [['file', 'file', 4]]
   )
 
-  const read = await asOwner('cat', `${task.id}/dir/file`)
+  const read = await network.owner('cat', `${task.id}/dir/file`)
   assertDone(read)
   assert.equal(read.out, 'one\n')
-  assertRefused(await asOwner('cat', `${task.id}/link`), 4, new RegExp(`is a link to ${secret}: links are shown, and never followed`))
+  assertRefused(await network.owner('cat', `${task.id}/link`), 4, new RegExp(`is a link to ${secret}: links are shown, and never followed`))
   const reading = (path: string, attempt = 0): Promise<string> => textOf(client.logs(task.id, { path, attempt }))
   await assert.rejects(reading('linked/secret'), { code: 'refused', message: /links are never followed/ })
   await assert.rejects(client.list(task.id, 'linked'), { code: 'refused', message: /links are never followed/ })
@@ -73,9 +70,9 @@ it('lists, reads and follows what a running task writes, shows links and follows
   await assert.rejects(reading('dir'), { code: 'refused', message: /is a folder/ })
   await assert.rejects(reading('none'), { code: 'not_found', message: /there is no "none" now/ })
   await assert.rejects(reading('log', 7), { code: 'not_found', message: /has no execution 7; there are: 1/ })
-  assertRefused(await asOwner('cat', `${task.id}/../../secret`), 2, /not \. or \.\./)
+  assertRefused(await network.owner('cat', `${task.id}/../../secret`), 2, /not \. or \.\./)
 
-  const copied = await asOwner('get', '--now', task.id, join(network.dir, 'copy'))
+  const copied = await network.owner('get', '--now', task.id, join(network.dir, 'copy'))
   assertDone(copied)
   assert.match(copied.err, /^2 files, 9 B, of execution 1 on node .*\n(left out .*\n){3}$/)
   assert.equal(readFileSync(join(network.dir, 'copy', 'dir', 'file'), 'utf8'), 'one\n')
@@ -93,10 +90,10 @@ it('lists, reads and follows what a running task writes, shows links and follows
   assert.deepEqual(places.map(({ attempt }) => attempt).slice(0, 1), [1])
 
   await client.wait(task.batch)
-  assert.equal((await asOwner('cat', `${task.id}/log`)).out, 'half\nwhole\n')
-  assert.equal((await asOwner('cat', task.id)).out, 'printed\n')
-  assert.equal((await asOwner('tail', '-n', '1', `${task.id}/log`)).out, 'whole\n')
-  const stored = await asOwner('ls', task.id)
+  assert.equal((await network.owner('cat', `${task.id}/log`)).out, 'half\nwhole\n')
+  assert.equal((await network.owner('cat', task.id)).out, 'printed\n')
+  assert.equal((await network.owner('tail', '-n', '1', `${task.id}/log`)).out, 'whole\n')
+  const stored = await network.owner('ls', task.id)
   assert.deepEqual(
     [...stored.out.matchAll(/- +(\S+)$/gm)].map(([, name]) => name),
     ['dir/', 'log']
@@ -125,17 +122,17 @@ it('follows a file over restarts of the project, rotation and cuts, without gap 
 
 it('writes a small file into every execution of a task; nobody else may', { timeout: 90_000 }, async () => {
   const task = await start(`ln -s ${join(network.dir, 'secret')} taken; while [ ! -e stop ]; do sleep 0.05; done; cat stop taken; echo "$(ls)"`, 2)
-  const early = await asOwner('write', `${task.id}/stop`, 'x', '--dry-run')
+  const early = await network.owner('write', `${task.id}/stop`, 'x', '--dry-run')
   assertDone(early)
   assert.match(early.err, /would write 1 bytes in execution 1 on node .*\n.*execution 2/)
-  assertDone(await asOwner('write', `${task.id}/taken`, 'mine '))
+  assertDone(await network.owner('write', `${task.id}/taken`, 'mine '))
   const stranger = await talko(['write', `${task.id}/stop`, 'x', '--project', `talko://${network.project}?a=${network.address.replace(/\/p2p\/.*/, '')}`], {
     env: { TALKO_HOME: join(network.dir, 'stranger') }
   })
   assertRefused(stranger, 4, /is not an owner of this project/)
-  assertRefused(await asOwner('write', `${task.id}/stop`, 'x'.repeat(64 * 1024 + 1)), 2, /at most 64 KiB/)
+  assertRefused(await network.owner('write', `${task.id}/stop`, 'x'.repeat(64 * 1024 + 1)), 2, /at most 64 KiB/)
   await assert.rejects(client.write(task.id, 'no/stop', Buffer.from('x')), { code: 'refused', message: /there is no "no"/ })
-  const wrote = await asOwner('write', `${task.id}/stop`, 'now ')
+  const wrote = await network.owner('write', `${task.id}/stop`, 'now ')
   assertDone(wrote)
   assert.match(wrote.err, /written in execution 1 on node .*\nwritten in execution 2 on node /)
   assert.equal((await client.wait(task.batch)).ready, 1)
@@ -149,7 +146,7 @@ it('reads the execution that is named, and says which one it reads', { timeout: 
   const words = await Promise.all(
     ['1', '2'].map((replica) =>
       until(`execution ${replica}`, async () => {
-        const said = await asOwner('logs', task.id, '--replica', replica)
+        const said = await network.owner('logs', task.id, '--replica', replica)
         return said.out === '' ? undefined : said
       })
     )

@@ -10,6 +10,7 @@ import type { Executor } from '#node/ports'
 import { initProject } from '#project-server/main'
 import { freePort } from './ports.ts'
 import { begun, startProgram, type TestProcess } from './process.ts'
+import { type Said, TalkoShell } from './talko.ts'
 
 export interface TestNetwork {
   readonly dir: string
@@ -25,6 +26,8 @@ export interface TestNetwork {
   /** A node folder, to start as a process with `nodeProcess`. */
   nodeProcess(name: string, settings?: Partial<NodeSettings>): Promise<TestProcess>
   client(): Promise<Client>
+  /** A command line of the project's owner, in one process with all others. */
+  owner(...argv: readonly string[]): Promise<Said>
   close(): Promise<void>
 }
 
@@ -41,6 +44,7 @@ export async function testNetwork(): Promise<TestNetwork> {
   const closers: (() => Promise<void>)[] = []
   const processes: TestProcess[] = []
   let server: TestProcess | undefined
+  let shell: TalkoShell | undefined
 
   const startServer = async (): Promise<void> => {
     server = startProgram(program('server-program.ts'), [folder])
@@ -90,6 +94,13 @@ export async function testNetwork(): Promise<TestNetwork> {
       const client = await connect({ home, project: `talko://${project}?a=${listen}` })
       closers.push(() => client.close())
       return client
+    },
+    owner(...argv) {
+      if (shell === undefined) {
+        shell = new TalkoShell({ TALKO_HOME: home, TALKO_PROJECT: `talko://${project}?a=${listen}` })
+        processes.push(shell.process)
+      }
+      return shell.run(...argv)
     },
     async close() {
       for (const process of processes) await process.kill('SIGTERM')
