@@ -35,7 +35,7 @@ it('what a client used is within 1 % of what is measured, survives a restart, an
   let server = await startProjectServer({ dir: folder, logger: silent })
   closing.defer(() => server.stop())
   const address = (server.addresses()[0] ?? '').replace(/\/p2p\/.*/, '')
-  await initNode(join(dir, 'node'), { project, addresses: [address], name: 'node', slots: 2, engines: ['process'] })
+  await initNode(join(dir, 'node'), { project, addresses: [address], name: 'node', slots: 4, engines: ['process'] })
   const node = await startNode({ dir: join(dir, 'node') })
   closing.defer(() => node.stop('now'))
   const administrator = await connect({ home: join(dir, 'owner'), project: `talko://${project}?a=${address}` })
@@ -50,7 +50,8 @@ it('what a client used is within 1 % of what is measured, survives a restart, an
 
   const spec = (index: number) => ({
     command: ['sh', '-c', `sleep 4; head -c ${MIB} /dev/zero | tr '\\0' '${'abcd'[index % 4]}' > out`],
-    engine: 'process' as const
+    engine: 'process' as const,
+    resources: { cpuMillis: 200 }
   })
   const policy = { minQuorum: 1, targetResults: 1 }
   await assert.rejects(client.submit(await client.prepare([0, 1, 2, 3, 4].map(spec)), { policy }), /5 more, and your limit is 4/)
