@@ -35,6 +35,7 @@ import type { NodeSettings } from './settings.ts'
 
 export { NodeError } from './errors.ts'
 export { examine } from './live/doctor.ts'
+export { Programs } from './live/programs.ts'
 export type { NodeSettings } from './settings.ts'
 
 export const AGENT = 'talko/0.1.0'

@@ -13,10 +13,8 @@ export async function capabilitiesOf(
   { dir, engines, gpus }: { readonly dir: string; readonly engines: readonly string[]; readonly gpus: readonly Gpu[] }
 ): Promise<Capabilities> {
   const disk = await statfs(dir)
-  // Docker runs Linux containers on every system.
-  const system = engines.includes('docker') ? 'linux' : platform()
   return {
-    platform: `${system}/${ARCHITECTURES[arch()] ?? arch()}`,
+    platform: platformWith(engines),
     cpu: await cpuOf(),
     engines: [...engines],
     cpuMillis: settings.cpuMillis ?? availableParallelism() * 1000,
@@ -31,6 +29,13 @@ export async function capabilitiesOf(
       ? {}
       : { owner: { client: settings.owner.client, signature: new Uint8Array(Buffer.from(settings.owner.signature, 'base64')) } })
   }
+}
+
+/** System and architecture of what these engines run here, in Docker's words. */
+export function platformWith(engines: readonly string[]): string {
+  // Docker runs Linux containers on every system.
+  const system = engines.includes('docker') ? 'linux' : platform()
+  return `${system}/${ARCHITECTURES[arch()] ?? arch()}`
 }
 
 /** Vendor and family, as "GenuineIntel 6", or "0x41 0xd0c" (implementer and part) of ARM; where the system does not tell, the model's name. */
