@@ -5,8 +5,9 @@ import { cidOfBytes, RAW } from '#protocol/content/cid'
 import { ContentError, type ContentStore } from '#protocol/content/content'
 import type { Host } from '#protocol/peer/host'
 import { until } from '#test/support/until'
-import { Comparisons } from './comparisons.ts'
+import { agreeBy, Comparisons } from './comparisons.ts'
 import type { Candidate, Event } from './coordinator/events.ts'
+import { KnownPairs } from './known-pairs.ts'
 import { SILENT } from './logger.ts'
 import type { Change } from './ports.ts'
 import { ManualClock } from './testing/manual-clock.ts'
@@ -46,7 +47,17 @@ function setUp(texts: readonly string[], here: readonly string[] = [], away: rea
     }
   }
   const host = { isConnected: (node: string) => !away.includes(node) } as Host
-  const comparisons = new Comparisons({ content, host, clock: new ManualClock(), logger: SILENT, committer, done: (event) => compared.push(event) })
+  const agree = agreeBy(content, { agree: async () => assert.fail('there is no program') })
+  const comparisons = new Comparisons({
+    content,
+    host,
+    clock: new ManualClock(),
+    logger: SILENT,
+    committer,
+    done: (event) => compared.push(event),
+    agree,
+    known: new KnownPairs()
+  })
   const ask = async (...all: readonly string[]): Promise<Extract<Event, { kind: 'compared' }>> => {
     const before = compared.length
     const candidates = all.map((text): Candidate => ({ vote: text, nodes: [`node of ${text}`], output: rootOf(text), stdout: null }))

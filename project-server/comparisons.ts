@@ -1,6 +1,7 @@
 /**
  * Carries out the core's wish to compare outputs: fetches them from the nodes that have them, compares the pairs, and keeps what it
- * fetched until the core has had enough. What it fetches is noted first (`fetched/<cid>`), so that what a dead server left behind is
+ * fetched until the core has had enough. What an owner's program answered before is not asked again, and then nothing is fetched for it.
+ * What it fetches is noted first (`fetched/<cid>`), so that what a dead server left behind is
  * dropped by the next.
  */
 import { CID } from 'multiformats/cid'
@@ -11,13 +12,16 @@ import { ContentError, type ContentStore } from '#protocol/content/content'
 import type { TaskId } from '#protocol/ids'
 import type { Host } from '#protocol/peer/host'
 import type { Committer } from './commit.ts'
+import { ComparatorError, type Comparators } from './comparators.ts'
 import type { Candidate, Effect, Event } from './coordinator/events.ts'
 import { fetchFrom, reason } from './fetch.ts'
+import type { KnownPairs } from './known-pairs.ts'
 import type { Logger } from './logger.ts'
-import { COMPARED_BYTES_KEPT_MAX, COMPARISONS_MAX, PULL_SILENCE_MS_MAX } from './policy.ts'
+import { COMPARATORS_MAX, COMPARED_BYTES_KEPT_MAX, COMPARISONS_MAX, PULL_SILENCE_MS_MAX } from './policy.ts'
 import type { Clock, Store } from './ports.ts'
 
 type Compare = Extract<Effect, { kind: 'compare' }>
+type Compared = Extract<Event, { kind: 'compared' }>
 
 export interface ComparisonsPorts {
   readonly content: Pick<ContentStore, 'fetch' | 'has' | 'drop' | 'list' | 'read' | 'sizeOf'>
@@ -25,10 +29,14 @@ export interface ComparisonsPorts {
   readonly clock: Clock
   readonly logger: Logger
   readonly committer: Pick<Committer, 'write'>
-  readonly done: (event: Extract<Event, { kind: 'compared' }>) => void
-  /** Whether two outputs that are here agree: by their files, unless told otherwise. */
-  readonly agree?: (a: Candidate, b: Candidate, effect: Compare) => Promise<boolean>
+  readonly done: (event: Compared) => void
+  readonly agree: Agree
+  /** What programs answered before. */
+  readonly known: KnownPairs
 }
+
+/** Whether two outputs that are here agree as their owner wants it. Throws ComparatorError when his program does not say, ContentError when an output is here no more. */
+type Agree = (a: Candidate, b: Candidate, by: Comparing, of: { readonly task: TaskId; readonly signal: AbortSignal }) => Promise<boolean>
 
 const NOTE = 'fetched/'
 const NOTHING = new Uint8Array(0)
@@ -38,6 +46,8 @@ export class Comparisons {
   /** One entry a task: the core asks once, and again only after a `compared`. */
   readonly #waiting = new Map<TaskId, Compare>()
   readonly #running = new Map<TaskId, Promise<void>>()
+  /** Those of them that run a program. */
+  readonly #programs = new Set<TaskId>()
   /** What was fetched for whom, the least lately used task first. */
   readonly #fetched = new Map<TaskId, Set<string>>()
   readonly #stop = new AbortController()
@@ -79,9 +89,13 @@ export class Comparisons {
     for (const [task, effect] of this.#waiting) {
       if (this.#running.size >= COMPARISONS_MAX || this.#stop.signal.aborted) return
       if (this.#running.has(task)) continue
+      const isProgram = effect.by.kind === 'program'
+      if (isProgram && this.#programs.size >= COMPARATORS_MAX) continue
+      if (isProgram) this.#programs.add(task)
       this.#waiting.delete(task)
       const run = this.#run(effect).finally(() => {
         this.#running.delete(task)
+        this.#programs.delete(task)
         this.#makeRoom()
         this.#next()
       })
@@ -90,27 +104,49 @@ export class Comparisons {
   }
 
   async #run(effect: Compare): Promise<void> {
-    const { task, candidates, pairs } = effect
-    const here = new Map<string, Candidate>()
-    for (const candidate of candidates) if (await this.#fetch(candidate, effect)) here.set(candidate.vote, candidate)
+    const { task, candidates, pairs, by } = effect
     const found: { a: string; b: string; agree: boolean }[] = []
-    const missing = new Set(candidates.map(({ vote }) => vote).filter((vote) => !here.has(vote)))
+    const open: (readonly [a: string, b: string])[] = []
     for (const [a, b] of pairs) {
+      const agree = by.kind === 'program' ? this.#ports.known.get(by.bundle, a, b) : undefined
+      if (agree === undefined) open.push([a, b])
+      else found.push({ a, b, agree })
+    }
+    const wanted = new Set(open.flat())
+    const here = new Map<string, Candidate>()
+    const missing = new Set<string>()
+    for (const candidate of candidates) {
+      const { vote } = candidate
+      if (!wanted.has(vote)) continue
+      if (await this.#fetch(candidate, effect)) here.set(vote, candidate)
+      else missing.add(vote)
+    }
+    let fault: Compared['fault']
+    for (const [a, b] of open) {
       const [left, right] = [here.get(a), here.get(b)]
-      if (left === undefined || right === undefined || this.#stop.signal.aborted) continue
+      if (left === undefined || right === undefined || fault !== undefined || this.#stop.signal.aborted) continue
       try {
-        found.push({ a, b, agree: await this.#agree(left, right, effect) })
+        const agree = await this.#ports.agree(left, right, by, { task, signal: this.#stop.signal })
+        found.push({ a, b, agree })
+        if (by.kind === 'program') await this.#keep(by.bundle, { a, b, agree })
       } catch (error) {
-        // It was here a moment ago: it is asked for again.
         this.#ports.logger.warn({ task, reason: reason(error) }, 'two outputs could not be compared')
-        missing.add(a).add(b)
+        if (error instanceof ComparatorError) fault = { of: error.of, message: error.message }
+        // It was here a moment ago: it is asked for again.
+        else missing.add(a).add(b)
       }
     }
-    if (!this.#stop.signal.aborted) this.#ports.done({ kind: 'compared', task, pairs: found, missing: [...missing] })
+    if (this.#stop.signal.aborted) return
+    this.#ports.done({ kind: 'compared', task, pairs: found, missing: [...missing], ...(fault === undefined ? {} : { fault }) })
   }
 
-  #agree(a: Candidate, b: Candidate, effect: Compare): Promise<boolean> {
-    return this.#ports.agree?.(a, b, effect) ?? agreeUnder(effect.by, this.#ports.content, a, b)
+  /** An answer that is not on disk is asked for again after a restart, and no worse. */
+  async #keep(bundle: string, found: { readonly a: string; readonly b: string; readonly agree: boolean }): Promise<void> {
+    try {
+      await this.#ports.committer.write(this.#ports.known.set(bundle, found))
+    } catch (error) {
+      this.#ports.logger.warn({ bundle, reason: reason(error) }, 'what a program said of two outputs is not written down')
+    }
   }
 
   /** True when all of it is here. */
@@ -179,8 +215,13 @@ export class Comparisons {
   }
 }
 
+/** File by file, or by the owner's program. */
+export function agreeBy(content: Pick<ContentStore, 'list' | 'read' | 'sizeOf'>, comparators: Pick<Comparators, 'agree'>): Agree {
+  return (a, b, by, { signal }) => (by.kind === 'program' ? comparators.agree(by.bundle, a, b, signal) : nearUnder(by.rules, content, a, b))
+}
+
 /** Whether two outputs that are here agree. What no honest node can have made agrees with nothing. */
-async function agreeUnder({ rules }: Comparing, content: Pick<ContentStore, 'list' | 'read' | 'sizeOf'>, a: Candidate, b: Candidate): Promise<boolean> {
+async function nearUnder(rules: CompareRules, content: Pick<ContentStore, 'list' | 'read' | 'sizeOf'>, a: Candidate, b: Candidate): Promise<boolean> {
   try {
     if (a.output !== b.output && (await compareTrees(treeIn(content, a.output), treeIn(content, b.output), rules)) !== undefined) return false
     if (a.stdout === null || b.stdout === null || a.stdout === b.stdout) return true

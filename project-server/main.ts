@@ -10,7 +10,8 @@ import { HostError } from '#protocol/peer/host'
 import { createHost } from '#protocol/peer/live/host'
 import { Callers } from './callers.ts'
 import { Committer } from './commit.ts'
-import { Comparisons } from './comparisons.ts'
+import { Comparators } from './comparators.ts'
+import { agreeBy, Comparisons } from './comparisons.ts'
 import { Completions } from './completions.ts'
 import { ControlService } from './control-service.ts'
 import { Coordinator } from './coordinator/coordinator.ts'
@@ -18,8 +19,9 @@ import type { Effect } from './coordinator/events.ts'
 import { type CoordinatorPolicy, DEFAULT_COORDINATOR_POLICY } from './coordinator/policy.ts'
 import { ServerError } from './errors.ts'
 import { Hints } from './hints.ts'
+import { KnownPairs } from './known-pairs.ts'
 import { systemClock } from './live/clock.ts'
-import { contentPath, createProjectFolder, readProjectFolder, statePath, wipeProject } from './live/files.ts'
+import { contentPath, createProjectFolder, programsPath, readProjectFolder, statePath, wipeProject } from './live/files.ts'
 import { createLogger } from './live/logger.ts'
 import { systemRandom } from './live/random.ts'
 import { openStore } from './live/store.ts'
@@ -31,8 +33,8 @@ import { ownerHandler } from './owner/handler.ts'
 import { storeViews } from './owner/store-views.ts'
 import { OwnerService } from './owner-service.ts'
 import { NEIGHBOURS_DOMAIN, TICK_MS } from './policy.ts'
-import { type Clock, type Store, StoreError } from './ports.ts'
-import { administratorOf, DEFAULT_LISTEN, type DhtSettings } from './project.ts'
+import { type Clock, type Programs, type ProgramsTools, type Store, StoreError } from './ports.ts'
+import { administratorOf, DEFAULT_LISTEN, DEFAULT_PROGRAMS, type DhtSettings } from './project.ts'
 import { Pulls } from './pulls.ts'
 import { Rechecks } from './rechecks.ts'
 import { publishRecord, signedRecord } from './record.ts'
@@ -67,6 +69,8 @@ export interface ServerOptions {
   readonly logger?: Logger
   /** In place of the project file's. */
   readonly dht?: DhtSettings
+  /** What runs programs of the project's clients on this machine; absent: none is run. */
+  readonly programs?: (tools: ProgramsTools) => Promise<Programs>
   readonly hooks?: ServerHooks
 }
 
@@ -189,7 +193,21 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
   const hints = new Hints({ host, clock, signer, neighboursOf: (node) => sources.neighboursOf(node) }, epoch)
   const rechecks = new Rechecks({ store, committer, random: systemRandom, logger })
   const pulls = new Pulls({ content, host, clock, logger, done: (event) => committer.apply(event) })
-  const comparisons = new Comparisons({ content, host, clock, logger, committer, done: (event) => committer.apply(event) })
+  const engines = file.programs ?? DEFAULT_PROGRAMS
+  const programs = engines.length === 0 ? undefined : await options.programs?.({ store: content, id: project, folder: programsPath(dir), engines, logger })
+  await programs?.begin()
+  const comparators = new Comparators({ content, host, programs })
+  const known = await KnownPairs.load(store)
+  const comparisons = new Comparisons({
+    content,
+    host,
+    clock,
+    logger,
+    committer,
+    done: (event) => committer.apply(event),
+    agree: agreeBy(content, comparators),
+    known
+  })
   await Comparisons.begin({ content, committer }, store)
   const completions = new Completions({
     store,
@@ -218,6 +236,7 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
     clock,
     random: systemRandom,
     signer,
+    comparators,
     project: projectView
   })
   const owners = new OwnerService({ host, clock, logger }, { owners: members, handler })
@@ -246,7 +265,7 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
       callers.stop()
       owners.stop()
       control.stop()
-      await Promise.all([pulls.stop(), comparisons.stop(), completions.stop(), rechecks.stop()])
+      await Promise.all([pulls.stop(), comparisons.stop(), completions.stop(), rechecks.stop(), programs?.stop()])
       await committer.stop()
       await resources.disposeAsync()
       logger.info({ project, epoch }, 'the project server has stopped')

@@ -103,6 +103,12 @@ export const HINTS_MAX = 8
 export const HINTS_FILE_BYTES_MAX = 64 * 1024 ** 2
 /** Tasks whose outputs are fetched and compared at once: each may hold as many outputs as it has results. */
 export const COMPARISONS_MAX = 4
+/** Of those, tasks whose outputs programs of their owners compare: each takes up to 2 GiB of the project's memory (protocol/compare/policy.ts). */
+export const COMPARATORS_MAX = 2
+/** What programs answered about two outputs, about 200 bytes each. */
+export const KNOWN_PAIRS_MAX = 16_384
+/** Of what a comparator that is at fault wrote to stderr; the reason of a hold is short. */
+export const COMPARATOR_SAID_CHARS_MAX = 80
 /** Outputs that are kept for tasks which wait for further results to compare them with; beyond it they are dropped, and fetched again when they are needed. */
 export const COMPARED_BYTES_KEPT_MAX = 64 * 1024 ** 3
 /** A transfer that brings nothing for so long is given up. */

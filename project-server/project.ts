@@ -1,4 +1,5 @@
 /** What is written in a project's folder: `project.json`. Pure. */
+import type { Engine } from '#protocol/bundle/manifest'
 import { ServerError } from './errors.ts'
 
 export interface DhtSettings {
@@ -21,10 +22,14 @@ export interface ProjectFile {
   readonly owners: readonly string[]
   /** Multiaddrs with `/p2p/<peer>` of relays, through which a project behind a router is reached; they keep its record too. */
   readonly relays?: readonly string[]
+  /** By which engines the project's machine runs programs of its clients, to compare results; absent for Docker alone, [] for none. `process` is no sandbox. */
+  readonly programs?: readonly Engine[]
   /** Absent: the DHT of the relays; without relays the project is reached by its pinned addresses alone. */
   readonly dht?: DhtSettings
 }
 
+/** The sandbox in which volunteers run what strangers send them. */
+export const DEFAULT_PROGRAMS: readonly Engine[] = ['docker']
 export const DEFAULT_LISTEN = '/ip4/0.0.0.0/tcp/4600'
 const NAME_CHARS_MAX = 128
 const LIST_MAX = 1024
@@ -45,14 +50,16 @@ export function parseProjectFile(text: string, path: string): ProjectFile {
     return refuse('it is not JSON', cause)
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return refuse('it is not a JSON object')
-  const { v, name, listen, announce = [], owners, relays = [], dht } = value
+  const { v, name, listen, announce = [], owners, relays = [], dht, programs } = value
   if (v !== 1) return refuse(`its version is ${JSON.stringify(v)}, this talko reads version 1`)
   if (typeof name !== 'string' || name === '' || name.length > NAME_CHARS_MAX) return refuse('"name" must be text')
   if (!isList(listen, isAddress) || listen.length === 0) return refuse(`"listen" must be a list of multiaddrs such as ${DEFAULT_LISTEN}`)
   if (!isList(announce, isAddress)) return refuse('"announce" must be a list of multiaddrs')
   if (!isList(owners, isPeer)) return refuse('"owners" must be a list of peer ids such as 12D3KooW…')
   if (!isList(relays, isRelay)) return refuse('"relays" must be a list of multiaddrs that end with /p2p/ and the id of the relay')
-  const file = { v: 1, name, listen, announce, owners, ...(relays.length === 0 ? {} : { relays }) } as const
+  if (programs !== undefined && !isEngines(programs)) return refuse('"programs" must be a list of the engines "docker" and "process", or [] for none')
+  const more = { ...(relays.length === 0 ? {} : { relays }), ...(programs === undefined ? {} : { programs }) }
+  const file = { v: 1, name, listen, announce, owners, ...more } as const
   if (dht === undefined) return file
   if (!isDht(dht)) return refuse('"dht" must be {"bootstrap": [multiaddrs], "serve": true or false, "allowPrivate": true or false}')
   return { ...file, dht }
@@ -60,6 +67,10 @@ export function parseProjectFile(text: string, path: string): ProjectFile {
 
 function isList(value: unknown, item: (one: unknown) => boolean): value is readonly string[] {
   return Array.isArray(value) && value.length <= LIST_MAX && value.every(item)
+}
+
+function isEngines(value: unknown): value is readonly Engine[] {
+  return isList(value, (one) => one === 'docker' || one === 'process')
 }
 
 function isAddress(value: unknown): boolean {

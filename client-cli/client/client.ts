@@ -116,6 +116,12 @@ export interface Client {
 
   /** Canonical manifest bytes for each spec; inputs on this machine are uploaded (only read, with `dryRun`). */
   prepare(specs: readonly TaskSpec[], options?: TransferOptions & { readonly dryRun?: boolean }): Promise<Uint8Array[]>
+  /**
+   * Makes a program that compares two outputs known to the project, and answers its bundle's id, for `policy.compare`: `{ kind: 'program', bundle }`.
+   * It finds the outputs at `/in/a` and `/in/b` (what they printed, where that counts, at `/in/a.stdout` and `/in/b.stdout`), runs on the project's
+   * own machine, and says by its exit status whether they agree: 0 yes, 1 no; with any other it is itself at fault, and the batch is held.
+   */
+  comparator(spec: TaskSpec, options?: TransferOptions & { readonly dryRun?: boolean }): Promise<string>
   /** Submits manifests as one batch. `sources`: what tasks take from others that may not be over yet, by index; those of the same batch come earlier in it. */
   submit(manifests: readonly Uint8Array[], options?: BatchOptions & CallOptions & { readonly sources?: ReadonlyMap<number, Sources> }): Promise<Batch>
 
@@ -136,7 +142,8 @@ export interface Client {
   /** Newest first; all, or those that are selected. */
   batches(limit: number, options?: CallOptions & { readonly of?: Selection }): Promise<BatchView[]>
   nodes(options?: CallOptions): Promise<NodeView[]>
-  info(options?: CallOptions): Promise<ProjectView>
+  /** `programs`: with what the project's machine can run for its clients, which it looks at for that. */
+  info(options?: CallOptions & { readonly programs?: boolean }): Promise<ProjectView>
   /** What clients are granted and used: all of them for the administrator, oneself for another. */
   clients(options?: CallOptions): Promise<ClientView[]>
   /** Of the administrator: changes what a client may, adds it or removes it. */

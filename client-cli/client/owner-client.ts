@@ -2,6 +2,7 @@
 import * as dagCbor from '@ipld/dag-cbor'
 import type { CID } from 'multiformats/cid'
 import { DEFAULT_POLICY } from '#protocol/bundle/policy'
+import { comparatorOf } from '#protocol/compare/program'
 import { acceptCid } from '#protocol/content/cid'
 import type { BatchView, TaskView } from '#protocol/owner/messages'
 import { ClientError } from '../errors.ts'
@@ -32,7 +33,7 @@ import { findContent } from './resolve.ts'
 import { Results } from './results.ts'
 import { type Input, manifestOf, policyOf, type TaskSpec } from './spec.ts'
 import { submitBatch, submitSweep } from './submission.ts'
-import { download, readFileOf, readText, type TransferPorts, upload, uploadImage } from './transfer.ts'
+import { download, readFileOf, readText, type TransferPorts, upload, uploadBundle, uploadImage } from './transfer.ts'
 import { banAnswer, batchView, clientView, filesView, made, readBody, writtenView } from './views.ts'
 
 export interface ClientPorts extends Omit<TransferPorts, 'link'>, Omit<LogPorts, 'project'> {
@@ -46,6 +47,8 @@ export interface ClientPorts extends Omit<TransferPorts, 'link'>, Omit<LogPorts,
   readonly close: () => Promise<void>
 }
 
+/** What a comparator may use when nobody says: it reads two outputs, and others wait for it. */
+const COMPARATOR_RESOURCES = { memoryBytes: 512 * 1024 ** 2, timeMs: 60_000, diskBytes: 256 * 1024 ** 2 }
 /** Tasks of one submitTask batch. */
 const TOGETHER_MAX = 2048
 
@@ -242,6 +245,15 @@ export function ownerClient(ports: ClientPorts): Client {
       return view === null ? null : result(view)
     },
     prepare,
+    async comparator(spec, options = {}) {
+      const [manifest = new Uint8Array(0)] = await prepare(
+        [{ ...spec, resources: { ...COMPARATOR_RESOURCES, ...spec.resources }, compareStdout: false }],
+        options
+      )
+      const checked = comparatorOf(manifest)
+      if (typeof checked === 'string') throw new ClientError('usage', `the comparator: ${checked}`)
+      return uploadBundle(ports, manifest, options)
+    },
     submit,
     submitSweep: sweep,
     watch,
@@ -258,7 +270,7 @@ export function ownerClient(ports: ClientPorts): Client {
     result,
     batches: (limit, options) => queryBatches(link, limit, options),
     nodes: (options) => queryNodes(link, options?.signal),
-    info: (options) => queryProject(link, options?.signal),
+    info: (options) => queryProject(link, options?.signal, options?.programs === true ? 'programs' : ''),
     clients: (options) => queryClients(link, options?.signal),
     async grant(client, { settings = {}, member, signal }) {
       const asked = { client, settings: new Uint8Array(dagCbor.encode(settings)), ...(member === undefined ? {} : { member }) }

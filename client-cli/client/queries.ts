@@ -116,8 +116,8 @@ export async function queryClients(link: Link, signal?: AbortSignal): Promise<Cl
   return readBody(await query(link, 'clients', '', signal), listOf(clientView))
 }
 
-export async function queryProject(link: Link, signal?: AbortSignal): Promise<ProjectView> {
-  return readBody(await query(link, 'project', '', signal), projectView)
+export async function queryProject(link: Link, signal?: AbortSignal, of: '' | 'programs' = ''): Promise<ProjectView> {
+  return readBody(await query(link, 'project', of, signal), projectView)
 }
 
 /** What an id, unique prefix or name means to the project. Throws ClientError `not_found`, `ambiguous`. */

@@ -1,6 +1,8 @@
 /** Content between this machine and the project: uploads are pulled by the project, downloads are verified block by block. */
 import { CID } from 'multiformats/cid'
+import { manifestCidText } from '#protocol/bundle/manifest'
 import { fetchAgain } from '#protocol/content/again'
+import { DAG_CBOR } from '#protocol/content/cid'
 import type { ContentStore, TransferProgress } from '#protocol/content/content'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { Host } from '#protocol/peer/host'
@@ -60,6 +62,14 @@ export async function uploadImage(ports: TransferPorts, source: string, options:
     await note(ports, 'image', { root, bytes: imported.bytes, executables: [], source }, options.name)
   }
   return { root, bytes: imported.bytes, files: imported.layers.length }
+}
+
+/** Hands the project a bundle's manifest as content, with whatever it names that the project lacks. */
+export async function uploadBundle(ports: TransferPorts, manifest: Uint8Array, options: UploadOptions = {}): Promise<string> {
+  if (options.dryRun === true) return manifestCidText(manifest)
+  const root = await (await ports.store()).putBlock(DAG_CBOR, manifest)
+  await pull(ports, root, options)
+  return root.toString()
 }
 
 async function pull(ports: TransferPorts, root: CID, { signal, onProgress, name }: UploadOptions): Promise<void> {

@@ -108,6 +108,7 @@ export function whyView(value: unknown): WhyView | undefined {
     part('quota', (row) => texts(row, ['limit']) && wholes(row, ['used', 'max']) && (row.untilMs === undefined || wholes(row, ['untilMs']))) &&
     part('ahead', (row) => wholes(row, ['tasks', 'replicas'])) &&
     part('failure', (row) => texts(row, ['code', 'message'])) &&
+    part('comparing', (row) => texts(row, ['kind']) && optionalTexts(row, ['bundle', 'trouble'])) &&
     heldView(fields.held) &&
     ['startMs', 'endMs', 'runMs', 'sources'].every((name) => fields[name] === undefined || Number.isSafeInteger(fields[name]))
   return right ? (fields as unknown as WhyView) : undefined
@@ -182,6 +183,8 @@ function isGpu(gpu: Fields): boolean {
 
 export function projectView(value: unknown): ProjectView | undefined {
   const fields = record(value)
+  const programs = fields?.programs === undefined ? undefined : (record(fields.programs) ?? {})
+  if (programs !== undefined && !(texts(programs, ['platform', 'trouble']) && isTexts(programs.engines))) return undefined
   if (fields === undefined || !texts(fields, ['id', 'name', 'version']) || !wholes(fields, ['epoch', 'nodes'])) return undefined
   return Array.isArray(fields.addresses) && fields.addresses.every((address) => typeof address === 'string') ? (fields as unknown as ProjectView) : undefined
 }

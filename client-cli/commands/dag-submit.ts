@@ -6,7 +6,7 @@ import { graphOf } from '../dag/graph.ts'
 import { ClientError } from '../errors.ts'
 import { describePlan } from '../tasks/plan.ts'
 import { showTransfer } from '../tasks/show-transfer.ts'
-import { imageRoot } from '../tasks/task-options.ts'
+import { imageRoot, withComparator } from '../tasks/task-options.ts'
 import { showResults, summarize, waitFor } from '../tasks/waiting.ts'
 
 /** Under which name the file of a batch is kept in the project. */
@@ -46,11 +46,12 @@ async function submit(context: Context, [path]: readonly string[], options: Read
   const resolved = specs.map((spec) => (spec.image === undefined ? spec : { ...spec, image: images.get(spec.image) ?? spec.image }))
   const manifests = await client.prepare(resolved, { signal, dryRun, onProgress: showTransfer(io) })
   io.progressEnd()
+  const policy = await withComparator(context, client, dag.policy, { comparator: dag.comparator, dryRun })
   if (dryRun) {
-    describePlan(io, { manifests, count: 1, policy: dag.policy, name, sources, labels: dag.labels })
+    describePlan(io, { manifests, count: 1, policy, name, sources, labels: dag.labels })
     return
   }
-  const batch = await client.submit(manifests, { policy: dag.policy, name, labels: dag.labels, signal, ...(sources.size === 0 ? {} : { sources }) })
+  const batch = await client.submit(manifests, { policy, name, labels: dag.labels, signal, ...(sources.size === 0 ? {} : { sources }) })
   await client.upload(path, { name: fileNameOf(batch.id), signal })
   io.progressEnd()
   if (!flag(options, 'wait')) {

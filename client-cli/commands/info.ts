@@ -16,7 +16,7 @@ async function info(context: Context, [of]: readonly string[]): Promise<undefine
   const { io, signal } = context
   const client = await context.client()
   if (of === undefined) {
-    const project = await client.info({ signal })
+    const project = await client.info({ signal, programs: true })
     if (io.json) io.outJson({ ...project, you: client.peerId })
     else for (const line of projectLines(project, client.peerId)) io.out(line)
     return
@@ -70,8 +70,17 @@ export function projectLines(project: ProjectView, you: string): string[] {
     ['epoch', String(project.epoch)],
     ['version', project.version],
     ['you', you],
+    ['programs', programsText(project)],
     ...project.addresses.map((address, index) => [index === 0 ? 'addresses' : '', address] as const)
   ])
+}
+
+/** Whether clients' programs can compare results here (`--compare-program`). */
+function programsText({ programs }: ProjectView): string | undefined {
+  if (programs === undefined) return undefined
+  if (programs.engines.length === 0) return 'runs none of its clients: they cannot compare results by programs of theirs'
+  if (programs.trouble !== '') return `cannot be run now, so that none can compare results: ${printable(programs.trouble)}`
+  return `run by ${programs.engines.join(' and ')} on ${programs.platform}: they may compare results (--compare-program)`
 }
 
 /** What was asked for beyond what is usual. */

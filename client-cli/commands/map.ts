@@ -8,7 +8,7 @@ import { ClientError, EXIT } from '../errors.ts'
 import { parseSplit } from '../split/split.ts'
 import { uploadParts } from '../tasks/map-input.ts'
 import { describePlan } from '../tasks/plan.ts'
-import { imageRoot, readTaskOptions, taskOptions, withNodes } from '../tasks/task-options.ts'
+import { imageRoot, readTaskOptions, taskOptions, withComparator, withNodes } from '../tasks/task-options.ts'
 import { allTasks, showResults, summarize, waitFor, warnFewNodes } from '../tasks/waiting.ts'
 
 export function define(command: Command, run: (verb: Verb) => void): void {
@@ -39,7 +39,7 @@ async function map(context: Context, args: readonly string[], options: Readonly<
   const { io, signal } = context
   const [input, ...command] = args
   const split = parseSplit(text(options, 'split') ?? '')
-  const { spec, nodes } = readTaskOptions(options)
+  const { spec, nodes, comparator } = readTaskOptions(options)
   const image = text(options, 'image')
   const reduce = text(options, 'reduce')
   if (input === undefined || command.length === 0)
@@ -51,7 +51,7 @@ async function map(context: Context, args: readonly string[], options: Readonly<
   const dryRun = flag(options, 'dryRun')
 
   const client = await context.client()
-  const policy = await withNodes(client, spec.policy, nodes, signal)
+  const policy = await withComparator(context, client, await withNodes(client, spec.policy, nodes, signal), { comparator, dryRun })
   const root = image === undefined ? undefined : await imageRoot(context, client, image, dryRun)
   const reduceImage = text(options, 'reduceImage')
   const reduceRoot = reduceImage === undefined ? root : await imageRoot(context, client, reduceImage, dryRun)

@@ -7,7 +7,7 @@ import { describePlan } from '../tasks/plan.ts'
 import { alone, checkSelfTest, selfTest } from '../tasks/self-test.ts'
 import { showTransfer } from '../tasks/show-transfer.ts'
 import { forEach, readSources, sourceOptions } from '../tasks/sources.ts'
-import { imageRoot, readTaskOptions, taskOptions, withNodes } from '../tasks/task-options.ts'
+import { imageRoot, readTaskOptions, taskOptions, withComparator, withNodes } from '../tasks/task-options.ts'
 import { allTasks, follow, showResults, summarize, waitFor, warnFewNodes } from '../tasks/waiting.ts'
 
 const COUNT_MAX = 1_000_000
@@ -40,7 +40,7 @@ export function define(command: Command, run: (verb: Verb) => void): void {
 
 async function submitRun(context: Context, args: readonly string[], options: Readonly<Record<string, unknown>>): Promise<number | undefined> {
   const { io, signal } = context
-  const { spec, nodes } = readTaskOptions(options)
+  const { spec, nodes, comparator } = readTaskOptions(options)
   const image = spec.engine === 'process' ? undefined : args[0]
   const command = spec.engine === 'process' ? args : args.slice(1)
   if (spec.engine === 'docker' && image === undefined) throw new ClientError('usage', 'which image and command? like: talko run alpine -- echo hello')
@@ -56,7 +56,7 @@ async function submitRun(context: Context, args: readonly string[], options: Rea
 
   const client = await context.client()
   const root = image === undefined ? undefined : await imageRoot(context, client, image, dryRun)
-  const policy = await withNodes(client, spec.policy, nodes, signal)
+  const policy = await withComparator(context, client, await withNodes(client, spec.policy, nodes, signal), { comparator, dryRun })
   const sources = forEach(await readSources(client, options, signal), count)
   const [manifest] = await client.prepare([{ ...spec, command, ...(root === undefined ? {} : { image: root }) }], {
     signal,

@@ -82,6 +82,8 @@ async function serve(context: Context, [dir = '.']: readonly string[], options: 
   const server = await startProjectServer({
     dir: folder,
     clean,
+    // Neither daemon knows the other: the sandbox of nodes is handed to the project here.
+    programs: async (tools) => new (await import('#node/main')).Programs(tools),
     ...(listen.length === 0 ? {} : { listen }),
     logger: daemonLogger(folder, (line) => io.say(line))
   })

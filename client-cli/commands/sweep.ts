@@ -6,7 +6,7 @@ import { ClientError } from '../errors.ts'
 import { describePlan } from '../tasks/plan.ts'
 import { showTransfer } from '../tasks/show-transfer.ts'
 import { parseParameter } from '../tasks/sweep-values.ts'
-import { imageRoot, readTaskOptions, taskOptions, withNodes } from '../tasks/task-options.ts'
+import { imageRoot, readTaskOptions, taskOptions, withComparator, withNodes } from '../tasks/task-options.ts'
 import { showResults, summarize, waitFor, warnFewNodes } from '../tasks/waiting.ts'
 
 export function define(command: Command, run: (verb: Verb) => void): void {
@@ -31,7 +31,7 @@ export function define(command: Command, run: (verb: Verb) => void): void {
 
 async function submitSweep(context: Context, args: readonly string[], options: Readonly<Record<string, unknown>>): Promise<number | undefined> {
   const { io, signal } = context
-  const { spec, nodes } = readTaskOptions(options)
+  const { spec, nodes, comparator } = readTaskOptions(options)
   const image = spec.engine === 'process' ? undefined : args[0]
   const command = spec.engine === 'process' ? args : args.slice(1)
   if (command.length === 0) throw new ClientError('usage', 'which command? write it after --, like: talko sweep alpine --set x=1:9 -- echo {x}')
@@ -43,7 +43,7 @@ async function submitSweep(context: Context, args: readonly string[], options: R
 
   const client = await context.client()
   const root = image === undefined ? undefined : await imageRoot(context, client, image, dryRun)
-  const policy = await withNodes(client, spec.policy, nodes, signal)
+  const policy = await withComparator(context, client, await withNodes(client, spec.policy, nodes, signal), { comparator, dryRun })
   const [template] = await client.prepare([{ ...spec, command, ...(root === undefined ? {} : { image: root }) }], {
     signal,
     dryRun,

@@ -47,7 +47,7 @@ function sentence(view: WhyView): string {
     case 'runs':
       return `it is being run, ${counted(runs.length, 'time')} at once`
     case 'comparison':
-      return 'its results differ, and the project compares their outputs'
+      return comparisonSentence(view)
     case 'release':
       return 'it is held, and goes on when it is released (talko release)'
     case 'node':
@@ -57,6 +57,12 @@ function sentence(view: WhyView): string {
         ? `it is the next to be run, ${counted(wanted, 'time')}, as soon as there is room`
         : `it waits for its turn: ${counted(ahead.tasks, 'task')} (${counted(ahead.replicas, 'run')}) ${ahead.tasks === 1 ? 'is' : 'are'} before it`
   }
+}
+
+function comparisonSentence({ comparing: { kind, bundle = '', trouble } = { kind: 'tolerance' } }: WhyView): string {
+  if (kind === 'tolerance') return 'its results differ, and the project compares their outputs'
+  if (trouble === undefined) return `its results differ, and the project compares their outputs by the program ${bundle}`
+  return `its results differ, and the project cannot run the program that compares them (${bundle}) now: ${trouble}`
 }
 
 function quotaSentence({ quota }: WhyView): string {

@@ -7,7 +7,7 @@
  * attempts: 5                      # of every step; also quorum, priority
  * tags: [big]                      # nodes need them, for every step
  * labels: { experiment: 7 }
- * compare: ["*.csv: rel=1e-6"]     # outputs that are close agree
+ * compare: ["*.csv: rel=1e-6"]     # outputs that are close agree; or { program: compare.yaml }: a program says so
  * defaults: { image: alpine }      # of every step that says nothing else
  * steps:
  *   cut:
@@ -27,6 +27,7 @@ import type { GpuNeeds, Resources } from '#protocol/bundle/manifest'
 import { isTag, type TaskPolicy } from '#protocol/bundle/policy'
 import { parseRules } from '#protocol/compare/rules'
 import { labelsOf } from '../client/manage.ts'
+import type { TaskSpec } from '../client/spec.ts'
 import { parseBytes, parseCpus, parseDuration, parseGpus } from '../client/units.ts'
 import { ClientError } from '../errors.ts'
 
@@ -58,6 +59,8 @@ export interface Step {
 export interface Dag {
   readonly name: string
   readonly policy: Partial<TaskPolicy>
+  /** A file or a bundle's id: the program that compares outputs. */
+  readonly comparator?: string
   readonly labels: Readonly<Record<string, string>>
   /** Each after those that it takes something from; the final one last. */
   readonly steps: readonly Step[]
@@ -73,9 +76,30 @@ const DEFAULT_KEYS = ['image', 'engine', 'env', 'cpus', 'memory', 'time', 'silen
 
 type Fields = ReadonlyMap<string, Node>
 
+const COMPARATOR_KEYS = ['image', 'engine', 'command', 'env', 'input', 'cpus', 'memory', 'time', 'silence', 'disk']
+
 /** Throws ClientError `usage` that names the line. */
 export function parseDag(text: string): Dag {
   return new Reader(text).dag()
+}
+
+/**
+ * A program that compares, of the file `name`: one step that takes nothing. Throws ClientError `usage` that names the line.
+ *
+ * ```yaml
+ * image: python:3
+ * command: [python3, /in/code/compare.py, /in/a, /in/b]   # exit status 0: they agree, 1: they do not
+ * input: { code: ./code }
+ * memory: 1G                                             # default 512M; time 1m, disk 256M, cpus 1
+ * ```
+ */
+export function parseComparator(text: string, name: string): Omit<TaskSpec, 'policy'> {
+  try {
+    return new Reader(text).comparator()
+  } catch (error) {
+    if (error instanceof ClientError) throw new ClientError(error.code, `${name}, ${error.message}`, { cause: error })
+    throw error
+  }
 }
 
 class Reader {
@@ -99,6 +123,7 @@ class Reader {
     const steps = new Map(named.map(([name, node]) => [name, this.#step(name, node, defaults)]))
     for (const [name, node] of named) if (!NAME.test(name)) this.#refuse(node, `a step's name is letters, digits, dots and dashes, not ${JSON.stringify(name)}`)
     const final = file.get('final')
+    const comparator = this.#comparator(file.get('compare'))
     const last = final === undefined ? undefined : this.#step('final', final, defaults)
     for (const step of [...steps.values(), ...(last === undefined ? [] : [last])])
       for (const of of [...step.takes.map((take) => take.step), ...step.after])
@@ -106,10 +131,18 @@ class Reader {
     return {
       name: this.#text(file.get('name')) ?? '',
       policy: this.#policy(file),
+      ...(comparator === undefined ? {} : { comparator }),
       labels: this.#labels(file.get('labels')),
       steps: inOrder(steps),
       final: last
     }
+  }
+
+  comparator(): Omit<TaskSpec, 'policy'> {
+    const root = this.#root ?? this.#refuse(null, 'the file is empty')
+    this.#fields(root, 'a comparator', COMPARATOR_KEYS)
+    const { image, engine, command, environment, inputs, resources } = this.#step('of the comparator', root, new Map())
+    return { engine, command, environment, inputs, resources, ...(image === undefined ? {} : { image }) }
   }
 
   #step(name: string, node: Node, defaults: Fields): Step {
@@ -189,8 +222,14 @@ class Reader {
   }
 
   #compare(node: Node | undefined): TaskPolicy['compare'] | undefined {
-    if (node === undefined) return undefined
+    if (node === undefined || isMap(node)) return undefined
     return this.#tried(node, () => ({ kind: 'tolerance', rules: parseRules(this.#list(node, 'compare')) }))
+  }
+
+  #comparator(node: Node | undefined): string | undefined {
+    if (node === undefined || !isMap(node)) return undefined
+    const program = this.#fields(node, 'compare', ['program']).get('program')
+    return this.#text(program) ?? this.#refuse(node, 'compare is a list of rules, or { program: FILE or ID }')
   }
 
   #labels(node: Node | undefined): Readonly<Record<string, string>> {

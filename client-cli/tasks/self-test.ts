@@ -40,6 +40,7 @@ export function checkSelfTest(options: Readonly<Record<string, unknown>>): void 
   for (const source of ['dep', 'after']) no(source, `--self-test runs at once and waits for no task: leave --${source} out, and give a finished task with -i`)
   no('count', '--self-test runs it twice: leave --count out')
   no('follow', '--self-test says what differs, and not what is printed: leave -f out')
+  no('compareProgram', '--self-test compares byte for byte: leave --compare-program out')
   no('compare', '--self-test compares byte for byte and says which rules would help: leave --compare out')
 }
 

@@ -3,11 +3,13 @@ import type { Command } from 'commander'
 import { DEFAULT_RESOURCES, type Engine, type Resources } from '#protocol/bundle/manifest'
 import { COPY_RULES, type CopyRule, SAME_CLASSES, type TaskPolicy } from '#protocol/bundle/policy'
 import { parseRules } from '#protocol/compare/rules'
+import { acceptCid } from '#protocol/content/cid'
 import type { NodeView } from '#protocol/owner/messages'
 import type { Client } from '../client/client.ts'
 import type { TaskSpec } from '../client/spec.ts'
 import { parseBytes, parseCpus, parseDuration, parseGpus, parsePairs, parseWhole } from '../client/units.ts'
 import { type Context, collect, flag, text, texts } from '../command.ts'
+import { parseComparator } from '../dag/file.ts'
 import { ClientError } from '../errors.ts'
 import { showTransfer } from './show-transfer.ts'
 
@@ -35,6 +37,10 @@ export function taskOptions(command: Command): void {
       '--compare <rule>',
       'outputs whose numbers are close agree: rel=1e-6 for all files, "*.csv: rel=1e-6 abs=0.01", "*.log: ignore", "*.dat: as=text rel=1e-9"; may repeat',
       collect
+    )
+    .option(
+      '--compare-program <what>',
+      'outputs that differ agree when a program of yours, run on the project’s machine, says so: a YAML file of what to run, or a bundle’s id (docs: client-cli/README.md)'
     )
     .option('--same-class <class>', 'all runs of a task on hosts alike: platform, or cpu (its vendor and family, and the GPU), for floating-point work')
     .option('--independent', 'results of one owner, or from one network, count as one')
@@ -72,7 +78,11 @@ function parseConfidence(value: string, option: string): number {
 }
 
 /** What the options say by themselves; throws ClientError `usage`. */
-export function readTaskOptions(options: Options): { readonly spec: Omit<TaskSpec, 'command'>; readonly nodes: readonly string[] } {
+export function readTaskOptions(options: Options): {
+  readonly spec: Omit<TaskSpec, 'command'>
+  readonly nodes: readonly string[]
+  readonly comparator?: string
+} {
   const amount = <T>(name: string, parse: (value: string, option: string) => T): T | undefined => {
     const value = text(options, name)
     return value === undefined ? undefined : parse(value, `--${name}`)
@@ -107,6 +117,9 @@ export function readTaskOptions(options: Options): { readonly spec: Omit<TaskSpe
     commit: flag(options, 'commit') ? true : undefined,
     doubtPpm: amount('confidence', parseConfidence)
   })
+  const comparator = text(options, 'compareProgram')
+  if (comparator !== undefined && texts(options, 'compare').length > 0)
+    throw new ClientError('usage', '--compare and --compare-program are two ways to compare: choose one')
   const engine = text(options, 'engine')
   if (engine !== 'docker' && engine !== 'process') throw new ClientError('usage', `--engine is docker or process, not ${JSON.stringify(engine)}`)
   return {
@@ -120,7 +133,8 @@ export function readTaskOptions(options: Options): { readonly spec: Omit<TaskSpe
       compareStdout: !flag(options, 'ignoreStdout'),
       ...defined({ name: text(options, 'name'), platform: text(options, 'platform'), gpus: amount('gpus', parseGpus) })
     },
-    nodes: texts(options, 'node')
+    nodes: texts(options, 'node'),
+    ...defined({ comparator })
   }
 }
 
@@ -171,6 +185,32 @@ export async function withNodes(
 ): Promise<Partial<TaskPolicy>> {
   if (named.length === 0) return policy ?? {}
   return { ...policy, nodes: findNodes(named, await client.nodes({ signal })) }
+}
+
+/** The policy with the program that compares in it: a bundle's id as it is, what a file says made and handed to the project. */
+export async function withComparator(
+  context: Context,
+  client: Client,
+  policy: Partial<TaskPolicy>,
+  { comparator, dryRun }: { readonly comparator: string | undefined; readonly dryRun: boolean }
+): Promise<Partial<TaskPolicy>> {
+  if (comparator === undefined) return policy
+  if (acceptCid(comparator) !== undefined) return { ...policy, compare: { kind: 'program', bundle: comparator } }
+  const { io, signal } = context
+  const spec = parseComparator(await readComparator(comparator), comparator)
+  const image = spec.image === undefined ? {} : { image: await imageRoot(context, client, spec.image, dryRun) }
+  const bundle = await client.comparator({ ...spec, ...image }, { signal, dryRun, onProgress: showTransfer(io) })
+  io.progressEnd()
+  return { ...policy, compare: { kind: 'program', bundle } }
+}
+
+async function readComparator(path: string): Promise<string> {
+  const { readFile } = await import('node:fs/promises')
+  try {
+    return await readFile(path, 'utf8')
+  } catch (cause) {
+    throw new ClientError('not_found', `--compare-program is a bundle's id or a YAML file, and ${path} cannot be read`, { cause })
+  }
 }
 
 /**

@@ -3,11 +3,15 @@
  * again, and which result counts as an error because its output cannot be had. What was found lives in memory: after a restart it
  * is asked again, and what was decided by it is written down. An output that was lost and computed again is compared with the one
  * that was agreed on, as long as that can still be had to be looked at; it may be here although its logs are not.
+ *
+ * Where a program of the owner's compares, and is at fault itself, its batch is held: nobody's result is judged by it. A program runs on
+ * the project's machine, so a hold keeps it from running, too; a release has it asked again.
  */
 import type { PeerIdString } from '#protocol/ids'
 import { type Agrees, isOutput } from './agreement.ts'
 import type { Candidate, Event } from './events.ts'
-import type { Replica, Task } from './model.ts'
+import { hold } from './holds.ts'
+import { isHeld, type Replica, type Task } from './model.ts'
 import { PULL_LOG_BYTES_MAX, PULL_RETRY_MS, PULL_ROUNDS_MAX, PULL_WAIT_MS_MAX } from './policy.ts'
 import type { State } from './state.ts'
 
@@ -22,6 +26,8 @@ export interface Comparison {
   round: number
   sinceMs: number
   retryAtMs: number
+  /** Why the project could not run the owner's program when it was asked last; '' when it could. */
+  trouble: string
 }
 
 /** How the votes of a task relate; undefined when its policy wants them equal. */
@@ -32,9 +38,9 @@ export function agreesIn({ batch, comparison }: Task): Agrees | undefined {
 
 /** The results that were reported differ: they are fetched and compared, unless they are already. */
 export function compareOutputs(state: State, task: Task, pairs: readonly (readonly [a: string, b: string])[], nowMs: number): void {
-  task.comparison ??= { pairs: new Map(), asked: false, lost: false, round: 1, sinceMs: nowMs, retryAtMs: nowMs }
+  task.comparison ??= { pairs: new Map(), asked: false, lost: false, round: 1, sinceMs: nowMs, retryAtMs: nowMs, trouble: '' }
   const { comparison } = task
-  if (comparison.asked || nowMs < comparison.retryAtMs) {
+  if (comparison.asked || nowMs < comparison.retryAtMs || isStopped(task)) {
     state.waitingComparisons.add(task)
     return
   }
@@ -74,14 +80,16 @@ export function compared(state: State, task: Task, event: Extract<Event, { kind:
   if (comparison === null || !comparison.asked) return
   comparison.asked = false
   for (const { a, b, agree } of pairs) comparison.pairs.set(pairOf(a, b), agree)
+  tell(state, task, pairs)
   state.touched.add(task)
   // What is decided stays. It was asked for often enough before it counted as lost.
   if (decision !== null && event.missing.includes(decision.vote)) comparison.lost = true
   const missing = decision === null ? event.missing : event.missing.filter((vote) => vote !== decision.vote)
+  answered(state, task, comparison, event.fault, nowMs)
   if (missing.length === 0) {
     comparison.round = 1
     comparison.sinceMs = nowMs
-    comparison.retryAtMs = nowMs
+    comparison.retryAtMs = event.fault?.of === 'project' ? nowMs + PULL_RETRY_MS : nowMs
     return
   }
   comparison.retryAtMs = nowMs + PULL_RETRY_MS
@@ -101,10 +109,32 @@ export function compared(state: State, task: Task, event: Extract<Event, { kind:
   }
 }
 
+/** A program that is at fault judges nobody, and is not run again before somebody has looked. */
+function answered(state: State, task: Task, comparison: Comparison, fault: Extract<Event, { kind: 'compared' }>['fault'], nowMs: number): void {
+  comparison.trouble = fault?.of === 'project' ? fault.message : ''
+  if (fault?.of !== 'program') return
+  const reason = `the program that compares its results is at fault, asked about task ${task.index}: ${fault.message}`
+  hold(state, task.batch, { by: state.project, reason, nowMs })
+}
+
+/** It is held, and a program would have to be run. */
+export function isStopped(task: Task): boolean {
+  return task.batch.policy.compare?.kind === 'program' && isHeld(task)
+}
+
+/** How results were compared, for people. */
+function tell(state: State, { batch, index }: Task, pairs: readonly { readonly agree: boolean }[]): void {
+  const { compare } = batch.policy
+  if (pairs.length === 0 || compare === null) return
+  const agree = pairs.filter((pair) => pair.agree).length
+  const by = compare.kind === 'program' ? `program ${compare.bundle}` : 'tolerance'
+  state.out.journal.task(batch.id, index, 'compared', `by ${by}: ${agree} of ${pairs.length} pairs of outputs agree`)
+}
+
 /** The slow sweep: what could not be fetched is asked for again. */
 export function retryComparisons(state: State, nowMs: number): void {
   for (const task of [...state.waitingComparisons]) {
-    if (task.comparison?.asked === true || nowMs < (task.comparison?.retryAtMs ?? 0)) continue
+    if (task.comparison?.asked === true || nowMs < (task.comparison?.retryAtMs ?? 0) || isStopped(task)) continue
     state.waitingComparisons.delete(task)
     state.touched.add(task)
   }

@@ -180,6 +180,8 @@ export type Event =
       readonly task: TaskId
       readonly pairs: readonly { readonly a: string; readonly b: string; readonly agree: boolean }[]
       readonly missing: readonly string[]
+      /** Why the owner's comparator did not answer: it is at fault itself (`program`), or the project's machine could not run it now. */
+      readonly fault?: { readonly of: 'program' | 'project'; readonly message: string }
     }
   /** Answer to `complete`: the bundle with what its sources gave; null when an input cannot be had, and why. */
   | { readonly kind: 'completed'; readonly task: TaskId; readonly bundle: AcceptedBundle | null; readonly message: string }

@@ -6,6 +6,7 @@ import { parseTaskId, type TaskId } from '#protocol/ids'
 import type { ClientTurn, FaultWhy, NearestMiss, NodesWhy, QueuePlace, RunWhy, WhyReason, WhyView } from '#protocol/owner/messages'
 import { isInTime } from './availability.ts'
 import { blockOf, type Client } from './clients.ts'
+import { isStopped } from './comparisons.ts'
 import { progressOf } from './figures.ts'
 import { isOnOther } from './groups.ts'
 import { isDependent } from './independence.ts'
@@ -71,12 +72,13 @@ export function why(state: State, task: Task, nowMs: number): WhyView {
     },
     runs,
     ...faultsOf(task),
-    ...heldOf(task)
+    ...heldOf(task),
+    ...comparingOf(task)
   }
   if (batch.open) return { ...view, waitsFor: 'submission' }
   if (task.waits !== null) return { ...view, waitsFor: 'sources', sources: task.waits.missing }
   if (task.decision !== null && task.wanted === 0 && runs.length === 0) return { ...view, waitsFor: 'output', holders: holdersOf(task) }
-  if (task.wanted === 0 && runs.length === 0 && task.comparison !== null) return { ...view, waitsFor: 'comparison' }
+  if (task.wanted === 0 && runs.length === 0 && task.comparison !== null) return { ...view, waitsFor: isStopped(task) ? 'release' : 'comparison' }
   if (task.wanted === 0) return { ...view, waitsFor: 'runs', ...estimateOfRuns(state, runs) }
   if (isHeld(task)) return { ...view, waitsFor: 'release' }
   const quota = blockOf(group.client, nowMs)
@@ -100,6 +102,14 @@ function faultsOf({ replicas }: Task): Pick<WhyView, 'faults'> {
       : []
   )
   return faults.length === 0 ? {} : { faults: faults.slice(-WHY_FAULTS_NAMED_MAX) }
+}
+
+/** How its results are compared, when they differ. */
+function comparingOf({ comparison, batch }: Task): Pick<WhyView, 'comparing'> {
+  const { compare } = batch.policy
+  if (comparison === null || compare === null) return {}
+  const trouble = comparison.trouble === '' ? {} : { trouble: comparison.trouble }
+  return { comparing: { kind: compare.kind, ...(compare.kind === 'program' ? { bundle: compare.bundle } : {}), ...trouble } }
 }
 
 /** Its own hold, or else its batch's. */

@@ -18,6 +18,11 @@ export function contentPath(dir: string): string {
   return join(dir, 'content')
 }
 
+/** Where programs run; nothing of them stays. */
+export function programsPath(dir: string): string {
+  return join(dir, 'programs')
+}
+
 /** Makes the folder with a new key; throws ServerError `exists` when a project is there already, `bad_project_file`. */
 export async function createProjectFolder(dir: string, file: ProjectFile): Promise<Signer> {
   const path = join(dir, 'project.json')

@@ -74,7 +74,8 @@ async function outputsOf(text: string, ports: DifferencePorts): Promise<Outputs>
   const id = await resolveTask(text, ports)
   const { output, stdout, batch = '' } = (await ports.views.task(id)) ?? {}
   if (output === undefined || stdout === undefined) throw new OwnerError('no_output', `task ${id} has no output that is held here`)
-  return { output, stdout, rules: (await ports.views.batch(batch))?.policy?.compare?.rules }
+  const compare = (await ports.views.batch(batch))?.policy?.compare
+  return { output, stdout, rules: compare?.kind === 'tolerance' ? compare.rules : undefined }
 }
 
 async function withHint(found: TreeDifference, [a, b]: readonly [TreeSource, TreeSource], hinted: boolean): Promise<FileDifferenceView> {

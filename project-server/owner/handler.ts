@@ -5,6 +5,7 @@ import type { ProjectView } from '#protocol/owner/messages'
 import type { Host } from '#protocol/peer/host'
 import type { Signer } from '#protocol/signing/keys'
 import type { Committer } from '../commit.ts'
+import type { Comparators } from '../comparators.ts'
 import type { Coordinator } from '../coordinator/coordinator.ts'
 import type { Handler } from '../owner-service.ts'
 import type { Clock, Random, Store } from '../ports.ts'
@@ -41,6 +42,7 @@ export interface HandlerPorts {
   readonly clock: Clock
   readonly random: Random
   readonly signer: Pick<Signer, 'sign'>
+  readonly comparators: Pick<Comparators, 'refusal' | 'state'>
   readonly project: () => ProjectView
 }
 

@@ -1,7 +1,9 @@
 /** Trees that owners bring: fetched over the client's own connection, pinned, and known by name from then on. */
 import type { CID } from 'multiformats/cid'
-import { acceptCid } from '#protocol/content/cid'
+import { acceptCid, DAG_CBOR } from '#protocol/content/cid'
 import { ContentError, type ContentStore } from '#protocol/content/content'
+import { decodeNode } from '#protocol/content/dag'
+import { linksOf } from '#protocol/content/reader'
 import type { PeerIdString } from '#protocol/ids'
 import type { Pull, PullProgress } from '#protocol/owner/messages'
 import type { Host } from '#protocol/peer/host'
@@ -15,7 +17,7 @@ import type { ClientData } from './data.ts'
 import { type OpenRequest, OwnerError } from './request.ts'
 
 export interface PullPorts {
-  readonly content: Pick<ContentStore, 'fetch' | 'has' | 'pin' | 'sizeOf'>
+  readonly content: Pick<ContentStore, 'fetch' | 'getBlock' | 'has' | 'pin' | 'sizeOf'>
   readonly host: Host
   readonly data: ClientData
   readonly coordinator: Pick<Coordinator, 'room'>
@@ -33,11 +35,19 @@ export async function pull(request: Pull, open: OpenRequest, ports: PullPorts): 
   let bytes = ports.content.sizeOf(root)
   if (bytes === undefined || !ports.content.has(root)) bytes = await fetched(root, room, open, ports)
   else {
-    if (room !== null && bytes > room) throw overQuota(room)
+    if (room !== null && (await addedBytes(root, bytes, ports)) > room) throw overQuota(room)
     await ports.content.pin(root)
   }
-  await remember({ root, name: request.name, bytes }, open.client, ports)
+  await remember({ root, name: request.name, bytes: await addedBytes(root, bytes, ports) }, open.client, ports)
   return { bytes, totalBytes: bytes }
+}
+
+/** What a bundle adds to what its client has: its image and inputs are its client's already, mostly, and count once. */
+async function addedBytes(root: CID, bytes: number, { content, data }: Pick<PullPorts, 'content' | 'data'>): Promise<number> {
+  const block = root.code === DAG_CBOR ? await content.getBlock(root) : undefined
+  if (block === undefined) return bytes
+  const known = linksOf(decodeNode(root, block)).filter((link) => data.has(link))
+  return Math.max(0, bytes - known.reduce((sum, link) => sum + (content.sizeOf(link) ?? 0), 0))
 }
 
 /** Makes the name of a pinned tree durable. */

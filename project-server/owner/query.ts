@@ -1,6 +1,7 @@
 import { type PeerIdString, parseTaskId, taskId } from '#protocol/ids'
 import type { BatchView, ProjectView, Query, QueryWhat, WhyView } from '#protocol/owner/messages'
 import { QUERY_ROWS_MAX } from '#protocol/owner/messages'
+import type { Comparators } from '../comparators.ts'
 import { clip } from '../control/inbound.ts'
 import type { Coordinator } from '../coordinator/coordinator.ts'
 import { type CreditPorts, credit, ledger } from './credit.ts'
@@ -13,6 +14,7 @@ import type { Page } from './views.ts'
 
 export interface QueryPorts extends DifferencePorts, CreditPorts {
   readonly project: () => ProjectView
+  readonly comparators: Pick<Comparators, 'state'>
   readonly members: Pick<Members, 'viewsFor' | 'isAdministrator'>
   readonly coordinator: Pick<Coordinator, 'bans' | 'nodeCredits' | 'ownerCredits'>
 }
@@ -50,7 +52,7 @@ export async function query(request: Query, client: PeerIdString, ports: QueryPo
     case 'clients':
       return ports.members.viewsFor(client)
     case 'project':
-      return ports.project()
+      return of === 'programs' ? { ...ports.project(), programs: await ports.comparators.state() } : ports.project()
     case 'resolve':
       return resolve(of, ports)
     default:

@@ -13,6 +13,7 @@ import { decodeImage } from '#protocol/image/image'
 import { labelsFault } from '#protocol/owner/labels'
 import { SUBMIT_MANIFESTS_MAX, type Submit } from '#protocol/owner/messages'
 import type { Committer } from '../commit.ts'
+import type { Comparators } from '../comparators.ts'
 import { clip } from '../control/inbound.ts'
 import { decodeBatchRecord } from '../coordinator/batch-records.ts'
 import type { Coordinator } from '../coordinator/coordinator.ts'
@@ -43,6 +44,8 @@ export interface Submitted {
 }
 
 export interface SubmitStores {
+  /** What runs programs that compare; absent: none can be asked for. */
+  readonly comparators?: Pick<Comparators, 'refusal'>
   readonly committer: Pick<Committer, 'commit' | 'write' | 'assertOpen' | 'flush'>
   readonly coordinator: Pick<Coordinator, 'refusal' | 'batch' | 'expects'>
   readonly store: Pick<Store, 'get' | 'getMany'>
@@ -92,6 +95,7 @@ export class Submissions {
     }
     const have = coordinator.batch(batch)?.tasks ?? 0
     if (first > have) throw new OwnerError('malformed', `the batch has ${have} tasks so far, these are said to begin at ${first}`)
+    if (have === 0) await this.#checkComparing(event.policy)
     const bundles = await withPlatforms(event.bundles.slice(have - first), this.#ports.content)
     const sweep = event.sweep === undefined ? undefined : await sweepWithPlatform(event.sweep, this.#ports.content)
     const found = await findRepeats({ ...event, bundles }, store)
@@ -108,6 +112,15 @@ export class Submissions {
     // Both are asked for before either is waited for: they go with the same commit.
     const durable = Promise.all([committer.commit(fresh), changes.length === 0 ? undefined : committer.write(changes)])
     return { durable: durable.then(() => undefined), tasks: have + added }
+  }
+
+  /** A program that compares is one that can be run here: nothing is computed whose results nobody could tell apart. */
+  async #checkComparing({ compare }: TaskPolicy): Promise<void> {
+    if (compare?.kind !== 'program') return
+    const { comparators } = this.#ports
+    if (comparators === undefined) throw new OwnerError('malformed', 'this project runs no programs that compare results')
+    const refusal = await comparators.refusal(compare.bundle)
+    if (refusal !== undefined) throw new OwnerError(refusal.code, refusal.message)
   }
 
   /** How the sources that are over ended. While one is read another may end: those that are left are still expected when this resolves. */

@@ -1,4 +1,5 @@
 import { type CompareRules, rulesFault } from '../compare/rules.ts'
+import { acceptCid, DAG_CBOR } from '../content/cid.ts'
 
 /** How a task is decided. Chosen by the owner at submission; the numbers are BOINC's (and DCS's K), with its defaults. */
 export interface TaskPolicy {
@@ -58,11 +59,11 @@ export function isTag(text: string): boolean {
   return TAG.test(text)
 }
 
-/** `tolerance`: file by file by the owner's rules (protocol/compare). */
-export interface Comparing {
-  readonly kind: 'tolerance'
-  readonly rules: CompareRules
-}
+/**
+ * - `tolerance`: file by file by the owner's rules (protocol/compare).
+ * - `program`: by a program of the owner's, run on the project's own machine; `bundle` is the id of its manifest (protocol/compare/program.ts).
+ */
+export type Comparing = { readonly kind: 'tolerance'; readonly rules: CompareRules } | { readonly kind: 'program'; readonly bundle: string }
 
 /** Results of one task that are compared with each other: all sets of them are looked at. */
 export const COMPARED_RESULTS_MAX = 16
@@ -163,11 +164,11 @@ export function policyFault(policy: TaskPolicy): string | undefined {
   if (policy.compare !== null) {
     const fault = comparingFault(policy.compare)
     if (fault !== undefined) return fault
-    if (maxSuccessResults > COMPARED_RESULTS_MAX) return `of results that are compared by tolerance at most ${COMPARED_RESULTS_MAX} may come`
+    if (maxSuccessResults > COMPARED_RESULTS_MAX) return `of results that are compared with each other at most ${COMPARED_RESULTS_MAX} may come`
   }
   if (!SAME_CLASSES.includes(policy.sameClass)) return `the class of hosts is one of ${SAME_CLASSES.join(', ')}`
   if (policy.compare !== null && (policy.adaptive || policy.doubtPpm > 0))
-    return 'results that are compared by tolerance are counted: neither believed alone nor weighed'
+    return 'results that are compared with each other are counted: neither believed alone nor weighed'
   if (typeof policy.adaptive !== 'boolean') return 'adaptive is true or false'
   if (typeof policy.commit !== 'boolean') return 'commit is true or false'
   if (!Number.isSafeInteger(policy.doubtPpm) || policy.doubtPpm < 0 || policy.doubtPpm > 500_000)
@@ -194,6 +195,11 @@ export function policyFault(policy: TaskPolicy): string | undefined {
 
 /** Takes whatever was decoded. */
 function comparingFault(compare: unknown): string | undefined {
-  const { kind, rules } = (compare ?? {}) as { readonly kind?: unknown; readonly rules?: unknown }
-  return kind === 'tolerance' && Object.keys(compare as object).length === 2 ? rulesFault(rules) : 'a comparison is {kind: tolerance, rules}'
+  const { kind, rules, bundle } = (compare ?? {}) as { readonly kind?: unknown; readonly rules?: unknown; readonly bundle?: unknown }
+  if (Object.keys(compare ?? {}).length === 2 && kind === 'tolerance' && rules !== undefined) return rulesFault(rules)
+  if (Object.keys(compare ?? {}).length !== 2 || kind !== 'program' || typeof bundle !== 'string')
+    return 'a comparison is {kind: tolerance, rules} or {kind: program, bundle}'
+  return bundle.length <= 128 && acceptCid(bundle)?.code === DAG_CBOR && acceptCid(bundle)?.toString() === bundle
+    ? undefined
+    : `${JSON.stringify(bundle.slice(0, 64))} is no bundle's id`
 }

@@ -16,3 +16,9 @@ export const ZIP_UNFOLDED_BYTES_MAX = 16 * 1024 ** 3
 export const BLOCK_BYTES = 64 * 1024
 /** Of each of two files, for a guess why they differ. */
 export const HINT_BYTES_MAX = 1024 * 1024
+
+/** A comparator runs on the project's own machine, beside others: so much of it at most. */
+export const COMPARATOR_CPU_MILLIS_MAX = 2_000
+export const COMPARATOR_MEMORY_BYTES_MAX = 2 * 1024 ** 3
+export const COMPARATOR_TIME_MS_MAX = 600_000
+export const COMPARATOR_DISK_BYTES_MAX = 4 * 1024 ** 3

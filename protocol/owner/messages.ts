@@ -310,6 +310,8 @@ export interface ProjectView {
   readonly relays?: readonly string[]
   readonly nodes: number
   readonly version: string
+  /** To a query of `project` with `of` programs: by which engines the project's machine runs programs of its clients, which compare results, and why it cannot now ('' when it can). */
+  readonly programs?: { readonly engines: readonly string[]; readonly platform: string; readonly trouble: string }
 }
 
 /** What keeps a node from taking a task, from what lasts to what passes by itself: the first that applies. */
@@ -454,6 +456,8 @@ export interface WhyView {
   readonly faults?: readonly FaultWhy[]
   /** What runs goes on; nothing new starts. */
   readonly held?: HeldView
+  /** Its results differ: how they are compared, by which bundle of its owner's, and why the project cannot run that now. */
+  readonly comparing?: { readonly kind: 'tolerance' | 'program'; readonly bundle?: string; readonly trouble?: string }
   /** With `sources`: how many are not over; 0 while its bundle is made. */
   readonly sources?: number
   /** With `node` and `turn`: every node of the project under one reason. */

@@ -150,7 +150,7 @@ export function checkReceipt(signed: SignedReceipt, expect: { project?: PeerIdSt
     if (vote === receipt.vote) canonical++
     nodes.add(result.node)
     results.push(result)
-    lines.push(`node ${result.node} signed ${vote}${vote === receipt.vote ? '' : ', which the project found to agree under its rules'}`)
+    lines.push(`node ${result.node} signed ${vote}${vote === receipt.vote ? '' : `, which the project found to agree ${howCompared(receipt)}`}`)
   }
   if (canonical === 0) return fail(`no result in it is ${receipt.vote}`)
   if (nodes.size !== receipt.results.length) return fail('one node is counted twice')
@@ -158,6 +158,22 @@ export function checkReceipt(signed: SignedReceipt, expect: { project?: PeerIdSt
   if (receipt.trusted === undefined) lines.push(`${nodes.size} different nodes agree, quorum ${receipt.quorum}`)
   else lines.push(`one node was believed: ${receipt.trusted} results of its in a row had been confirmed when it was given the task`)
   return { ok: true, lines, receipt, results }
+}
+
+/** In the project's own words; that outputs agree is its word, whichever way it compared them. */
+function howCompared({ compare = '' }: Receipt): string {
+  const bundle = programOf(compare)
+  return bundle === undefined ? 'under its rules' : `by its owner's program ${bundle}`
+}
+
+/** The bundle of the program by which results were compared, from a receipt; undefined when it was none. */
+export function programOf(compare: string): string | undefined {
+  try {
+    const { kind, bundle }: { readonly kind?: unknown; readonly bundle?: unknown } = JSON.parse(compare)
+    return kind === 'program' && typeof bundle === 'string' ? bundle : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** Decodes hostile bytes; undefined for anything that is not a receipt. */

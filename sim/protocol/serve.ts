@@ -8,6 +8,7 @@ import { Coordinator } from '#project-server/coordinator/coordinator'
 import type { Candidate, Effect, Event } from '#project-server/coordinator/events'
 import { type CoordinatorPolicy, DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
 import type { ServerError } from '#project-server/errors'
+import { KnownPairs } from '#project-server/known-pairs'
 import { SILENT } from '#project-server/logger'
 import { Submissions } from '#project-server/owner/submit'
 import { TICK_MS } from '#project-server/policy'
@@ -66,9 +67,18 @@ export async function serve(ports: ServePorts): Promise<Served> {
   const committer: Committer = new Committer({ core: coordinator, store, clock: process, signer, logger: SILENT, carryOut, onFatal }, { epoch })
   const control = new ControlService({ host, committer, clock: process, logger: SILENT }, { project: signer.peerId, epoch, heartbeatMs: policy.heartbeatMs })
   const pulls = new Pulls({ content, host, clock: process, logger: SILENT, done: (event) => committer.apply(event) })
-  const agree = async ({ output: a }: Candidate, { output: b }: Candidate, { task }: { task: TaskId }): Promise<boolean> =>
+  const agree = async ({ output: a }: Candidate, { output: b }: Candidate, _by: unknown, { task }: { task: TaskId }): Promise<boolean> =>
     areNear(readCommand(storedManifest(coordinator.bundle(coordinator.task(task)?.bundle ?? '') ?? new Uint8Array(0)).command).name, a, b)
-  const comparisons = new Comparisons({ content, host, clock: process, logger: SILENT, committer, done: (event) => committer.apply(event), agree })
+  const comparisons = new Comparisons({
+    content,
+    host,
+    clock: process,
+    logger: SILENT,
+    committer,
+    done: (event) => committer.apply(event),
+    agree,
+    known: await KnownPairs.load(store)
+  })
   const dice = random.fork('epoch', epoch)
   const bytes = (count: number): Uint8Array => Uint8Array.from({ length: count }, () => dice.below(256))
   const rechecks = new Rechecks({ store, committer, random: { bytes }, logger: SILENT })
