@@ -2,12 +2,14 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import fc from 'fast-check'
 import type { TaskPolicy } from '#protocol/bundle/policy'
+import { plainBundle } from '#test/support/coordinator'
 import { type Action, Chaos } from '#test/support/coordinator-chaos'
 
 const NODES = 6
 const node = fc.nat({ max: NODES - 1 })
 const batch = fc.nat({ max: 5 })
 
+const PROGRAM = { kind: 'program' as const, bundle: plainBundle('compares').cid }
 const TOLERANT = { kind: 'tolerance' as const, rules: { abs: 0, rel: 0, files: [] } }
 const policy = fc.constantFrom<Partial<TaskPolicy>[]>(
   { minQuorum: 1, targetResults: 1, copies: 'idle' as const },
@@ -16,6 +18,7 @@ const policy = fc.constantFrom<Partial<TaskPolicy>[]>(
   { minQuorum: 2, targetResults: 3, copies: 'idle' as const },
   { minQuorum: 3, targetResults: 3, maxSuccessResults: 5, maxTotalResults: 5 },
   { minQuorum: 2, targetResults: 3, compare: TOLERANT },
+  { minQuorum: 2, targetResults: 3, compare: PROGRAM },
   { minQuorum: 2, targetResults: 2, sameClass: 'cpu' as const },
   { minQuorum: 3, targetResults: 3, maxErrorResults: 6, compare: TOLERANT },
   { minQuorum: 2, targetResults: 2, retryMemoryBytes: 3 * 1024 ** 3 },
@@ -85,7 +88,10 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('say_again' as const), node, back: fc.nat({ max: 3 }) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('steal' as const), node, from: node }) },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('pulled' as const), ok: fc.boolean() }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constant('pulled' as const), ok: fc.boolean(), fault: fc.constantFrom(null, null, 'program' as const, 'project' as const) })
+  },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('completed' as const), ok: fc.constantFrom(true, true, true, false) }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('pass' as const), ms: fc.constantFrom(300, 900, 4_000, 16_000) }) },
   { weight: 20, arbitrary: fc.constant({ kind: 'commit' as const }) },
@@ -165,6 +171,8 @@ it('whatever happens in whatever order, nothing is lost, doubled or decided wron
     'waits for output',
     'waits for comparison',
     'compared',
+    'a comparator was at fault',
+    'no comparator could be run',
     'waits for release',
     'answered at once',
     'hold',

@@ -4,12 +4,14 @@
  * `safety.ts` beside it looks at every commit.
  */
 
+import assert from 'node:assert/strict'
 import type { CID } from 'multiformats/cid'
 import { CID as Cid } from 'multiformats/cid'
+import { decodeBatchRecord } from '#project-server/coordinator/batch-records'
 import { decodeDoneRecord } from '#project-server/coordinator/bundle-records'
 import { Coordinator } from '#project-server/coordinator/coordinator'
 import type { AcceptedBundle, Effect, Event, Repeat } from '#project-server/coordinator/events'
-import { doneKey, taskKey } from '#project-server/coordinator/keys'
+import { batchKey, doneKey, taskKey } from '#project-server/coordinator/keys'
 import { DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
 import { decodeTaskRecord } from '#project-server/coordinator/task-records'
 import { manifestCid } from '#protocol/bundle/manifest'
@@ -17,7 +19,7 @@ import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
 import type { Source, Sources } from '#protocol/bundle/sources'
 import { decodeFrame, type Frame } from '#protocol/control/messages'
 import type { ReplicaId, TaskId } from '#protocol/ids'
-import { parseReplicaId } from '#protocol/ids'
+import { parseReplicaId, parseTaskId } from '#protocol/ids'
 import { MemoryStore } from '../../sim/store.ts'
 import { batchId, bundle, completion, offer, PROJECT, plainBundle, recheckFrom, result, SEAL, SIGNER, signedResult } from './coordinator.ts'
 import { close, Safety } from './coordinator-safety.ts'
@@ -49,7 +51,8 @@ export type Action =
   | { readonly kind: 'end'; readonly node: number; readonly how: 'good' | 'odd' | 'fail' | 'break' | 'hang' | 'memory' | 'input' | 'owner' }
   | { readonly kind: 'say_again'; readonly node: number; readonly back: number }
   | { readonly kind: 'steal'; readonly node: number; readonly from: number }
-  | { readonly kind: 'pulled'; readonly ok: boolean }
+  /** `fault`: of a program that was to compare. */
+  | { readonly kind: 'pulled'; readonly ok: boolean; readonly fault?: 'program' | 'project' | null }
   | { readonly kind: 'completed'; readonly ok: boolean }
   | { readonly kind: 'pass'; readonly ms: number }
   | { readonly kind: 'commit' }
@@ -134,6 +137,8 @@ export class Chaos {
   #epoch = 0
   #coordinator = new Coordinator({ project: PROJECT, epoch: 0, signer: SIGNER })
   #greeting: ChaosNode[] = []
+  /** Batches of which something was released since the last commit. */
+  readonly #released = new Set<string>()
   #pulls: Extract<Effect, { kind: 'pull' | 'compare' }>[] = []
   #completions: TaskId[] = []
   readonly #rechecks: Extract<Effect, { kind: 'recheck' }>[] = []
@@ -183,7 +188,7 @@ export class Chaos {
         this.#ban(action)
         break
       case 'pulled':
-        this.#pulled(action.ok)
+        this.#pulled(action.ok, action.fault)
         break
       case 'completed':
         this.#completed(action.ok)
@@ -232,6 +237,8 @@ export class Chaos {
       this.#apply(this.#submission(batch, batch.bundles.length, [], false))
     }
     this.#release(() => true)
+    // What compares may be at fault now and then, as long as its batch is released again.
+    const faults: ('program' | 'project')[] = ['program', 'project']
     for (const endMs = this.nowMs + ms; this.nowMs < endMs && (this.safety.open.size > 0 || this.#unsettled()); ) {
       for (const node of this.nodes) {
         // Who said good-bye comes back, too: it may be the only node that a task is for.
@@ -243,7 +250,7 @@ export class Chaos {
         this.#hear(node, Number.POSITIVE_INFINITY)
         while ([...node.leases.values()].some(({ phase }) => phase === 'granted' || phase === 'killed')) this.#end(node, 'good')
         this.#ack(node)
-        while (this.#pulls.length > 0) this.#pulled(true)
+        while (this.#pulls.length > 0) this.#pulled(true, comparesByProgram(this.#pulls[0]) ? faults.shift() : null)
         while (this.#completions.length > 0) this.#completed(true)
       }
       // Of what only failed the project holds the rest, until its owner says that it shall go on.
@@ -316,6 +323,7 @@ export class Chaos {
     }
     this.#apply({ kind: action.kind, ...target })
     if (action.kind === 'release') {
+      this.#released.add(batch.id)
       this.safety.released(tasks)
       return
     }
@@ -559,9 +567,13 @@ export class Chaos {
     if (node.welcomeHeard) this.#apply(said)
   }
 
-  #pulled(ok: boolean): void {
+  #pulled(ok: boolean, fault: 'program' | 'project' | null = null): void {
     const pull = this.#pulls.shift()
     if (pull === undefined) return
+    if (comparesByProgram(pull) && fault !== null) {
+      this.#faultOf(fault, pull.task)
+      return
+    }
     if (pull.kind === 'compare') {
       const { task, candidates, pairs } = pull
       const found = pairs.map(([a, b]) => ({ a, b, agree: close(a, b) }))
@@ -572,6 +584,29 @@ export class Chaos {
     }
     if (ok) this.safety.fetched(pull)
     this.#apply({ kind: 'pulled', task: pull.task, node: pull.nodes[0] ?? '', ok, message: '' })
+  }
+
+  /** A program that does not answer judges nobody; one that is at fault itself holds its batch. */
+  #faultOf(of: 'program' | 'project', task: TaskId): void {
+    const before = this.#coordinator.task(task)
+    if (before === undefined) return
+    this.#count(of === 'program' ? 'a comparator was at fault' : 'no comparator could be run')
+    this.#apply({ kind: 'compared', task, pairs: [], missing: [], fault: { of, message: 'exit status 3' } })
+    assert.deepEqual(this.#coordinator.task(task)?.replicas, before.replicas, `${task}: a program that is at fault judged somebody`)
+    if (of === 'program')
+      assert.notEqual(this.#coordinator.batch(parseTaskId(task)?.batch ?? '')?.held, null, `${task}: its program is at fault, and nothing is held`)
+  }
+
+  /** A program is not run for what was held before this commit and still is. */
+  #checkHeld(effects: readonly Effect[]): void {
+    for (const effect of effects) {
+      if (effect.kind !== 'compare' || effect.by.kind !== 'program') continue
+      const batch = parseTaskId(effect.task)?.batch ?? ''
+      const record = this.store.peek(batchKey(batch))
+      const held = record === undefined ? null : decodeBatchRecord(record).held
+      assert.ok(held === null || this.#released.has(batch), `${effect.task} is held, and a program is to be run for it`)
+    }
+    this.#released.clear()
   }
 
   #completed(ok: boolean): void {
@@ -596,6 +631,7 @@ export class Chaos {
   /** The commit without what follows from it. */
   #write(): readonly Effect[] {
     const { changes, effects, unsigned } = this.#coordinator.take()
+    this.#checkHeld(effects)
     this.store.write(this.#epoch, [...changes, ...unsigned.map(({ key }) => ({ key, value: Uint8Array.of(1) }))])
     for (const { replicas } of this.safety.committed(changes, unsigned)) {
       if (replicas.some(({ copy }) => copy)) this.#count('copied')
@@ -677,4 +713,8 @@ export class Chaos {
   tasks(): readonly TaskId[] {
     return this.batches.flatMap(({ id, bundles }) => bundles.map((_, index) => `${id}.${index}`))
   }
+}
+
+function comparesByProgram(wish: Effect | undefined): boolean {
+  return wish?.kind === 'compare' && wish.by.kind === 'program'
 }

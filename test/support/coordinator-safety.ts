@@ -261,7 +261,7 @@ export class Safety {
       if (!key.startsWith(JOURNAL_PREFIX) || value === null) continue
       for (const { number, id, state, kind } of decodeEntry(firstOf(key), value)) {
         assert.equal(number, ++this.#events, 'the numbers of events have a gap')
-        if (kind === 'replica' || (kind === 'task' && state !== 'held' && state !== 'released')) this.#told.set(id, state)
+        if (kind === 'replica' || (kind === 'task' && state !== 'held' && state !== 'released' && state !== 'compared')) this.#told.set(id, state)
       }
     }
     for (const { id, state, replicas } of tasks) {
