@@ -1,21 +1,33 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { CID } from 'multiformats/cid'
+import type { Comparing } from '#protocol/bundle/policy'
 import { cidOfBytes, RAW } from '#protocol/content/cid'
 import { ContentError, type ContentStore } from '#protocol/content/content'
 import type { Host } from '#protocol/peer/host'
 import { until } from '#test/support/until'
+import { ComparatorError } from './comparators.ts'
 import { agreeBy, Comparisons } from './comparisons.ts'
 import type { Candidate, Event } from './coordinator/events.ts'
 import { KnownPairs } from './known-pairs.ts'
 import { SILENT } from './logger.ts'
+import { COMPARATORS_MAX } from './policy.ts'
 import type { Change } from './ports.ts'
 import { ManualClock } from './testing/manual-clock.ts'
 
 const rootOf = (text: string): string => cidOfBytes(RAW, Buffer.from(text)).toString()
 
+const noProgram = async (): Promise<boolean> => assert.fail('there is no program')
+const PROGRAM = { kind: 'program' as const, bundle: 'p' }
+const NEAR = { kind: 'tolerance' as const, rules: { abs: 0, rel: 1e-6, files: [] } }
+
 /** Outputs are folders of one file, `x.csv`, by the text in it. */
-function setUp(texts: readonly string[], here: readonly string[] = [], away: readonly string[] = []) {
+function setUp(
+  texts: readonly string[],
+  here: readonly string[] = [],
+  away: readonly string[] = [],
+  program: (a: string, b: string) => Promise<boolean> = noProgram
+) {
   const files = new Map(texts.map((text) => [rootOf(text), text]))
   const held = new Set(here.map(rootOf))
   const records = new Map<string, Uint8Array>()
@@ -47,7 +59,13 @@ function setUp(texts: readonly string[], here: readonly string[] = [], away: rea
     }
   }
   const host = { isConnected: (node: string) => !away.includes(node) } as Host
-  const agree = agreeBy(content, { agree: async () => assert.fail('there is no program') })
+  const asked: string[] = []
+  const agree = agreeBy(content, {
+    agree(_bundle, a, b) {
+      asked.push(`${a.vote} ${b.vote}`)
+      return program(a.vote, b.vote)
+    }
+  })
   const comparisons = new Comparisons({
     content,
     host,
@@ -58,15 +76,16 @@ function setUp(texts: readonly string[], here: readonly string[] = [], away: rea
     agree,
     known: new KnownPairs()
   })
-  const ask = async (...all: readonly string[]): Promise<Extract<Event, { kind: 'compared' }>> => {
-    const before = compared.length
+  const ask = (...all: readonly string[]): Promise<Extract<Event, { kind: 'compared' }>> => askBy(NEAR, 't', ...all)
+  const askBy = async (by: Comparing, task: string, ...all: readonly string[]): Promise<Extract<Event, { kind: 'compared' }>> => {
     const candidates = all.map((text): Candidate => ({ vote: text, nodes: [`node of ${text}`], output: rootOf(text), stdout: null }))
     const pairs = all.flatMap((a, index) => all.slice(index + 1).map((b) => [a, b] as const))
-    comparisons.compare({ kind: 'compare', task: 't', by: { kind: 'tolerance', rules: { abs: 0, rel: 1e-6, files: [] } }, candidates, pairs, bytesMax: 100 })
-    await until('the answer', () => compared.length > before)
-    return compared.at(-1) as Extract<Event, { kind: 'compared' }>
+    comparisons.compare({ kind: 'compare', task, by, candidates, pairs, bytesMax: 100 })
+    const answer = (): number => compared.findIndex((event) => event.task === task)
+    await until('the answer', () => answer() >= 0)
+    return compared.splice(answer(), 1)[0] as Extract<Event, { kind: 'compared' }>
   }
-  return { ask, held, records, pinned, comparisons, content, committer }
+  return { ask, askBy, asked, held, records, pinned, comparisons, content, committer }
 }
 
 describe('comparing outputs', () => {
@@ -107,5 +126,65 @@ describe('comparing outputs', () => {
     }
     await Comparisons.begin({ content, committer }, { range })
     assert.deepEqual([held.size, records.size], [0, 0])
+  })
+
+  it('a program is asked once about two outputs, whatever task they are of: then nothing is fetched for it', async () => {
+    const { askBy, asked, held, comparisons } = setUp(['1', '2', '3'], [], [], async (a, b) => a !== '3' && b !== '3')
+    assert.deepEqual((await askBy(PROGRAM, 't', '1', '2')).pairs, [{ a: '1', b: '2', agree: true }])
+    comparisons.enough('t')
+    await until('they are dropped', () => held.size === 0)
+    assert.deepEqual((await askBy(PROGRAM, 'u', '2', '1')).pairs, [{ a: '2', b: '1', agree: true }])
+    assert.deepEqual([asked, held.size], [['1 2'], 0])
+    const { pairs } = await askBy(PROGRAM, 'v', '1', '2', '3')
+    assert.deepEqual(
+      pairs.map(({ a, b, agree }) => [a, b, agree]),
+      [
+        ['1', '2', true],
+        ['1', '3', false],
+        ['2', '3', false]
+      ]
+    )
+    assert.deepEqual([asked, held.size], [['1 2', '1 3', '2 3'], 3])
+  })
+
+  it('what keeps a program from answering is said of it, and no output counts as missing; what it said before that stands', async () => {
+    for (const whose of ['program', 'project'] as const) {
+      const { askBy, asked } = setUp(['1', '2', '3'], [], [], async (_a, b) => {
+        if (b === '3') throw new ComparatorError(whose, 'broken')
+        return true
+      })
+      const answer = await askBy(PROGRAM, 't', '1', '2', '3')
+      assert.deepEqual(answer, { kind: 'compared', task: 't', pairs: [{ a: '1', b: '2', agree: true }], missing: [], fault: { of: whose, message: 'broken' } })
+      assert.deepEqual(asked, ['1 2', '1 3'])
+    }
+  })
+
+  it('an answer that cannot be written down is an answer all the same', async () => {
+    const { askBy, committer } = setUp(['1', '2'], ['1', '2'], [], async () => true)
+    committer.write = async () => {
+      throw new Error('the disk is full')
+    }
+    assert.deepEqual(await askBy(PROGRAM, 't', '1', '2'), { kind: 'compared', task: 't', pairs: [{ a: '1', b: '2', agree: true }], missing: [] })
+  })
+
+  it('few programs run at once, and those that wait hold up no comparing by tolerance', async () => {
+    const open: (() => void)[] = []
+    let most = 0
+    let running = 0
+    const { ask, askBy } = setUp(['1', '1.0', '2'], ['1', '1.0', '2'], [], async () => {
+      most = Math.max(most, ++running)
+      await new Promise<void>((resolve) => open.push(resolve))
+      running--
+      return false
+    })
+    const answers = Array.from({ length: 6 }, (_, index) => askBy({ kind: 'program', bundle: `p${index}` }, `t${index}`, '1', '2'))
+    await until('they run', () => open.length === COMPARATORS_MAX)
+    assert.deepEqual((await ask('1', '1.0')).pairs, [{ a: '1', b: '1.0', agree: true }])
+    for (let done = 0; done < answers.length; done++) {
+      await until('one runs', () => open.length > 0)
+      open.shift()?.()
+    }
+    await Promise.all(answers)
+    assert.equal(most, COMPARATORS_MAX)
   })
 })

@@ -255,3 +255,90 @@ describe('a task whose outputs are compared', () => {
     assert.deepEqual(world.counts(second.id), { valid: 0, invalid: 0, errors: 0, lost: 0 })
   })
 })
+
+describe('a task whose outputs a program compares', () => {
+  const PROGRAM = { kind: 'program' as const, bundle: bundle('compares').cid }
+
+  async function worldOf(policy: Partial<TaskPolicy> = {}): Promise<CoordinatorWorld> {
+    const world = await new CoordinatorWorld().start()
+    for (const id of ['ann', 'bob', 'cid', 'dan']) world.join(id)
+    world.compares = false
+    world.submit(BATCH, [bundle('a'), bundle('b')], { ...TWO, compare: PROGRAM, ...policy })
+    return world
+  }
+  /** Two results that differ, of one task. */
+  const differ = (world: CoordinatorWorld, task = TASK): void => {
+    for (const output of ['1.0', '1.1']) {
+      const [node, replica] =
+        [...world.nodes.values()].flatMap((node) => [...node.leases.keys()].filter((id) => id.startsWith(`${task}.`)).map((id) => [node, id] as const))[0] ?? []
+      assert.ok(node !== undefined && replica !== undefined, `nobody is to compute ${output}`)
+      world.begin(node, replica)
+      world.report(node, replica, { output })
+    }
+  }
+  const asked = (world: CoordinatorWorld): string[] => world.effects.flatMap((effect) => (effect.kind === 'compare' ? [effect.task] : []))
+  const fault = (of: 'program' | 'project'): { readonly of: 'program' | 'project'; readonly message: string } => ({ of, message: 'exit status 3' })
+  const verdicts = (world: CoordinatorWorld): (string | null)[] => world.record(TASK).replicas.map(({ verdict }) => verdict)
+  const held = (world: CoordinatorWorld): string | undefined => world.coordinator.batch(BATCH)?.held?.reason
+
+  it('is decided by what it says; the receipt, the events and why name it', async () => {
+    const world = await worldOf()
+    differ(world)
+    assert.deepEqual(world.coordinator.why(TASK)?.comparing, { kind: 'program', bundle: PROGRAM.bundle })
+    world.apply({ kind: 'compared', task: TASK, pairs: [{ a: voteFor('1.0'), b: voteFor('1.1'), agree: true }], missing: [] })
+    assert.deepEqual([world.record(TASK).state, ...verdicts(world)], ['ready', 'valid', 'valid'])
+    assert.equal(world.receipts.get(TASK)?.compare, JSON.stringify(PROGRAM))
+  })
+
+  it('of a program at fault its batch is held: nobody is judged, and nothing is asked again before a release, whatever happens', async () => {
+    const world = await worldOf()
+    differ(world)
+    world.apply({ kind: 'compared', task: TASK, pairs: [], missing: [], fault: fault('program') })
+    assert.match(held(world) ?? '', /program that compares its results is at fault, asked about task 0: exit status 3/)
+    assert.equal(world.coordinator.why(TASK)?.waitsFor, 'release')
+    const before = asked(world).length
+    world.pass(60_000)
+    await world.start()
+    for (const id of world.nodes.keys()) world.join(id)
+    world.pass(60_000)
+    assert.deepEqual([asked(world).length, ...verdicts(world)], [before, null, null])
+    for (const { node } of world.record(TASK).replicas) assert.deepEqual(world.counts(node), { valid: 0, invalid: 0, errors: 0, lost: 0 })
+
+    world.apply({ kind: 'release', by: 'owner', batch: BATCH })
+    world.pass(1_000)
+    assert.equal(asked(world).length, before + 1)
+    world.apply({ kind: 'compared', task: TASK, pairs: [], missing: [], fault: fault('program') })
+    assert.notEqual(held(world), undefined)
+    world.apply({ kind: 'release', by: 'owner', batch: BATCH })
+    world.pass(1_000)
+    world.apply({ kind: 'compared', task: TASK, pairs: [{ a: voteFor('1.0'), b: voteFor('1.1'), agree: true }], missing: [] })
+    assert.deepEqual([world.record(TASK).state, ...verdicts(world)], ['ready', 'valid', 'valid'])
+  })
+
+  it('a project that cannot run it now tries again, says so, and blames nobody, however long it takes', async () => {
+    const world = await worldOf()
+    differ(world)
+    for (let round = 1; round <= 10; round++) {
+      assert.equal(asked(world).length, round)
+      world.apply({ kind: 'compared', task: TASK, pairs: [], missing: [], fault: fault('project') })
+      assert.equal(world.coordinator.why(TASK)?.comparing?.trouble, 'exit status 3')
+      assert.equal(asked(world).length, round)
+      world.pass(PULL_RETRY_MS)
+    }
+    assert.deepEqual([held(world), ...verdicts(world)], [undefined, null, null])
+    world.apply({ kind: 'compared', task: TASK, pairs: [{ a: voteFor('1.0'), b: voteFor('1.1'), agree: true }], missing: [] })
+    assert.equal(world.record(TASK).state, 'ready')
+  })
+
+  it('equal outputs never ask it, though its batch is held', async () => {
+    const world = await worldOf()
+    differ(world)
+    world.apply({ kind: 'compared', task: TASK, pairs: [], missing: [], fault: fault('program') })
+    const before = asked(world).length
+    for (let left = 2; left > 0; left--) {
+      const node = [...world.nodes.values()].find(({ leases }) => leases.size > 0)
+      if (node !== undefined) world.work(node, { output: 'same' })
+    }
+    assert.deepEqual([world.record(`${BATCH}.1`).state, asked(world).length], ['ready', before])
+  })
+})
