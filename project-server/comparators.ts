@@ -41,6 +41,7 @@ const NO_PROGRAMS =
 
 export class Comparators {
   readonly #ports: ComparatorsPorts
+  #asked: Promise<unknown> = Promise.resolve()
 
   constructor(ports: ComparatorsPorts) {
     this.#ports = ports
@@ -103,6 +104,14 @@ export class Comparators {
     const answer = answerOf(end)
     if (answer === undefined) throw new ComparatorError('program', faultOf(end))
     return answer
+  }
+
+  /** For a person who asks: one after another, beside what tasks wait for. */
+  async agreeInTurn(...[bundle, one, other, signal]: Parameters<Comparators['agree']>): Promise<boolean> {
+    const before = this.#asked
+    const asked = before.then(() => this.agree(bundle, one, other, signal))
+    this.#asked = asked.catch(() => undefined)
+    return asked
   }
 
   /** What the comparator itself brings, executable where its bundle says so. */

@@ -14,6 +14,8 @@ describe('project.json', () => {
     assert.deepEqual(parseProjectFile(JSON.stringify(rest), 'p'), { ...FILE, announce })
     const relays = ['/ip4/5.5.5.5/tcp/1/p2p/12D3KooWD8APRYqjqvLY4qrgB4NxZi75BnWMJeCL87EUdFdfxNyd']
     assert.deepEqual(parseProjectFile(JSON.stringify({ ...FILE, relays }), 'p'), { ...FILE, relays })
+    for (const programs of [[], ['docker'], ['process', 'docker']])
+      assert.deepEqual(parseProjectFile(JSON.stringify({ ...FILE, programs }), 'p'), { ...FILE, programs })
   })
 
   it('is refused with the field that is wrong', () => {
@@ -26,6 +28,7 @@ describe('project.json', () => {
       [{ ...FILE, listen: ['127.0.0.1:4001'] }, /"listen"/],
       [{ ...FILE, owners: ['ann'] }, /"owners"/],
       [{ ...FILE, relays: ['/ip4/5.5.5.5/tcp/1'] }, /"relays"/],
+      [{ ...FILE, programs: ['podman'] }, /"programs"/],
       [{ ...FILE, dht: { bootstrap: 'x' } }, /"dht"/]
     ]
     for (const [value, message] of cases)

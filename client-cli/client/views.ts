@@ -198,6 +198,8 @@ export function differenceView(value: unknown): DifferenceView | undefined {
   }
   if (fields === undefined || typeof fields.more !== 'boolean' || !Array.isArray(fields.files) || !fields.files.every(file)) return undefined
   if (fields.near !== undefined && !wholes(fields, ['near'])) return undefined
+  const program = fields.program === undefined ? undefined : (record(fields.program) ?? {})
+  if (program !== undefined && !(texts(program, ['bundle']) && (typeof program.agree === 'boolean' || typeof program.fault === 'string'))) return undefined
   return fields.stdout === undefined || file(fields.stdout) ? (fields as unknown as DifferenceView) : undefined
 }
 

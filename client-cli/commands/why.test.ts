@@ -76,6 +76,10 @@ it('says what a task waits for, what is in the way, when it goes on, and what he
     `${TASK} (primes), for 3 min 5 s: it is held, and goes on when it is released (talko release)`,
     '  held by p9: wrong input'
   ])
+  const comparing = (more: WhyView['comparing']): string => whyLines({ ...base, wanted: 0, waitsFor: 'comparison', ...(more && { comparing: more }) })[0] ?? ''
+  assert.match(comparing(undefined), /its results differ, and the project compares their outputs$/)
+  assert.match(comparing({ kind: 'program', bundle: 'bafy' }), /compares their outputs by the program bafy$/)
+  assert.match(comparing({ kind: 'program', bundle: 'bafy', trouble: 'no engine' }), /cannot run the program that compares them \(bafy\) now: no engine$/)
   assert.deepEqual(whyLines({ ...base, status: 'killed', waitsFor: 'nothing', failure: { code: 'queue_limit', message: 'no node took it' } }), [
     `${TASK} (primes), after 3 min 5 s: it was killed: no node took it`
   ])
@@ -107,6 +111,7 @@ it('lets no project write to the terminal, and takes no answer of another shape'
     })),
     { ...base, nodes: [{ reason: 'full', count: 1, nodes: [3] }] },
     { ...base, nodes: 3 },
+    { ...base, comparing: { kind: 'program', bundle: 3 } },
     { ...base, nearest: { requirement: 'memory' } },
     { ...base, waitedMs: 'long' }
   ])

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { parseRules } from '#protocol/compare/rules'
 import type { TaskView } from '#protocol/owner/messages'
 import { ClientError } from '../errors.ts'
-import { parseDag } from './file.ts'
+import { parseComparator, parseDag } from './file.ts'
 import { graphOf, rescueOf } from './graph.ts'
 
 const FILE = `name: genome
@@ -67,6 +67,29 @@ steps:
       graphOf(dag).specs.map(({ gpus }) => gpus),
       [{ count: 2, model: 'a100', memoryBytes: 40 * 1024 ** 3 }, { count: 1 }]
     )
+  })
+
+  it('may have its outputs compared by a program, which has a file of its own', () => {
+    const dag = parseDag(`compare: { program: ./compare.yaml }\ndefaults: { engine: process }\nsteps:\n  a: { command: x }\n`)
+    assert.deepEqual([dag.comparator, dag.policy], ['./compare.yaml', {}])
+    const text = 'image: python:3\ncommand: [python3, /in/code/compare.py]\ninput: { code: ./code }\nmemory: 1G\n'
+    assert.deepEqual(parseComparator(text, 'compare.yaml'), {
+      engine: 'docker',
+      image: 'python:3',
+      command: ['python3', '/in/code/compare.py'],
+      environment: {},
+      inputs: { code: './code' },
+      resources: { memoryBytes: 1024 ** 3 }
+    })
+    const refused = (wrong: string, message: RegExp): void =>
+      assert.throws(
+        () => parseComparator(wrong, 'compare.yaml'),
+        (error) => error instanceof ClientError && error.code === 'usage' && message.test(error.message)
+      )
+    refused('', /^compare.yaml, line 1: the file is empty/)
+    refused('command: x', /^compare.yaml, line 1: .* has no image/)
+    refused('image: x\ncommand: x\ntake: { a: b }', /^compare.yaml, line 3: a comparator has no "take"/)
+    assert.throws(() => parseDag(`compare: { porgram: x }\nsteps:\n  a: { command: x, engine: process }\n`), /line 1: compare has no "porgram"/)
   })
 
   it('is refused with the line of what is wrong', () => {

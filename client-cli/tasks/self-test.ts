@@ -82,7 +82,8 @@ async function report({ io, signal }: Context, client: Client, [a, b]: readonly 
   return same ? EXIT.ok : EXIT.noAgreement
 }
 
-export function isSame({ files, stdout }: DifferenceView, compareStdout: boolean): boolean {
+export function isSame({ files, stdout, program }: DifferenceView, compareStdout: boolean): boolean {
+  if (program !== undefined && 'agree' in program) return program.agree
   return files.length === 0 && (!compareStdout || stdout === undefined)
 }
 
@@ -95,6 +96,8 @@ interface Compared {
 /** What a person reads. */
 export function differenceLines(found: DifferenceView, { a, b, compareStdout }: Compared): string[] {
   const who = `${nodeOf(a)} and ${nodeOf(b)}`
+  const { program } = found
+  if (program !== undefined && isSame(found, compareStdout)) return [`outputs on ${who} that agree: ${a.output}, as its program ${program.bundle} says`]
   if (isSame(found, compareStdout))
     return [
       found.near === undefined
@@ -104,6 +107,13 @@ export function differenceLines(found: DifferenceView, { a, b, compareStdout }: 
   const { files, more, stdout } = found
   const lines = [`the outputs of ${who} differ:`, ...files.map(fileLine)]
   if (more) lines.push('  and more files')
+  if (program !== undefined)
+    return [
+      ...lines,
+      'fault' in program
+        ? `the program ${program.bundle} does not say whether they agree: ${program.fault}`
+        : `the program ${program.bundle} says that they do not agree`
+    ]
   if (stdout !== undefined && compareStdout) lines.push(`  what it prints: ${stdout.hint?.message ?? 'differs'}`)
   return [...lines, ...advice(files, compareStdout ? stdout : undefined)]
 }

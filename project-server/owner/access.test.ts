@@ -108,7 +108,7 @@ async function setUp() {
     clock: new ManualClock(),
     random: { bytes: (count) => new Uint8Array(count) },
     signer: SIGNER,
-    comparators: { refusal: async () => undefined, state: async () => ({ engines: [], platform: '', trouble: '' }) },
+    comparators: { refusal: async () => undefined, state: async () => ({ engines: [], platform: '', trouble: '' }), agreeInTurn: async () => false },
     project: () => ({ id: 'p', name: 'p', epoch: 1, addresses: [], nodes: 0, version: '0' })
   })
   const ask = (client: string, question: Question, signal = AbortSignal.timeout(60_000)): Promise<unknown> =>

@@ -5,6 +5,7 @@ import type { TaskPolicy } from '#protocol/bundle/policy'
 import { parseRules } from '#protocol/compare/rules'
 import { cidOfBytes, RAW } from '#protocol/content/cid'
 import { batchId } from '#test/support/coordinator'
+import { ComparatorError } from '../comparators.ts'
 import { type DifferencePorts, difference } from './difference.ts'
 
 const TEXT = new TextEncoder()
@@ -15,7 +16,7 @@ const [A, B] = [batchId(1), batchId(2)]
 function ports(
   a: Record<string, string>,
   b: Record<string, string>,
-  { compare = null, stdout = ['', ''] }: { compare?: TaskPolicy['compare']; stdout?: [string, string] }
+  { compare = null, stdout = ['', ''], said }: { compare?: TaskPolicy['compare']; stdout?: [string, string]; said?: boolean | Error }
 ): DifferencePorts {
   const trees = new Map([a, b].map((files, index) => [cidOf(`tree ${index}`).toString(), files]))
   const prints = new Map(stdout.map((text) => [cidOf(text).toString(), text]))
@@ -27,14 +28,21 @@ function ports(
     },
     sizeOf: (root: CID) => prints.get(root.toString())?.length
   }
+  const comparators = {
+    async agreeInTurn() {
+      if (said instanceof Error) throw said
+      return said ?? assert.fail('no program is asked')
+    }
+  }
   const views = {
+    receipt: async () => undefined,
     task: async (id: string) => {
       const index = id.startsWith(A) ? 0 : 1
       return { id, batch: id.slice(0, id.indexOf('.')), output: cidOf(`tree ${index}`).toString(), stdout: cidOf(stdout[index] ?? '').toString() }
     },
     batch: async (id: string) => ({ id, policy: id === A ? { compare } : {} })
   }
-  return { content, views, data: {} } as unknown as DifferencePorts
+  return { content, views, data: {}, comparators } as unknown as DifferencePorts
 }
 
 const between = (of: DifferencePorts) => difference({ a: `${A}.0`, b: `${B}.0` }, of)
@@ -43,6 +51,17 @@ const tolerance = (...rules: string[]) => ({ kind: 'tolerance' as const, rules: 
 describe('how the outputs of two tasks differ', () => {
   const left = { 'sum.csv': 'x,1.0000000\n', 'log.txt': 'a\n' }
   const right = { 'sum.csv': 'x,1.0000001\n', 'log.txt': 'b\n' }
+
+  it('is told with what the program says by which its owner compares, or why it does not say', async () => {
+    const compare = { kind: 'program' as const, bundle: 'p' }
+    for (const agree of [true, false]) {
+      const { files, program } = await between(ports(left, right, { compare, said: agree }))
+      assert.deepEqual([files.length, program], [2, { bundle: 'p', agree }])
+    }
+    const broken = await between(ports(left, right, { compare, said: new ComparatorError('program', 'exit status 3') }))
+    assert.deepEqual(broken.program, { bundle: 'p', fault: 'exit status 3' })
+    assert.equal((await between(ports(left, right, {}))).program, undefined)
+  })
 
   it('is told file by file where nothing else was agreed', async () => {
     const { files, near } = await between(ports(left, right, {}))

@@ -42,7 +42,7 @@ export interface HandlerPorts {
   readonly clock: Clock
   readonly random: Random
   readonly signer: Pick<Signer, 'sign'>
-  readonly comparators: Pick<Comparators, 'refusal' | 'state'>
+  readonly comparators: Pick<Comparators, 'refusal' | 'state' | 'agreeInTurn'>
   readonly project: () => ProjectView
 }
 
@@ -53,7 +53,7 @@ export function ownerHandler(ports: HandlerPorts): Handler {
   return async (request, open) => {
     const own = { ...ports, views: ports.views(open.client), data: ports.data.of(open.client) }
     if (request.submit !== undefined) return submissions.submit(request.submit, open.client)
-    if (request.query !== undefined) return query(request.query, open.client, own)
+    if (request.query !== undefined) return query(request.query, open, own)
     if (request.watch !== undefined) return watch(request.watch.of, open, own)
     if (request.kill !== undefined) return kill(request.kill.of, open, own)
     if (request.manage !== undefined) return manage(request.manage, open, { ...own, submissions })

@@ -1,4 +1,4 @@
-import { type PeerIdString, parseTaskId, taskId } from '#protocol/ids'
+import { parseTaskId, taskId } from '#protocol/ids'
 import type { BatchView, ProjectView, Query, QueryWhat, WhyView } from '#protocol/owner/messages'
 import { QUERY_ROWS_MAX } from '#protocol/owner/messages'
 import type { Comparators } from '../comparators.ts'
@@ -7,20 +7,20 @@ import type { Coordinator } from '../coordinator/coordinator.ts'
 import { type CreditPorts, credit, ledger } from './credit.ts'
 import { type DifferencePorts, difference } from './difference.ts'
 import type { Members } from './grants.ts'
-import { OwnerError } from './request.ts'
+import { type OpenRequest, OwnerError } from './request.ts'
 import { resolve, resolveBatch, resolveTask } from './resolve.ts'
 import { selectionOf } from './select.ts'
 import type { Page } from './views.ts'
 
 export interface QueryPorts extends DifferencePorts, CreditPorts {
   readonly project: () => ProjectView
-  readonly comparators: Pick<Comparators, 'state'>
+  readonly comparators: Pick<Comparators, 'state' | 'agreeInTurn'>
   readonly members: Pick<Members, 'viewsFor' | 'isAdministrator'>
   readonly coordinator: Pick<Coordinator, 'bans' | 'nodeCredits' | 'ownerCredits'>
 }
 
 /** The body that answers a Query. */
-export async function query(request: Query, client: PeerIdString, ports: QueryPorts): Promise<unknown> {
+export async function query(request: Query, { client, signal }: Pick<OpenRequest, 'client' | 'signal'>, ports: QueryPorts): Promise<unknown> {
   const { of, after } = request
   const what = request.what as QueryWhat
   const page = { limit: request.limit === 0 ? QUERY_ROWS_MAX : Math.min(request.limit, QUERY_ROWS_MAX), after }
@@ -42,7 +42,7 @@ export async function query(request: Query, client: PeerIdString, ports: QueryPo
       return receipt
     }
     case 'difference':
-      return difference({ a: of, b: after }, ports)
+      return difference({ a: of, b: after }, ports, signal)
     case 'bans':
       return ports.coordinator.bans()
     case 'credit':

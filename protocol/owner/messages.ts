@@ -289,6 +289,8 @@ export interface DifferenceView {
   readonly stdout?: FileDifferenceView
   /** Files (and what they print) that differ and agree under the rules that the first one's batch is compared by; they are not listed. */
   readonly near?: number
+  /** Where a program of their owner's compares the first one's batch, and the outputs are not equal: what it says of these two, whatever files differ; or why it does not. */
+  readonly program?: { readonly bundle: string; readonly agree: boolean } | { readonly bundle: string; readonly fault: string }
 }
 
 export interface FileDifferenceView {

@@ -95,6 +95,19 @@ describe('receipt', () => {
     assert.equal(last(check.lines), '2 different nodes agree, quorum 2')
   })
 
+  it('names the program that found different results to agree, and says that it is the project that says so', () => {
+    const compare = JSON.stringify({ kind: 'program', bundle: 'bafyprogram' })
+    const near = checkReceipt(receipt({ results: [signed(ann), signed(bob, { output: file('other') })], receipt: { compare } }))
+    assert.ok(near.ok, last(near.lines))
+    assert.match(near.lines.join('\n'), /which the project found to agree by its owner's program bafyprogram/)
+    assert.match(near.lines.join('\n'), /that outputs with different ids agree is the project's word: .* can run bafyprogram on them/)
+    for (const odd of ['null', '3', '{', JSON.stringify({ kind: 'program' })]) {
+      const { ok, lines } = checkReceipt(receipt({ results: [signed(ann), signed(bob, { output: file('other') })], receipt: { compare: odd } }))
+      assert.ok(ok && lines.some((line) => /agree under its rules$/.test(line)), lines.join('\n'))
+    }
+    assert.ok(!checkReceipt(receipt()).lines.join('\n').includes("project's word"))
+  })
+
   it('fails, saying why, when anything in it is not as it says', () => {
     const why = (change: Change, signer?: Signer): string => {
       const check = checkReceipt(receipt(change, signer))

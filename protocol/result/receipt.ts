@@ -155,6 +155,7 @@ export function checkReceipt(signed: SignedReceipt, expect: { project?: PeerIdSt
   if (canonical === 0) return fail(`no result in it is ${receipt.vote}`)
   if (nodes.size !== receipt.results.length) return fail('one node is counted twice')
   if (receipt.quorum < 1 || nodes.size < receipt.quorum) return fail(`${nodes.size} agree, the quorum is ${receipt.quorum}`)
+  if (canonical < results.length) lines.push(unprovenOf(receipt))
   if (receipt.trusted === undefined) lines.push(`${nodes.size} different nodes agree, quorum ${receipt.quorum}`)
   else lines.push(`one node was believed: ${receipt.trusted} results of its in a row had been confirmed when it was given the task`)
   return { ok: true, lines, receipt, results }
@@ -166,8 +167,15 @@ function howCompared({ compare = '' }: Receipt): string {
   return bundle === undefined ? 'under its rules' : `by its owner's program ${bundle}`
 }
 
+/** What no receipt can prove, and how it can be looked at all the same. */
+function unprovenOf({ task, compare = '' }: Receipt): string {
+  const bundle = programOf(compare)
+  const how = bundle === undefined ? 'whoever has both can compare them by the rules in it' : `whoever has both can run ${bundle} on them, as /in/a and /in/b`
+  return `that outputs with different ids agree is the project's word: ${how}; talko verify ${task} has the task run again and compared`
+}
+
 /** The bundle of the program by which results were compared, from a receipt; undefined when it was none. */
-export function programOf(compare: string): string | undefined {
+function programOf(compare: string): string | undefined {
   try {
     const { kind, bundle }: { readonly kind?: unknown; readonly bundle?: unknown } = JSON.parse(compare)
     return kind === 'program' && typeof bundle === 'string' ? bundle : undefined

@@ -68,6 +68,20 @@ describe('results compared by a program of their owner', { skip, timeout: 240_00
     const { out } = await cli(['events', batch])
     assert.match(out, new RegExp(`compared.*program ${bundle}`), out)
     assert.deepEqual(await running(), [])
+    // What each node leaves once more, beside what was agreed on: this is what talko verify does.
+    const manifests = await client.prepare([{ command: ['sh', '-c', noisy('go-1')], engine: 'process' }])
+    const again = await Promise.all(
+      (await client.nodes()).map(async ({ id, name }) => {
+        const run = await client.submit(manifests, { policy: { minQuorum: 1, nodes: [id], force: true } })
+        await client.wait(run.id)
+        return [name, await client.difference(`${batch}.0`, `${run.id}.0`)] as const
+      })
+    )
+    const said = (name: string): unknown => again.find(([node]) => node === name)?.[1].program
+    assert.deepEqual(said('cid'), { bundle, agree: false })
+    // One of the two is the agreed output itself: equal outputs are not asked about.
+    const honest = [said('ann'), said('bob')]
+    assert.deepEqual(honest[0] === undefined ? honest : honest.reverse(), [undefined, { bundle, agree: true }])
   })
 
   it('a program that is at fault holds its batch and blames no node, before and after a crash of the project; mended, all goes on', async () => {
