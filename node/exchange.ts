@@ -3,7 +3,7 @@
  * directly or through a relay; whatever fails, the project has it too. And what they give each other: no more than their
  * owner allows. What comes from a stranger is checked block by block like everything else.
  */
-import type { Gate, Guest } from '#protocol/content/serve'
+import type { BlockServer, Gate, Guest } from '#protocol/content/serve'
 import type { PeerIdString } from '#protocol/ids'
 import { isPrivateAddress, isRelayed } from '#protocol/peer/addresses'
 import type { FrameStream, Host } from '#protocol/peer/host'
@@ -37,6 +37,8 @@ export interface ExchangePorts {
 }
 
 export interface ExchangeOptions {
+  /** What is kept for others: only the project is given it. */
+  readonly kept?: BlockServer
   readonly project: PeerIdString
   /** Bytes a second for other nodes, all together; 0 gives them nothing. */
   readonly uploadPerSecond: number
@@ -152,13 +154,13 @@ export class Exchange implements Gate {
 
   /** What another node may be given: undefined when nothing, now. */
   enter(stream: FrameStream): Guest | undefined {
-    const { project, uploadPerSecond } = this.#options
+    const { project, uploadPerSecond, kept } = this.#options
     const way = this.#wayOf(stream)
     if (stream.remotePeer === project) {
       const sent = (bytes: number): undefined => {
         this.#sent.project += bytes
       }
-      return { sent, leave: NOTHING }
+      return { sent, leave: NOTHING, ...(kept === undefined ? {} : { also: kept }) }
     }
     if (uploadPerSecond === 0 || !this.#admit(stream.remotePeer)) return undefined
     // Who asks for nothing, or reads nothing of what it asked for, keeps others from it.

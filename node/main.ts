@@ -10,7 +10,7 @@ import { isPrivateAddress } from '#protocol/peer/addresses'
 import { createHost } from '#protocol/peer/live/host'
 import type { RelayState } from '#protocol/peer/live/reservations'
 import { RECORD_BYTES_MAX } from '#protocol/record/record'
-import { SOURCES_FRAME_BYTES_MAX } from '#protocol/sources/messages'
+import { decodeFound, SOURCES_FRAME_BYTES_MAX } from '#protocol/sources/messages'
 import type { AgentView } from './agent/events.ts'
 import { NodeError } from './errors.ts'
 import { Exchange, type ExchangeView } from './exchange.ts'
@@ -20,6 +20,7 @@ import { systemClock, systemRandom, turn } from './live/clock.ts'
 import { createDockerExecutor } from './live/docker/executor.ts'
 import { makeNodeFolder, readNodeFolder, watchFolder } from './live/folder.ts'
 import { nvidiaSmi } from './live/gpus.ts'
+import { KeptFolder } from './live/kept-store.ts'
 import { openLevelStore } from './live/level-store.ts'
 import { openLocalControl } from './live/local-control.ts'
 import { type LogSource, serveLogs } from './live/logs.ts'
@@ -28,6 +29,8 @@ import { createProcessExecutor } from './live/process-executor.ts'
 import { RecentLog } from './live/recent-log.ts'
 import { RecordFile } from './live/record-file.ts'
 import { openWorkspace } from './live/workspace.ts'
+import { KEEP_BYTES, KEEP_DAYS } from './parking/policy.ts'
+import { ParkingService } from './parking/service.ts'
 import { STOCK_BYTES, UPLOAD_PER_SECOND } from './policy.ts'
 import type { Executor, Logger } from './ports.ts'
 import { NodeService } from './service.ts'
@@ -82,6 +85,7 @@ export interface StartedNode {
   readonly stopped: Promise<void>
 }
 
+const DAY_MS = 86_400_000
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} }
 
 /** Makes the node's folder: `node.json` and its key. `claim` signs that the node of that id is a client's own. Throws NodeError `exists` when there is a node in it already, `bad_settings`. */
@@ -138,15 +142,29 @@ export async function startNode({ dir: given, executors, logger: outside = SILEN
     { record: record.bytes, neighbours: neighbours.bytes }
   )
   opened.defer(() => hints.stop())
+  const uploadPerSecond = settings.uploadPerSecond ?? UPLOAD_PER_SECOND
+  const kept = new KeptFolder(join(dir, 'kept'))
+  opened.defer(() => kept.close())
+  const parking: ParkingService = new ParkingService(
+    { host, hold: (peer) => exchange.hold(peer), store: kept, signer, clock: systemClock, logger },
+    settings.project
+  )
+  opened.defer(() => parking.stop())
+  // Who gives nothing to other nodes leaves nothing with them either.
+  const mayPark = uploadPerSecond > 0
+  if (mayPark && neighbours.bytes !== undefined) parking.meet(decodeFound(neighbours.bytes)?.neighbours ?? [])
   const exchange: Exchange = new Exchange(
     {
       host,
       isDirect: (peer) => host.connections(peer).some(({ relayed }) => !relayed),
       clock: systemClock,
       logger,
-      onTold: (said, others) => hints.told(said, others)
+      onTold: (said, others) => {
+        hints.told(said, others)
+        if (mayPark) parking.meet(others)
+      }
     },
-    { project: settings.project, uploadPerSecond: settings.uploadPerSecond ?? UPLOAD_PER_SECOND }
+    { project: settings.project, uploadPerSecond, kept }
   )
   opened.defer(() => exchange.stop())
   const tools: ExecutorTools = { store: content, nodeId: signer.peerId, folder, logger }
@@ -166,6 +184,7 @@ export async function startNode({ dir: given, executors, logger: outside = SILEN
       content,
       peers: exchange,
       hints,
+      parking,
       store,
       workspace,
       executors: engines,
@@ -187,6 +206,8 @@ export async function startNode({ dir: given, executors, logger: outside = SILEN
       name: settings.name,
       agent: AGENT,
       slots: settings.slots,
+      parkAfterMs: settings.parkAfterMs,
+      keep: { bytesMax: settings.keepBytes ?? Math.min(KEEP_BYTES, Math.floor(capabilities.diskBytes / 10)), msMax: (settings.keepDays ?? KEEP_DAYS) * DAY_MS },
       stockBytesMax: settings.cacheBytes ?? Math.min(STOCK_BYTES, capabilities.diskBytes / 2),
       capabilities
     }

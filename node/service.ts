@@ -6,6 +6,7 @@ import type { Host } from '#protocol/peer/host'
 import type { Signer } from '#protocol/signing/keys'
 import { Agent } from './agent/agent.ts'
 import type { AgentEvent, AgentView, Effect, Prompt } from './agent/events.ts'
+import type { SafekeepingOptions } from './agent/safekeeping.ts'
 import { Committer, type CommitterOwner } from './commit.ts'
 import { Connection, type ConnectionOwner } from './connection.ts'
 import { EngineWatch, type EngineWatchOwner } from './engines.ts'
@@ -13,6 +14,7 @@ import { NodeError } from './errors.ts'
 import type { Exchange } from './exchange.ts'
 import type { HintsOwner, HintsService } from './hints/service.ts'
 import { lastWords, type Word } from './last-words.ts'
+import type { ParkingOwner, ParkingService } from './parking/service.ts'
 import { STOP_MS_MAX, TICK_MS } from './policy.ts'
 import type { Breath, Clock, Executor, Logger, NodeStore, Random, Workspace } from './ports.ts'
 import { Runner, type RunnerOwner } from './runner.ts'
@@ -24,6 +26,8 @@ export interface ServicePorts {
   readonly peers?: Pick<Exchange, 'host' | 'find' | 'welcomed'>
   /** What the project says through others; without it nothing is heard while it is away. */
   readonly hints?: Pick<HintsService, 'online' | 'away' | 'ownedBy'>
+  /** Where results are left while the project is away, and those of others kept; without it neither is done. */
+  readonly parking?: Pick<ParkingService, 'ownedBy' | 'start' | 'park' | 'collect' | 'unkeep' | 'answer'>
   readonly store: NodeStore
   readonly workspace: Workspace
   readonly executors: readonly Executor[]
@@ -50,13 +54,16 @@ export interface ServiceOptions {
   readonly slots: number
   /** Of data kept for later runs. */
   readonly stockBytesMax: number
+  /** What may be kept for other nodes; left out for nothing. */
+  readonly keep?: SafekeepingOptions
+  readonly parkAfterMs?: number | undefined
   readonly capabilities: Capabilities
 }
 
 const NOTHING = (): void => {}
 const NEVER = Number.POSITIVE_INFINITY
 
-export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatchOwner, HintsOwner, RunnerOwner {
+export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatchOwner, HintsOwner, ParkingOwner, RunnerOwner {
   readonly project: PeerIdString
   readonly #ports: ServicePorts
   readonly #agent: Agent
@@ -72,15 +79,24 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
   #cancelLast = NOTHING
 
   constructor(ports: ServicePorts, options: ServiceOptions) {
-    const { project, slots, stockBytesMax } = options
+    const { project, slots, stockBytesMax, keep, parkAfterMs } = options
     this.project = project
     this.#ports = ports
-    this.#agent = new Agent({ project, slots, stockBytesMax, signer: ports.signer, link: ports.random.bytes(16) })
+    this.#agent = new Agent({
+      project,
+      slots,
+      stockBytesMax,
+      signer: ports.signer,
+      link: ports.random.bytes(16),
+      ...(keep === undefined ? {} : { keep }),
+      ...(parkAfterMs === undefined ? {} : { parkAfterMs })
+    })
     this.#committer = new Committer(this.#agent, ports, this)
     this.#connection = new Connection(ports, options, this)
     this.#runner = new Runner(ports, this)
     this.#engines = new EngineWatch(ports, this)
     ports.hints?.ownedBy(this)
+    ports.parking?.ownedBy(this)
   }
 
   /** Takes up what an earlier life left, asks the engines, and begins to connect. Throws NodeError `storage` when the node's records are damaged. */
@@ -100,6 +116,7 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
     const kept = new Set([...this.#agent.stocked()].map(({ replica }) => replica))
     this.#runner.clear((await workspace.all()).filter((replica) => !held.has(replica) && !kept.has(replica)))
     this.#tick()
+    await this.#ports.parking?.start([...this.#agent.keeping()])
     await this.#engines.start()
     this.#connection.start()
   }
@@ -243,6 +260,15 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
         case 'evict':
           if (!this.#agent.isStocked(prompt.root)) this.#runner.evict(prompt.root, prompt.replica)
           break
+        case 'park':
+          this.#ports.parking?.park(prompt)
+          break
+        case 'collect':
+          this.#ports.parking?.collect(prompt.parcel)
+          break
+        case 'unkeep':
+          this.#ports.parking?.unkeep(prompt.content)
+          break
         case 'disconnect':
           this.#connection.drop(prompt.message)
           break
@@ -275,6 +301,9 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
           break
         case 'release':
           this.#runner.release(effect.replica, effect.content)
+          break
+        case 'answer':
+          this.#ports.parking?.answer(effect.peer, effect.replica, effect.code)
           break
         case 'done':
           this.#end()

@@ -22,6 +22,12 @@ export interface NodeSettings {
   readonly memoryBytes?: number
   /** Data kept between runs; default 32 GiB, and no more than half of what is free on the disk. */
   readonly cacheBytes?: number
+  /** Of results that other nodes leave here while the project is away; 0 keeps none. Default a GiB, and no more than a tenth of what is free on the disk. */
+  readonly keepBytes?: number
+  /** How long they are kept when the project does not ask for them; default 7. */
+  readonly keepDays?: number
+  /** How long the project may be away before finished results are left with other nodes; default a minute. */
+  readonly parkAfterMs?: number
   /** What tasks may ask for. */
   readonly tags?: readonly string[]
   /** Of the tags, those without which a task gets nothing here. */
@@ -39,6 +45,8 @@ export interface NodeSettings {
 const SLOTS_MAX = 1024
 const NAME_CHARS_MAX = 64
 const ADDRESSES_MAX = 64
+const KEEP_DAYS_MAX = 365
+const PARK_AFTER_MS_MAX = 86_400_000
 
 export interface SettingsCheck {
   readonly isPeer: (text: string) => boolean
@@ -70,6 +78,10 @@ export function settingsFault(value: unknown, { isPeer, isAddress }: SettingsChe
   if (settings.cpuMillis !== undefined && !isWhole(settings.cpuMillis, 1, 10_000_000)) return '`cpuMillis` is a whole number of thousandths of a core'
   if (settings.memoryBytes !== undefined && !isWhole(settings.memoryBytes, 1, 2 ** 50)) return '`memoryBytes` is a whole number of bytes'
   if (settings.cacheBytes !== undefined && !isWhole(settings.cacheBytes, 0, 2 ** 50)) return '`cacheBytes` is a whole number of bytes'
+  if (settings.keepBytes !== undefined && !isWhole(settings.keepBytes, 0, 2 ** 50)) return '`keepBytes` is a whole number of bytes'
+  if (settings.keepDays !== undefined && !isWhole(settings.keepDays, 1, KEEP_DAYS_MAX)) return `\`keepDays\` is a whole number from 1 to ${KEEP_DAYS_MAX}`
+  if (settings.parkAfterMs !== undefined && !isWhole(settings.parkAfterMs, 0, PARK_AFTER_MS_MAX))
+    return '`parkAfterMs` is a whole number of milliseconds, a day at most'
   if (settings.uploadPerSecond !== undefined && !isWhole(settings.uploadPerSecond, 0, 2 ** 40)) return '`uploadPerSecond` is a whole number of bytes'
   const { tags = [], exclusiveTags = [], owner, ownerOnly = false, gpus = 'none', tellCrashes = true } = settings
   for (const [key, list] of Object.entries({ tags, exclusiveTags }))

@@ -13,7 +13,17 @@ import { Link, type OutboxBounds } from './control/link.ts'
 import type { Effect } from './coordinator/events.ts'
 import type { Logger } from './logger.ts'
 import { pause } from './owner/changes.ts'
-import { CONTROL_STREAMS_MAX, FRAMES, HEARTBEAT_FRAMES, HELD_BACK_MS_MAX, HELLO_MS_MAX, HELLOS, REFUSED_MS_MAX, REFUSED_RETRY_MS } from './policy.ts'
+import {
+  CONTROL_STREAMS_MAX,
+  FRAMES,
+  HEARTBEAT_FRAMES,
+  HELD_BACK_MS_MAX,
+  HELLO_MS_MAX,
+  HELLOS,
+  PARKED_COST,
+  REFUSED_MS_MAX,
+  REFUSED_RETRY_MS
+} from './policy.ts'
 import type { Clock } from './ports.ts'
 import { type Rate, Rates } from './rates.ts'
 
@@ -161,6 +171,7 @@ export class ControlService {
       this.#refuse(link, inbound.fault)
       return false
     }
+    if (inbound.event.kind === 'parked') this.#frames.charge(node, PARKED_COST * (frame?.parked?.results.length ?? 0), this.#ports.clock.nowMs())
     if (!greeted) this.#greet(node, link)
     this.#ports.committer.apply(inbound.event)
     if (frame !== undefined && frame.ack > 0 && inbound.event.kind !== 'hello') this.#ports.committer.apply({ kind: 'ack', node, seq: frame.ack })

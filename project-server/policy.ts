@@ -34,6 +34,8 @@ export const HELLOS: Rate = { perSecond: 1, burst: 30 }
 export const FRAMES: Rate = { perSecond: 2_000, burst: 8_000 }
 /** What a heartbeat counts among them: each is answered, and one in some seconds is asked for. */
 export const HEARTBEAT_FRAMES = 16
+/** What a result that is told for another counts, in frames: its signature is checked alone. */
+export const PARKED_COST = 20
 /** What one client asks, over all its streams: a request is 1, and its answers count by their bytes. */
 export const REQUESTS: Rate = { perSecond: 500, burst: 1_000 }
 /** What a request of somebody who is no owner counts among them. */

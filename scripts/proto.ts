@@ -12,7 +12,8 @@ const sources = [
   'protocol/owner/owner.proto',
   'protocol/relay/relay.proto',
   'protocol/sources/sources.proto',
-  'protocol/reach/reach.proto'
+  'protocol/reach/reach.proto',
+  'protocol/parking/parking.proto'
 ]
 const bin = (name: string): string => join('node_modules', '.bin', name)
 

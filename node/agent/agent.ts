@@ -3,8 +3,9 @@
  * waits for nothing: events go in with `apply`, and `take` answers everything they caused, coalesced. The shell makes the
  * changes durable before it carries out the effects, so what the agent says outlives its own `kill -9`.
  */
-import { Frame } from '#protocol/control/messages'
+import { decodeFrame, Frame, PARKED_PER_FRAME_MAX } from '#protocol/control/messages'
 import type { PeerIdString, ReplicaId } from '#protocol/ids'
+import type { ParkedResult } from '#protocol/parking/messages'
 import { commitmentOf, saltOf } from '#protocol/result/commitment'
 import type { Signer } from '#protocol/signing/keys'
 import type { Ended } from '../ports.ts'
@@ -13,13 +14,17 @@ import type { AgentEvent, AgentView, CheckedLease, Effect, Fault, OfferedLease, 
 import { cancelled, ENGINE_DOWN, FULL, LEAVING, LOST, OUTSIDE, PAUSED } from './faults.ts'
 import { Holdings } from './holdings.ts'
 import { Outbox } from './outbox.ts'
-import { Outgoing } from './outgoing.ts'
+import { Outgoing, own } from './outgoing.ts'
+import { Parking } from './parking.ts'
 import { Pause } from './pause.ts'
 import {
   BYE_MS,
   DRAIN_RELEASE_MS,
   FIGURE_AGAIN_MS,
   KILL_GRACE_MS,
+  PARK_AFTER_MS,
+  PARK_LEAVE_MS,
+  PARK_QUIT_MS,
   PROGRESS_AFTER_MS,
   PROGRESS_AGAIN_MS,
   QUIT_GRACE_MS,
@@ -27,6 +32,7 @@ import {
   YIELD_GRACE_MS
 } from './policy.ts'
 import { resultOf } from './report.ts'
+import { type Parcel, Safekeeping, type SafekeepingOptions, taskOf } from './safekeeping.ts'
 import { type Evicted, Stock } from './stock.ts'
 
 export interface AgentOptions {
@@ -35,6 +41,10 @@ export interface AgentOptions {
   readonly slots: number
   /** Of data kept for later runs. */
   readonly stockBytesMax: number
+  /** What may be kept for others; left out for nothing. */
+  readonly keep?: SafekeepingOptions
+  /** How long the project may be away before results are left with others. */
+  readonly parkAfterMs?: number
   readonly signer: Pick<Signer, 'sign' | 'peerId'>
   /** 16 random bytes: the link's id if the store has none yet. */
   readonly link: Uint8Array
@@ -55,6 +65,8 @@ export class Agent {
   /** As its owner said last, also over restarts; a node that is being stopped keeps it for its next start. */
   readonly #pause = new Pause()
   readonly #crash = new Crash()
+  readonly #parking: Parking
+  readonly #keeping: Safekeeping
   #engineUp = false
   #connected = false
   /** What the last hello named: a new link's id. */
@@ -68,13 +80,15 @@ export class Agent {
   #byeSeq = 0
   #done = false
 
-  constructor({ project, slots, stockBytesMax, signer, link }: AgentOptions) {
+  constructor({ project, slots, stockBytesMax, keep = NOTHING_KEPT, parkAfterMs = PARK_AFTER_MS, signer, link }: AgentOptions) {
     this.#project = project
     this.#slots = slots
     this.#signer = signer
     this.#outbox = new Outbox(link)
     this.#spare = link
     this.#stock = new Stock(stockBytesMax)
+    this.#keeping = new Safekeeping(keep)
+    this.#parking = new Parking(parkAfterMs)
   }
 
   get #say(): Outgoing {
@@ -84,7 +98,7 @@ export class Agent {
 
   /** Takes back one durable record, before the first event; followed by `restored()`. Throws when the record is damaged. */
   restore(key: string, value: Uint8Array, nowMs: number): void {
-    if (this.#stock.restore(key, value) || this.#crash.restore(key, value)) return
+    if (this.#stock.restore(key, value) || this.#crash.restore(key, value) || this.#keeping.restore(key, value)) return
     if (this.#pause.restore(key)) this.#mode = 'paused'
     const restored = this.#held.restore(key, value, nowMs)
     if (restored === undefined) {
@@ -100,6 +114,8 @@ export class Agent {
   restored(): void {
     this.#outbox.restored()
     this.#stock.restored()
+    for (const { replica } of this.#keeping.restored()) this.#unkeep(replica)
+    for (const frame of this.#outbox.pending()) for (const body of decodeFrame(frame)?.reports?.results ?? []) this.#held.said(body)
   }
 
   /** Leases that were running (or being killed) when the node went down: the executors look for them. */
@@ -118,6 +134,11 @@ export class Agent {
   /** Data that lies here for later runs. */
   stocked(): Generator<Evicted & { readonly bytes: number }, void, undefined> {
     return this.#stock.all()
+  }
+
+  /** What is kept for others, with what it names. */
+  keeping(): ReturnType<Safekeeping['all']> {
+    return this.#keeping.all()
   }
 
   isStocked(root: string): boolean {
@@ -141,6 +162,8 @@ export class Agent {
       slots: this.#slots,
       unacknowledged: this.#outbox.unacknowledged,
       stock: this.#stock.view(),
+      keeping: this.#keeping.view(),
+      parked: this.#parking.parked,
       replicas: [...this.#held.entries()].map(([id, { replica, sinceMs }]) => ({ replica: id, phase: replica.phase, sinceMs }))
     }
   }
@@ -211,6 +234,21 @@ export class Agent {
       case 'crashed':
         this.#crash.add(event.words)
         break
+      case 'neighbours':
+        this.#parking.meet(event.neighbours)
+        break
+      case 'answered':
+        this.#parking.answered(event, event.code, nowMs)
+        break
+      case 'offered':
+        this.#offered(event.parcel, nowMs)
+        break
+      case 'collected':
+        this.#collected(event.replica)
+        break
+      case 'uncollected':
+        this.#uncollected(event.replica)
+        break
       case 'prepared':
         this.#prepared(event.replica, nowMs)
         break
@@ -254,10 +292,12 @@ export class Agent {
         for (const replica of event.moved ?? []) this.#held.moved(replica)
         for (const figure of event.figures ?? []) this.#held.figure(figure.replica, figure)
         this.#tellProgress(nowMs)
+        for (const replica of this.#keeping.old(nowMs)) this.#unkeep(replica)
         break
     }
     for (const { root, replica } of this.#stock.evict()) this.#prompt({ kind: 'evict', root, replica })
     this.#askNext(nowMs)
+    if (!this.#welcomed) this.#park(nowMs)
     this.#leave(nowMs)
   }
 
@@ -285,7 +325,7 @@ export class Agent {
       sends.push(Frame.encode({ demand: { slots: demand } }))
     }
     const changes = this.#held.takeChanges()
-    changes.push(...this.#pause.take(), ...this.#crash.take())
+    changes.push(...this.#pause.take(), ...this.#crash.take(), ...this.#keeping.takeChanges())
     changes.push(...this.#stock.takeChanges())
     changes.push(...this.#outbox.take(changes.length > 0))
     const effects = this.#effects ?? []
@@ -313,6 +353,8 @@ export class Agent {
     this.#welcomed = true
     const crashed = this.#crash.welcomed(nowMs)
     if (crashed !== undefined) this.#effect({ kind: 'send', frame: crashed })
+    this.#parking.online()
+    this.#tellKept(this.#keeping.results())
     this.#held.untold()
     for (const id of event.unknown) this.#end(id, null, KILL_GRACE_MS, nowMs)
     for (const frame of this.#outbox.pending()) this.#effect({ kind: 'send', frame })
@@ -412,8 +454,9 @@ export class Agent {
       this.#say.commit(id, commitmentOf(sealed))
       this.#held.set(id, { phase: 'reported', content, sealed }, nowMs)
     } else {
-      this.#say.result(resultOf({ project: this.#project, node, lease, ended, published }))
-      this.#held.set(id, { phase: 'reported', content }, nowMs)
+      const body = resultOf({ project: this.#project, node, lease, ended, published })
+      this.#say.result(body)
+      this.#held.set(id, { phase: 'reported', content, ...(ended.reason === 'killed' ? {} : { body }) }, nowMs)
     }
     this.#stock.unused(id)
     this.#effect({ kind: 'clean', lease })
@@ -424,15 +467,72 @@ export class Agent {
     const replica = this.#held.get(id)
     if (replica?.phase !== 'reported' || replica.sealed === undefined) return
     this.#say.result(replica.sealed)
-    this.#held.set(id, { phase: 'reported', content: replica.content }, nowMs)
+    this.#held.set(id, { phase: 'reported', content: replica.content, body: replica.sealed }, nowMs)
   }
 
   /** The coordinator has what it left: from now on that is data like any other. */
   #release(id: ReplicaId): void {
     const replica = this.#held.get(id)
+    if (replica === undefined) this.#unkeep(id)
     if (replica?.phase !== 'reported') return
+    this.#parking.forget(id)
     this.#effect({ kind: 'release', replica: id, content: replica.content })
     this.#held.delete(id)
+  }
+
+  /** Leaves with others what the project cannot be told. */
+  #park(nowMs: number): void {
+    this.#parking.away(nowMs)
+    const leaving = this.#mode === 'draining' || this.#mode === 'quitting'
+    if (!this.#parking.isDue(leaving, nowMs)) return
+    for (const { replica, peer } of this.#parking.orders(this.#unheard(), nowMs)) {
+      const held = this.#held.get(replica)
+      if (held?.phase === 'reported' && held.body !== undefined) this.#prompt({ kind: 'park', replica, peer, body: held.body })
+    }
+  }
+
+  /** Results that others may be given, and that were not released. A sealed one nobody may know until as many are bound as must agree. */
+  *#unheard(): Generator<ReplicaId> {
+    for (const [id, { replica }] of this.#held.entries()) if (replica.phase === 'reported' && replica.body !== undefined) yield id
+  }
+
+  #offered(parcel: Parcel, nowMs: number): void {
+    const { replica, from: peer } = parcel
+    const task = taskOf(replica)
+    const code = this.#keeping.offer(parcel, parcel.from === this.#signer.peerId || this.#held.ids().some((id) => taskOf(id) === task), nowMs)
+    if (code === 'collect') this.#prompt({ kind: 'collect', parcel })
+    else this.#effect({ kind: 'answer', peer, replica, code })
+  }
+
+  /** The answer leaves when the record is on the disk, as the content is. */
+  #collected(replica: ReplicaId): void {
+    const parcel = this.#keeping.collected(replica)
+    if (parcel === undefined) return
+    this.#effect({ kind: 'answer', peer: parcel.from, replica, code: 'kept' })
+    if (this.#welcomed) this.#tellKept([parcel])
+  }
+
+  #uncollected(replica: ReplicaId): void {
+    const from = this.#unkeep(replica)
+    if (from !== undefined) this.#effect({ kind: 'answer', peer: from, replica, code: 'busy' })
+  }
+
+  /** It goes, with what no other result names. Answers whose it was. */
+  #unkeep(replica: ReplicaId): PeerIdString | undefined {
+    const gone = this.#keeping.drop(replica)
+    if (gone !== undefined && gone.content.length > 0) this.#prompt({ kind: 'unkeep', content: gone.content })
+    return gone?.from
+  }
+
+  /** Told without a number: it is told again with the next welcome, until it is released. */
+  #tellKept(results: readonly ParkedResult[]): void {
+    for (let from = 0; from < results.length; from += PARKED_PER_FRAME_MAX) {
+      const some = results.slice(from, from + PARKED_PER_FRAME_MAX)
+      this.#effect({
+        kind: 'send',
+        frame: Frame.encode({ parked: { results: some.map(({ body, signature }) => ({ result: own(body), signature: own(signature) })) } })
+      })
+    }
   }
 
   /** It is held and has not ended. */
@@ -513,6 +613,7 @@ export class Agent {
     if (fault !== null) this.#say.returned(id, fault)
     const began = replica.phase === 'running' || replica.phase === 'killing' || replica.phase === 'publishing' ? replica.lease : null
     this.#stock.unused(id)
+    this.#parking.forget(id)
     this.#effect({ kind: 'remove', replica: id, began })
     this.#held.delete(id)
   }
@@ -520,6 +621,15 @@ export class Agent {
   /** The coordinator knows all that we have to say. */
   #settledUp(): boolean {
     return this.#outgoing === undefined && this.#outbox.unacknowledged === 0
+  }
+
+  /** `all`: everything that the project was not told is with others; `some`: that goes on; `none`: it cannot be, or need not. */
+  #parkingProgress(nowMs: number): 'all' | 'some' | 'none' {
+    if (this.#welcomed) return 'none'
+    const results = [...this.#unheard()]
+    const progress = results.length === 0 ? 'none' : this.#parking.progress(results, nowMs)
+    // What is sealed can only be told to the project itself.
+    return progress === 'all' && results.length < this.#held.size ? 'none' : progress
   }
 
   #demand(): number {
@@ -557,12 +667,14 @@ export class Agent {
         }
         this.#idleSinceMs ??= nowMs
         const settled = this.#held.size === 0 && this.#settledUp()
-        if (!settled && nowMs - this.#idleSinceMs < DRAIN_RELEASE_MS) return
+        const idleMs = nowMs - this.#idleSinceMs
+        const parked = this.#parkingProgress(nowMs)
+        if (!settled && parked !== 'all' && idleMs < (parked === 'some' ? PARK_LEAVE_MS : DRAIN_RELEASE_MS)) return
       }
       this.#byeAtMs = nowMs
       if (this.#welcomed) this.#say.bye()
     }
-    if (atWork) return
+    if (atWork || (this.#parkingProgress(nowMs) === 'some' && nowMs - this.#byeAtMs < PARK_QUIT_MS)) return
     const told = this.#byeSeq > 0 && this.#settledUp()
     if (told || !this.#welcomed || nowMs - this.#byeAtMs >= BYE_MS) {
       this.#done = true
@@ -570,6 +682,8 @@ export class Agent {
     }
   }
 }
+
+const NOTHING_KEPT: SafekeepingOptions = { bytesMax: 0, msMax: 0 }
 
 function isUnwanted(replica: Replica | undefined): boolean {
   return replica?.phase === 'killing' && replica.fault === null

@@ -5,9 +5,12 @@
  */
 import type { RunManifest } from '#protocol/bundle/manifest'
 import type { LastWords } from '#protocol/control/messages'
-import type { ReplicaId } from '#protocol/ids'
+import type { PeerIdString, ReplicaId } from '#protocol/ids'
+import type { ParkingCode } from '#protocol/parking/messages'
 import type { Ended } from '../ports.ts'
 import type { Figure } from '../progress-file.ts'
+import type { Neighbour, Order, Parked } from './parking.ts'
+import type { Parcel, SafekeepingView } from './safekeeping.ts'
 import type { Holding, StockView } from './stock.ts'
 
 /** Whose fault it is that a replica was not run to an end. */
@@ -85,6 +88,15 @@ export type AgentEvent =
   | { readonly kind: 'hinted'; readonly what: 'kill' | 'release'; readonly replicas: readonly ReplicaId[] }
   /** The node has started and finds that it went down with these in hand: its log of the time before. */
   | { readonly kind: 'crashed'; readonly words: readonly LastWords[] }
+  /** Whom it may leave results with while the project is away. */
+  | { readonly kind: 'neighbours'; readonly neighbours: readonly Neighbour[] }
+  /** What came of a `park`. */
+  | ({ readonly kind: 'answered'; readonly code: Parked } & Order)
+  /** Another node wants to leave a result here, which it signed. */
+  | { readonly kind: 'offered'; readonly parcel: Parcel }
+  /** What a `collect` asked for is here, on the disk; or cannot be had, or is not here any more. */
+  | { readonly kind: 'collected'; readonly replica: ReplicaId }
+  | { readonly kind: 'uncollected'; readonly replica: ReplicaId }
   | { readonly kind: 'prepared'; readonly replica: ReplicaId }
   | { readonly kind: 'ended'; readonly replica: ReplicaId; readonly ended: Ended }
   | { readonly kind: 'published'; readonly replica: ReplicaId; readonly published: Published }
@@ -115,6 +127,12 @@ export type Prompt =
   | { readonly kind: 'publish'; readonly replica: ReplicaId; readonly manifest: RunManifest }
   /** There is no room for this tree any more, unless it is used again by now. `replica`: whose folder it lies in; null when it was fetched. */
   | { readonly kind: 'evict'; readonly root: string; readonly replica: ReplicaId | null }
+  /** Leave this result of a replica with that node; answered by `answered`. */
+  | ({ readonly kind: 'park'; readonly body: Uint8Array } & Order)
+  /** Fetch what the result names from the node that offers it; answered by `collected` or `uncollected`. */
+  | { readonly kind: 'collect'; readonly parcel: Parcel }
+  /** No result that is kept for others names these any more. CIDs as text. */
+  | { readonly kind: 'unkeep'; readonly content: readonly string[] }
   /** The stream breaks the rules: drop it and connect again. */
   | { readonly kind: 'disconnect'; readonly message: string }
 
@@ -139,6 +157,8 @@ export type Effect =
   | { readonly kind: 'remove'; readonly replica: ReplicaId; readonly began: CheckedLease | null }
   /** The coordinator has what it left: it is removed, or stays as data for later runs. `content` are CIDs as text, the output first. */
   | { readonly kind: 'release'; readonly replica: ReplicaId; readonly content: readonly string[] }
+  /** To the node that offered the result: what has become of it. */
+  | { readonly kind: 'answer'; readonly peer: PeerIdString; readonly replica: ReplicaId; readonly code: ParkingCode }
   /** Draining or quitting is complete and the coordinator knows. */
   | { readonly kind: 'done' }
 
@@ -163,8 +183,8 @@ export type Replica =
   /** `fault` is told when it has ended; null when nobody wants to know. With `publish` what it leaves is reported instead. */
   | { readonly phase: 'killing'; readonly lease: CheckedLease; readonly fault: Fault | null; readonly publish: boolean }
   | { readonly phase: 'publishing'; readonly lease: CheckedLease; readonly ended: Ended }
-  /** Its output is kept and served until the coordinator releases it. `content` are CIDs as text; `sealed` is the result that it has only committed itself to. */
-  | { readonly phase: 'reported'; readonly content: readonly string[]; readonly sealed?: Uint8Array }
+  /** Its output is kept and served until the coordinator releases it. `content` are CIDs as text; `sealed` is the result that it has only committed itself to, `body` (in memory alone) one that others may be given. */
+  | { readonly phase: 'reported'; readonly content: readonly string[]; readonly sealed?: Uint8Array; readonly body?: Uint8Array }
 
 /** For people: `talko node status`. */
 export interface AgentView {
@@ -175,5 +195,8 @@ export interface AgentView {
   readonly unacknowledged: number
   /** Data that lies here for the next runs, and how many trees were brought here since the start. */
   readonly stock: StockView
+  /** Results of others that are kept here until the project is back; and how often one of its own was left with another since the start. */
+  readonly keeping: SafekeepingView
+  readonly parked: number
   readonly replicas: readonly { readonly replica: ReplicaId; readonly phase: Replica['phase']; readonly sinceMs: number }[]
 }

@@ -1,5 +1,6 @@
 /** The replicas a node holds, counted by what the agent asks about most, and which of them have changed since the last commit. */
 import type { ReplicaId } from '#protocol/ids'
+import { decodeResult } from '#protocol/result/result'
 import type { Figure } from '../progress-file.ts'
 import type { Change, CheckedLease, Replica } from './events.ts'
 import { decodeReplica, encodeReplica, REPLICA_PREFIX } from './records.ts'
@@ -109,6 +110,13 @@ export class Holdings {
       this.#note(held, replica)
     }
     this.#count(id, replica, 1)
+  }
+
+  /** After a restart: what it reported of a replica that it still has. Nobody is shown what its owner ended. */
+  said(body: Uint8Array): void {
+    const result = decodeResult(body)
+    const held: Held | undefined = result === undefined || result.reason === 'killed' ? undefined : this.#held?.get(result.replica)
+    if (held?.replica?.phase === 'reported' && held.replica.sealed === undefined) held.replica = { ...held.replica, body }
   }
 
   delete(id: ReplicaId): void {

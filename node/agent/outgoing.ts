@@ -79,6 +79,6 @@ function* parts<T>(items: readonly T[]): Generator<T[]> {
 }
 
 /** The generated types want bytes over a plain ArrayBuffer. */
-function own(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+export function own(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return bytes.buffer instanceof ArrayBuffer ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength) : new Uint8Array(bytes)
 }

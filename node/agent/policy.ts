@@ -40,3 +40,24 @@ export const FAULT_CODE_MAX = 64
 export const STOCK_TREES_MAX = 1024
 /** How old the record of a tree's last use may be: the order of eviction after a crash may be wrong by that much, and runs on data that is here write nothing about it. */
 export const STOCK_TOUCH_MS = 60_000
+
+/** A node is without its project for so long before it leaves its results with others: restarts and broken lines are over by then. */
+export const PARK_AFTER_MS = 60_000
+/** Others that have each of them: either may leave, too. */
+export const PARK_COPIES = 2
+/** Offers at once, each to another node. */
+export const PARKING_AT_ONCE = 4
+/** Who had no room is asked again after this, and who could not be reached after that. */
+export const PARK_AGAIN_MS = 600_000
+export const PARK_MISSED_MS = 60_000
+/** How long a node that was asked to leave, or to stop now, goes on leaving results with others when it has nothing else to do. */
+export const PARK_LEAVE_MS = 120_000
+export const PARK_QUIT_MS = 10_000
+
+/** Results kept for others, and what each counts for beside the bytes that it names: its record, and the folders of its trees. */
+export const KEPT_ENTRIES_MAX = 1_024
+export const KEPT_ENTRY_BYTES = 16 * 1024
+/** Of them, those that are being fetched. */
+export const KEPT_COLLECTING_MAX = 8
+/** What one node may have of the room for others. */
+export const KEPT_SHARE = 1 / 4

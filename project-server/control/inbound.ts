@@ -19,6 +19,7 @@ import {
 } from '#protocol/control/messages'
 import { verifyOwnership } from '#protocol/control/owner'
 import { type PeerIdString, parseReplicaId } from '#protocol/ids'
+import { verifyParked } from '#protocol/parking/messages'
 import { COMMITMENT_BYTES } from '#protocol/result/commitment'
 import { decodeResult, RESULT_DOMAIN, type Result } from '#protocol/result/result'
 import { leavesOf, rootOf } from '#protocol/signing/batch'
@@ -97,6 +98,13 @@ export function eventOf(frame: Frame | undefined, node: PeerIdString, project: P
     if (!replicas.every(({ replica }) => isReplica(replica))) return fault('malformed', 'a replica in what a node logged is malformed')
     return { event: { kind: 'crashed', node, replicas: replicas.map(({ replica, log }) => ({ replica, log: clipLines(log) })) } }
   }
+  if (frame.parked !== undefined) {
+    const results = frame.parked.results.flatMap(({ result: body, signature }) => {
+      const verified = verifyParked({ body, signature }, project)
+      return verified === undefined || verified.result.node === node ? [] : [{ ...verified, body }]
+    })
+    return { event: { kind: 'parked', node, results } }
+  }
   if (frame.start !== undefined) {
     const replicas = frame.start.replicas
     if (!replicas.every(({ replica, epoch }) => isReplica(replica) && Number.isSafeInteger(epoch)))
@@ -168,6 +176,7 @@ const KINDS = [
   'demand',
   'holdings',
   'crashed',
+  'parked',
   'heartbeat',
   'start',
   'progress',

@@ -7,12 +7,12 @@
  * Where a program of the owner's compares, and is at fault itself, its batch is held: nobody's result is judged by it. A program runs on
  * the project's machine, so a hold keeps it from running, too; a release has it asked again.
  */
-import type { PeerIdString } from '#protocol/ids'
 import { type Agrees, isOutput } from './agreement.ts'
 import type { Candidate, Event } from './events.ts'
 import { hold } from './holds.ts'
 import { isHeld, type Replica, type Task } from './model.ts'
 import { PULL_LOG_BYTES_MAX, PULL_RETRY_MS, PULL_ROUNDS_MAX, PULL_WAIT_MS_MAX } from './policy.ts'
+import { holdersOf, inOrder } from './pulls.ts'
 import type { State } from './state.ts'
 
 /** What is known of a task's outputs. */
@@ -48,7 +48,7 @@ export function compareOutputs(state: State, task: Task, pairs: readonly (readon
   if (compare === null) return
   comparison.asked = true
   const wanted = new Set(pairs.flat())
-  const candidates = candidatesOf(task).filter(({ vote }) => wanted.has(vote))
+  const candidates = candidatesOf(state, task).filter(({ vote }) => wanted.has(vote))
   const bytesMax = task.bundle.needs.diskBytes + PULL_LOG_BYTES_MAX
   state.out.effect({ kind: 'compare', task: task.id, by: compare, candidates, pairs, bytesMax })
 }
@@ -93,7 +93,7 @@ export function compared(state: State, task: Task, event: Extract<Event, { kind:
     return
   }
   comparison.retryAtMs = nowMs + PULL_RETRY_MS
-  const away = reported(task).some(({ node, report }) => missing.includes(report?.vote ?? '') && !node.connected)
+  const away = reported(task).some((replica) => missing.includes(replica.report?.vote ?? '') && holdersOf(state, replica).some((node) => !node.connected))
   const tooLong = nowMs - comparison.sinceMs >= PULL_WAIT_MS_MAX || (comparison.round >= PULL_ROUNDS_MAX && !away)
   comparison.round++
   if (!tooLong) return
@@ -149,7 +149,7 @@ export function endComparison(state: State, task: Task): void {
 }
 
 /** One for each output, with all nodes that have it, those that are here first. */
-function candidatesOf(task: Task): Candidate[] {
+function candidatesOf(state: State, task: Task): Candidate[] {
   const found = new Map<string, Replica[]>()
   for (const replica of reported(task)) {
     const { vote = '' } = replica.report ?? {}
@@ -158,7 +158,7 @@ function candidatesOf(task: Task): Candidate[] {
   return [...found].flatMap(([vote, replicas]) => {
     const { output, stdout } = replicas[0]?.report ?? {}
     if (output === undefined || stdout === undefined) return []
-    const nodes: PeerIdString[] = replicas.sort((a, b) => Number(b.node.connected) - Number(a.node.connected)).map(({ node }) => node.id)
+    const nodes = inOrder(replicas.flatMap((replica) => holdersOf(state, replica)))
     return [{ vote, nodes, output, stdout: task.bundle.compareStdout ? stdout : null }]
   })
 }

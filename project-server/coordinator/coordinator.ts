@@ -27,6 +27,7 @@ import { crashed } from './last-words.ts'
 import type { Node } from './model.ts'
 import { acknowledge, bye, disconnect, gone, hello, holdings, sweepNodes } from './nodes.ts'
 import type { LeaseSigner, Taken } from './output.ts'
+import { parked } from './parked.ts'
 import { type CoordinatorPolicy, DEFAULT_COORDINATOR_POLICY, FOUND_MAX } from './policy.ts'
 import { pullFailed, retryPull } from './pulls.ts'
 import { endWaiting } from './queue-limits.ts'
@@ -309,6 +310,9 @@ export class Coordinator {
         return
       case 'holdings':
         holdings(state, node, event)
+        return
+      case 'parked':
+        parked(state, node, event, nowMs)
         return
       case 'crashed':
         crashed(state, node, event, nowMs)

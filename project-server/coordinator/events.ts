@@ -131,6 +131,12 @@ export type Event =
   | { readonly kind: 'heartbeat'; readonly node: PeerIdString }
   /** Data that has come to lie at the node, and roots that lie there no more. */
   | { readonly kind: 'holdings'; readonly node: PeerIdString; readonly got: readonly Holding[]; readonly dropped: readonly string[] }
+  /** Results of others that were left with the node, each signed alone; with all that they name. */
+  | {
+      readonly kind: 'parked'
+      readonly node: PeerIdString
+      readonly results: readonly { readonly result: Result; readonly body: Uint8Array; readonly seal: Seal }[]
+    }
   /** It went down with these, before its start: the end of its log. */
   | { readonly kind: 'crashed'; readonly node: PeerIdString; readonly replicas: readonly { readonly replica: ReplicaId; readonly log: string }[] }
   | { readonly kind: 'demand'; readonly node: PeerIdString; readonly slots: number }

@@ -170,6 +170,8 @@ export const PULL_RETRY_MS = 5_000
 export const PULL_ROUNDS_MAX = 3
 /** How long an agreeing node that is away is waited for before its output counts as lost. */
 export const PULL_WAIT_MS_MAX = 600_000
+/** Nodes that keep one result for the node that it is of: it leaves it with two, and may have done so twice. */
+export const KEEPERS_MAX = 4
 /** Times that an agreed output is computed again because nobody could hand it over. */
 export const OUTPUT_LOSSES_MAX = 2
 /** Stdout and stderr may add this to the manifest's disk limit when an output is pulled. */

@@ -1,13 +1,13 @@
 /** Fetching the output of a decided task from those that agreed: who is asked, when again, and when it counts as lost. */
 import type { PeerIdString } from '#protocol/ids'
-import type { Replica, Task } from './model.ts'
+import type { Node, Replica, Task } from './model.ts'
 import { PULL_LOG_BYTES_MAX, PULL_RETRY_MS, PULL_ROUNDS_MAX, PULL_WAIT_MS_MAX } from './policy.ts'
 import type { State } from './state.ts'
 
 /** Asks the agreeing nodes that are here; waits when none is. */
 export function startPull(state: State, task: Task, nowMs: number): void {
   task.pull = { asked: [], tried: new Set(), round: 1, sinceMs: nowMs, retryAtMs: Number.POSITIVE_INFINITY }
-  if (!ask(state, task, ({ node }) => node.connected)) state.waitingPulls.add(task)
+  if (!ask(state, task, isHere)) state.waitingPulls.add(task)
 }
 
 /** After a restart: everyone is asked, connected or not, since the output may be here already. */
@@ -22,7 +22,7 @@ export function pullFailed(state: State, task: Task, nowMs: number): void {
   if (pull === null || pull.asked.length === 0) return
   for (const replica of pull.asked) pull.tried.add(replica)
   pull.asked = []
-  if (ask(state, task, ({ node }) => node.connected)) return
+  if (ask(state, task, isHere)) return
   pull.retryAtMs = nowMs + PULL_RETRY_MS
   state.waitingPulls.add(task)
 }
@@ -31,13 +31,13 @@ export function pullFailed(state: State, task: Task, nowMs: number): void {
 export function retryPull(state: State, task: Task, nowMs: number): void {
   const { pull } = task
   if (pull === null || pull.asked.length > 0) return
-  if (ask(state, task, ({ node }) => node.connected)) return
+  if (ask(state, task, isHere)) return
   if (nowMs - pull.sinceMs >= PULL_WAIT_MS_MAX) {
     outputLost(state, task)
     return
   }
   if (nowMs < pull.retryAtMs) return
-  const away = sources(task).some(({ node }) => !node.connected)
+  const away = sources(task).some((replica) => holdersOf(state, replica).some((node) => !node.connected))
   if (pull.round >= PULL_ROUNDS_MAX && !away) {
     outputLost(state, task)
     return
@@ -45,7 +45,21 @@ export function retryPull(state: State, task: Task, nowMs: number): void {
   pull.round++
   pull.tried.clear()
   pull.retryAtMs = nowMs + PULL_RETRY_MS
-  ask(state, task, ({ node }) => node.connected)
+  ask(state, task, isHere)
+}
+
+/** Whoever has what the replica left, as far as is known: its node, and those that keep it for that. */
+export function holdersOf({ keepers }: State, { id, node }: Replica): readonly Node[] {
+  return [node, ...(keepers.get(id) ?? [])]
+}
+
+/** Those that are here first. */
+export function inOrder(nodes: readonly Node[]): PeerIdString[] {
+  return [...new Set(nodes)].sort((a, b) => Number(b.connected) - Number(a.connected)).map(({ id }) => id)
+}
+
+function isHere(state: State, replica: Replica): boolean {
+  return holdersOf(state, replica).some((node) => node.connected)
 }
 
 /** Results that agree, whose nodes have not failed to hand over what they computed. */
@@ -62,12 +76,12 @@ export function hasOutput({ verdict, spent }: Replica): boolean {
  * Emits the pull for the largest set of agreeing nodes with the same three ids that was not tried in this round (stderr may
  * differ among those that agree, and everything among runs that agree to have failed); false when there is none.
  */
-function ask(state: State, task: Task, isHere: (replica: Replica) => boolean): boolean {
+function ask(state: State, task: Task, mayGive: (state: State, replica: Replica) => boolean): boolean {
   const { pull, decision } = task
   if (pull === null || decision === null) return false
   const sets = new Map<string, Replica[]>()
   for (const replica of sources(task)) {
-    if (replica.report === null || pull.tried.has(replica) || !isHere(replica)) continue
+    if (replica.report === null || pull.tried.has(replica) || !mayGive(state, replica)) continue
     const { output, stdout, stderr } = replica.report
     const key = `${output} ${stdout} ${stderr}`
     const set = sets.get(key)
@@ -85,7 +99,7 @@ function ask(state: State, task: Task, isHere: (replica: Replica) => boolean): b
   const { output, stdout, stderr, bytes, exitCode } = report
   task.decision = { ...decision, output, stdout, stderr, bytes, exitCode }
   state.out.task(task)
-  const nodes: PeerIdString[] = [...best].sort((a, b) => Number(b.node.connected) - Number(a.node.connected)).map(({ node }) => node.id)
+  const nodes = inOrder(best.flatMap((replica) => holdersOf(state, replica)))
   state.out.effect({ kind: 'pull', task: task.id, nodes, output, stdout, stderr, bytesMax: task.bundle.needs.diskBytes + PULL_LOG_BYTES_MAX })
   return true
 }

@@ -233,8 +233,12 @@ function recordOf(left: Leftover): LeftRecord {
   return { ...left, node: left.node.id }
 }
 
-/** Nothing of it is wanted: its node may drop what it has. */
+/** Nothing of it is wanted: its node may drop what it has, and so may those that keep it for that node. */
 export function release(state: State, node: Node, id: ReplicaId): void {
-  outgoingOf(node).release.push(id)
-  state.out.speak(node)
+  const keepers = state.keepers.size === 0 ? undefined : state.keepers.get(id)
+  state.keepers.delete(id)
+  for (const one of keepers === undefined ? [node] : [node, ...keepers]) {
+    outgoingOf(one).release.push(id)
+    state.out.speak(one)
+  }
 }

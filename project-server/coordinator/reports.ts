@@ -103,7 +103,7 @@ function classOf({ granted, atMs, task }: Replica, said: string, nowMs: number):
 }
 
 /** True when it counts. */
-function report(state: State, replica: Replica, { result, signed }: { result: Result; signed: StoredResult }, nowMs: number): boolean {
+export function report(state: State, replica: Replica, { result, signed }: { result: Result; signed: StoredResult }, nowMs: number): boolean {
   const { task } = replica
   if (isSealed(replica)) return open(state, replica, { result, signed }, nowMs)
   if (replica.state === 'reported' || replica.state === 'returned' || replica.state === 'cancelled') return false
@@ -112,8 +112,8 @@ function report(state: State, replica: Replica, { result, signed }: { result: Re
     if (isLive(replica.state)) giveBack(state, replica, { class: 'node', message: fault }, nowMs)
     return false
   }
-  if (replica.state === 'lost' && (mixes(task, replica.node) || isFollowed(replica))) {
-    // The task has begun again on another platform or class, with which it cannot be compared, or on this node, which has one vote.
+  if (replica.state === 'lost' && (wasLate(replica) || mixes(task, replica.node) || isFollowed(replica))) {
+    // It was judged when it came first; or the task has begun again on another platform or class, with which it cannot be compared, or on this node, which has one vote.
     release(state, replica.node, replica.id)
     return false
   }
@@ -121,6 +121,11 @@ function report(state: State, replica: Replica, { result, signed }: { result: Re
   keep(state, replica, { result, signed })
   moveReplica(state, replica, 'reported', nowMs)
   return true
+}
+
+/** It was lost when its task was decided: its result is judged by what was kept of it then (`keepLate`), once, whoever brings it. */
+function wasLate({ atMs, task }: Replica): boolean {
+  return task.decision !== null && atMs <= task.decision.atMs
 }
 
 /** A sealed result is what its node was bound to, or its node is at fault. */
@@ -179,7 +184,7 @@ function faultOf(replica: Replica, result: Result): string | undefined {
 }
 
 /** A result that came after its task was decided without it: right or wrong, it is its node's record that changes. */
-function judgeLate(state: State, node: Node, result: Result): boolean {
+export function judgeLate(state: State, node: Node, result: Result): boolean {
   const late = state.late.get(result.replica)
   if (late === undefined || late.node !== node.id) return false
   dropLate(state, result.replica)
@@ -204,7 +209,7 @@ function dropLate(state: State, id: ReplicaId): void {
 }
 
 /** A replica of a live task that this node has or had; whatever else a node names is not its business. */
-function heldBy(state: State, node: Node, id: ReplicaId): Replica | undefined {
+export function heldBy(state: State, node: Node, id: ReplicaId): Replica | undefined {
   const replica = state.replica(id)
   return replica?.node === node ? replica : undefined
 }

@@ -73,6 +73,8 @@ export class State {
   readonly remains = new Map<TaskId, Remains>()
   /** Decided tasks whose output must be asked for again, later or when a node comes back. */
   readonly waitingPulls = new Set<Task>()
+  /** Nodes that keep the result of a replica, and what it names, for the node that it is of: see parked.ts. */
+  readonly keepers = new Map<ReplicaId, readonly Node[]>()
   /** Tasks that asked for sealed results. */
   readonly revealing = new Set<Task>()
   /** Tasks whose outputs are to be compared when they can be had. */

@@ -24,6 +24,8 @@ export interface Gate {
 }
 
 export interface Guest {
+  /** Where what the store lacks is looked for, for this guest alone. */
+  readonly also?: BlockServer
   /** So many bytes have left; the next wait for the promise, if one is given. */
   sent(bytes: number): Promise<void> | undefined
   /** The stream is over. */
@@ -59,7 +61,10 @@ async function answer(stream: FrameStream, ids: readonly BlockId[], store: Conte
   const read = (index: number): Uint8Array | undefined | Promise<Uint8Array | undefined> => {
     const id = ids[index]
     if (id === undefined) return undefined
-    return store.serveBlock === undefined ? copyBlock(store, id, room) : store.serveBlock(id, room)
+    const block = store.serveBlock === undefined ? copyBlock(store, id, room) : store.serveBlock(id, room)
+    const { also } = guest ?? {}
+    if (also === undefined) return block
+    return block instanceof Promise ? block.then((found) => found ?? also.serveBlock(id, room)) : (block ?? also.serveBlock(id, room))
   }
   let ahead = read(0)
   for (let index = 0; index < ids.length; index++) {

@@ -43,6 +43,10 @@ export var Frame;
                     w.uint32(154);
                     Crashed.codec().encode(obj.crashed, w);
                 }
+                if (obj.parked != null) {
+                    w.uint32(170);
+                    Parked.codec().encode(obj.parked, w);
+                }
                 if (obj.start != null) {
                     w.uint32(106);
                     Start.codec().encode(obj.start, w);
@@ -146,6 +150,12 @@ export var Frame;
                         case 19: {
                             obj.crashed = Crashed.codec().decode(reader, reader.uint32(), {
                                 limits: opts.limits?.crashed
+                            });
+                            break;
+                        }
+                        case 21: {
+                            obj.parked = Parked.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.parked
                             });
                             break;
                         }
@@ -287,6 +297,12 @@ export var Frame;
                         case 19: {
                             yield* Crashed.codec().stream(reader, reader.uint32(), `${prefix}.crashed`, {
                                 limits: opts.limits?.crashed
+                            });
+                            break;
+                        }
+                        case 21: {
+                            yield* Parked.codec().stream(reader, reader.uint32(), `${prefix}.parked`, {
+                                limits: opts.limits?.parked
                             });
                             break;
                         }
@@ -1573,6 +1589,180 @@ export var LastWords;
     }
     LastWords.stream = stream;
 })(LastWords || (LastWords = {}));
+export var Parked;
+(function (Parked) {
+    let _codec;
+    Parked.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if (obj.results != null && obj.results.length > 0) {
+                    for (const value of obj.results) {
+                        w.uint32(10);
+                        ParkedOne.codec().encode(value, w);
+                    }
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    results: []
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            if (opts.limits?.results != null && obj.results.length === opts.limits.results) {
+                                throw new MaxLengthError('Decode error - repeated field "results" had too many elements');
+                            }
+                            obj.results.push(ParkedOne.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.results$
+                            }));
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const obj = {
+                    results: 0
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            if (opts.limits?.results != null && obj.results === opts.limits.results) {
+                                throw new MaxLengthError('Streaming decode error - repeated field "results" had too many elements');
+                            }
+                            for (const evt of ParkedOne.codec().stream(reader, reader.uint32(), `${prefix}.results[]`, {
+                                limits: opts.limits?.results$
+                            })) {
+                                yield {
+                                    ...evt,
+                                    index: obj.results
+                                };
+                            }
+                            obj.results++;
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, Parked.codec());
+    }
+    Parked.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, Parked.codec(), opts);
+    }
+    Parked.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, Parked.codec(), opts);
+    }
+    Parked.stream = stream;
+})(Parked || (Parked = {}));
+export var ParkedOne;
+(function (ParkedOne) {
+    let _codec;
+    ParkedOne.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if ((obj.result != null && obj.result.byteLength > 0)) {
+                    w.uint32(10);
+                    w.bytes(obj.result);
+                }
+                if ((obj.signature != null && obj.signature.byteLength > 0)) {
+                    w.uint32(18);
+                    w.bytes(obj.signature);
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    result: uint8ArrayAlloc(0),
+                    signature: uint8ArrayAlloc(0)
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            obj.result = reader.bytes();
+                            break;
+                        }
+                        case 2: {
+                            obj.signature = reader.bytes();
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            yield {
+                                field: `${prefix}.result`,
+                                value: reader.bytes()
+                            };
+                            break;
+                        }
+                        case 2: {
+                            yield {
+                                field: `${prefix}.signature`,
+                                value: reader.bytes()
+                            };
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, ParkedOne.codec());
+    }
+    ParkedOne.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, ParkedOne.codec(), opts);
+    }
+    ParkedOne.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, ParkedOne.codec(), opts);
+    }
+    ParkedOne.stream = stream;
+})(ParkedOne || (ParkedOne = {}));
 export var Holding;
 (function (Holding) {
     let _codec;

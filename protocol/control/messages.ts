@@ -17,6 +17,8 @@ export const HOLDING_BYTES_MIN = 1024 * 1024
 /** Replicas of which one crash is told, and characters of the log that goes with each. */
 export const CRASHED_REPLICAS_MAX = 16
 export const LAST_WORDS_CHARS_MAX = 4096
+/** Results of others that are told of at once: each costs a check of its signature. */
+export const PARKED_PER_FRAME_MAX = 16
 /** Of what a run says of how far it is: the whole, and characters of what stands beside the figure. */
 export const DONE_PPM_MAX = 1_000_000
 export const PROGRESS_NOTE_CHARS_MAX = 40
@@ -37,6 +39,7 @@ export function decodeFrame(bytes: Uint8Array): Frame | undefined {
         },
         holdings: { got: HOLDINGS_MAX, dropped: HOLDINGS_MAX },
         crashed: { replicas: CRASHED_REPLICAS_MAX },
+        parked: { results: PARKED_PER_FRAME_MAX },
         start: { replicas: FRAME_ITEMS_MAX },
         progress: { replicas: FRAME_ITEMS_MAX },
         reports: { results: FRAME_ITEMS_MAX },
