@@ -69,7 +69,10 @@ describe('a peer that misbehaves', { timeout: 60_000 }, () => {
     for (let tried = 0; tried < 100 && ill.isConnected(server.peerId); tried++) {
       const stream = await ill.open(server.peerId, '/hear', { frameBytesMax: 4096, streamsMax: 1 }).catch(() => undefined)
       await stream?.write(new Uint8Array(2048)).catch(() => undefined)
-      await stream?.frames().next().catch(() => undefined)
+      await stream
+        ?.frames()
+        .next()
+        .catch(() => undefined)
     }
     await isShutOut(all)
   })
