@@ -1,8 +1,7 @@
 /**
  * How long a host puts up with a peer. Each connection has an allowance of streams, which fills again: opening one takes a
  * little of it and breaking a protocol takes much. Who has used it up is hung up on, and the place it called from is refused
- * before a handshake is spent on it, for longer each time. Calls have an allowance, too, of which those that come to nothing
- * take more. Pure: time comes with the calls.
+ * before a handshake is spent on it, for longer each time. Calls have an allowance, too. Pure: time comes with the calls.
  */
 import { isRelayed, networkOf, peerIn } from './addresses.ts'
 
@@ -18,10 +17,8 @@ export const REFUSED_MS = 5_000
 export const REFUSED_MS_MAX = 60_000
 /** Who was not refused for so long begins anew. */
 export const FORGOTTEN_MS = 3_600_000
-/** Of one place. Two thousand nodes may be at one university, and come back all at once. */
-export const CALLS: Allowance = { burst: 2_400, perSecond: 5 }
-/** What a call costs until it turns out to be for something, and that it does not cost afterwards. */
-export const CALL_COST = 8
+/** Of one place. Two thousand nodes may be at one university, come back all at once, and call several times each until all are in. */
+export const CALLS: Allowance = { burst: 12_000, perSecond: 10 }
 /** Places remembered; the one that was heard of longest ago is forgotten first. */
 export const PLACES_MAX = 10_000
 
@@ -37,13 +34,14 @@ class Left {
     this.#atMs = nowMs
   }
 
-  /** After `cost` was taken: below zero when there was less. */
-  take(cost: number, nowMs: number): number {
+  /** False, and nothing taken, when there is less. */
+  take(cost: number, nowMs: number): boolean {
     const { burst, perSecond } = this.#allowance
-    const filled = (Math.max(0, nowMs - this.#atMs) * perSecond) / 1000
-    this.#tokens = Math.min(burst, Math.min(burst, this.#tokens + filled) - cost)
+    this.#tokens = Math.min(burst, this.#tokens + (Math.max(0, nowMs - this.#atMs) * perSecond) / 1000)
     this.#atMs = Math.max(this.#atMs, nowMs)
-    return this.#tokens
+    if (this.#tokens < cost) return false
+    this.#tokens -= cost
+    return true
   }
 }
 
@@ -57,12 +55,12 @@ export class Conduct {
 
   /** It opened a stream; false when that was one too many. */
   opens(nowMs: number): boolean {
-    return this.#left.take(1, nowMs) >= 0
+    return this.#left.take(1, nowMs)
   }
 
   /** It broke a protocol; false when it did so too often. */
   breaks(nowMs: number): boolean {
-    return this.#left.take(BREACH_COST, nowMs) >= 0
+    return this.#left.take(BREACH_COST, nowMs)
   }
 }
 
@@ -80,15 +78,7 @@ export class Places {
   /** Whether a call from there is taken. */
   admits(address: string, nowMs: number): boolean {
     const place = this.#placeOf(address, nowMs)
-    if (nowMs < place.refusedUntilMs) return false
-    if (place.calls.take(CALL_COST, nowMs) >= 0) return true
-    place.calls.take(-CALL_COST, nowMs)
-    return false
-  }
-
-  /** A call from there was for something. */
-  served(address: string, nowMs: number): void {
-    this.#placeOf(address, nowMs).calls.take(1 - CALL_COST, nowMs)
+    return nowMs >= place.refusedUntilMs && place.calls.take(1, nowMs)
   }
 
   /** Nobody there may call for a while: answers for how long, in milliseconds. */

@@ -161,7 +161,7 @@ process.on('message', (next: Asked) => {
   if (next === 'rest') return
   const goesOn = (): boolean => current === now
   for (const act of ABUSES) {
-    if (next !== act && next !== 'all') continue
+    if (next !== act && (next !== 'all' || act === 'calls')) continue
     if (act === 'calls') void call(goesOn)
     else for (let index = 0; index < STREAMS[act]; index++) void one(act, index % 2 === 0 ? CONTROL_PROTOCOL : OWNER_PROTOCOL, goesOn)
   }

@@ -16,16 +16,12 @@ export interface Watch {
   readonly gater: ConnectionGater
   /** Watches every connection of the host from now on. */
   start(libp2p: Pick<Libp2p, 'addEventListener'>): void
-  /** A stream of the peer is served. */
-  serves(connection: Connection): void
   /** The peer broke a protocol: `what` it did. */
   accuse(connection: Connection, what: string): void
 }
 
 export function watchConduct(logger: Logger | undefined): Watch {
   const conducts = new WeakMap<Connection, Conduct>()
-  /** Calls that nothing of talko came over yet. */
-  const empty = new WeakSet<Connection>()
   const places = new Places()
   const hangUp = (connection: Connection, what: string): void => {
     if (connection.status !== 'open') return
@@ -40,14 +36,10 @@ export function watchConduct(logger: Logger | undefined): Watch {
   return {
     gater: { denyInboundConnection: ({ remoteAddr }) => !places.admits(remoteAddr.toString(), Date.now()) },
     accuse,
-    serves: (connection) => {
-      if (empty.delete(connection)) places.served(connection.remoteAddr.toString(), Date.now())
-    },
     start: (libp2p) =>
       libp2p.addEventListener('connection:open', ({ detail: connection }) => {
         const conduct = new Conduct(connection.direction === 'inbound' ? CALLER : CALLED, Date.now())
         conducts.set(connection, conduct)
-        if (connection.direction === 'inbound') empty.add(connection)
         // Streams above a limit of the library never come to a handler: only the multiplexer tells of them.
         const { muxer } = connection as Connection & { readonly muxer?: StreamMuxer }
         muxer?.addEventListener('stream', ({ detail: stream }) => {

@@ -216,7 +216,6 @@ async function liveHost(libp2p: Libp2p<Services>, watch: Watch, options: HostOpt
       await libp2p.handle(
         protocol,
         (stream, connection) => {
-          watch.serves(connection)
           const remotePeer = connection.remotePeer.toString()
           const frames = frameStream(stream, {
             remotePeer,
