@@ -15,20 +15,35 @@ const TEST_MS_MAX = 300_000
 /** What keeps a process alive after its last test is not a test; this ends it, and the run fails. */
 const ALL_MS_MAX = 1_200_000
 const ALL = '{protocol,project-server,node,relay,client-cli,sim,test,scripts}/**/*.test.ts'
-/** Ten seconds and more on two cores, the longest first. */
+/** Ten seconds and more on two cores: first those that take a minute, of which each loads the machine with a dozen processes, and beside them such as compute by themselves. */
 const LONGEST: readonly string[] = [
   'test/nat/volunteers.test.ts',
+  'sim/protocol.test.ts',
+  'project-server/coordinator/interleavings.test.ts',
   'test/nat/relays.test.ts',
-  'test/nat/side-by-side.test.ts',
-  'test/e2e/faults.test.ts',
+  'sim/population/world.test.ts',
   'test/e2e/coordinator-crash.test.ts',
   'test/e2e/lying-node.test.ts',
-  'sim/protocol.test.ts',
+  'test/nat/side-by-side.test.ts',
+  'test/e2e/faults.test.ts',
+  'project-server/coordinator/populations.test.ts',
+  'test/e2e/containers.test.ts',
   'test/e2e/cli.test.ts',
-  'test/e2e/containers.test.ts'
+  'node/main.test.ts',
+  'node/live/docker/executor.test.ts',
+  'test/e2e/live.test.ts',
+  'test/e2e/crash-log.test.ts',
+  'test/e2e/relays.test.ts',
+  'test/e2e/locality.test.ts',
+  'test/e2e/straggler.test.ts',
+  'test/e2e/full-disk.test.ts',
+  'test/e2e/credit.test.ts',
+  'test/e2e/dag.test.ts',
+  'test/e2e/process-engine.test.ts',
+  'sim/stack/stack.test.ts'
 ]
 const root = resolve(import.meta.dirname, '..')
-/** Every test file is a process, and many start programs: compiled code that they keep for each other halves what it costs to start one. */
+/** Every test file is a process, and many start programs: compiled code that they keep for each other saves a third of what it costs to start one. */
 const COMPILED = join(root, 'node_modules', '.cache', 'compiled')
 
 process.env.NODE_COMPILE_CACHE ??= COMPILED
