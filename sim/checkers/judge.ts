@@ -5,11 +5,12 @@ import type { Ended } from '#node/ports'
 import type { Coordinator } from '#project-server/coordinator/coordinator'
 import type { Effect } from '#project-server/coordinator/events'
 import type { Change } from '#project-server/ports'
-import type { PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
+import { type BatchId, type PeerIdString, parseTaskId, type ReplicaId, type TaskId } from '#protocol/ids'
 import type { Outcome } from '../protocol/truth.ts'
 import type { Speaker } from '../protocol/witness.ts'
 import type { Judge } from '../protocol/world.ts'
 import { Arrivals } from './arrivals.ts'
+import { Comparing } from './comparing.ts'
 import { Complaints } from './complaints.ts'
 import { Credit } from './credit.ts'
 import { IdleLeases } from './idle-leases.ts'
@@ -43,6 +44,7 @@ interface Parts {
   readonly storms: Storms
   readonly arrivals: Arrivals
   readonly idle: IdleLeases
+  readonly comparing: Comparing
 }
 
 class Bench implements Judge {
@@ -76,7 +78,8 @@ class Bench implements Judge {
     const words = new Words(records, complaints, sometimes)
     const arrivals = new Arrivals(records, complaints, sometimes)
     const idle = new IdleLeases(complaints)
-    this.#parts = { runs, tasks, usage, credit, newcomers, limits, words, storms: new Storms(complaints), arrivals, idle }
+    const comparing = new Comparing(complaints)
+    this.#parts = { runs, tasks, usage, credit, newcomers, limits, words, storms: new Storms(complaints), arrivals, idle, comparing }
     return this.#parts
   }
 
@@ -103,6 +106,7 @@ class Bench implements Judge {
   effects(epoch: number, effects: readonly Effect[]): void {
     if (epoch < this.#led && effects.length > 0) this.#world.sometimes.see('a server that no longer leads spoke')
     this.#all.words.effects(effects)
+    this.#all.comparing.effects(epoch, effects)
   }
 
   serverFailed(code: string, message: string): void {
@@ -122,6 +126,15 @@ class Bench implements Judge {
 
   released(tasks: readonly TaskId[]): void {
     this.#all.tasks.released(tasks)
+    for (const task of tasks) this.#all.comparing.mended(parseTaskId(task)?.batch ?? '')
+  }
+
+  faulty(epoch: number, task: TaskId): void {
+    this.#all.comparing.faulty(epoch, task)
+  }
+
+  mended(batch: BatchId): void {
+    this.#all.comparing.mended(batch)
   }
 
   killed(tasks: readonly TaskId[]): void {

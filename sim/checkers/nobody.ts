@@ -12,6 +12,8 @@ export const NOBODY: Judge = {
   killed() {},
   held() {},
   released() {},
+  faulty() {},
+  mended() {},
   wrote() {},
   wiped() {},
   nodeFailed() {},

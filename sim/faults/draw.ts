@@ -1,5 +1,6 @@
 /** From a seed to a case. Every rate is drawn too, many of them zero: a swarm of worlds finds more than one average world. */
 import { type CopyRule, DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
+import { COMPARATOR } from '../protocol/comparators.ts'
 import type { Role } from '../protocol/service.ts'
 import { MORE_MEMORY_BYTES, type TaskKind } from '../protocol/truth.ts'
 import { Random } from '../random.ts'
@@ -150,7 +151,7 @@ function drawNoise(dice: Random, batches: readonly BatchCase[]): BatchCase[] {
     const own = dice.fork(index)
     if (!own.chance(noise)) return batch
     const tasks = batch.tasks.map((task) => (own.chance(0.7) ? { ...task, kind: 'noisy' as const } : task))
-    return { ...batch, tasks, policy: { ...batch.policy, compare: own.chance(0.8) ? TOLERANT : null } }
+    return { ...batch, tasks, policy: { ...batch.policy, compare: own.chance(0.8) ? (own.chance(0.4) ? COMPARATOR : TOLERANT) : null } }
   })
 }
 

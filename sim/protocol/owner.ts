@@ -19,6 +19,8 @@ import type { Witness } from './witness.ts'
 
 const ANSWER_MS_MAX = 5_000
 const AGAIN_MS = 1_000
+/** How soon an owner mends what compares. */
+const MEND_MS = 5_000
 
 /** As much of the project server's process as an owner asks. */
 export interface OwnersServer {
@@ -190,6 +192,27 @@ export class Owner {
         })
       }
     )
+  }
+
+  /** The program that compares a batch's results was at fault, and is mended: what the project held for it goes on. Who holds it meanwhile releases it first. */
+  mend(batch: BatchId): void {
+    const { engine, witness } = this.#ports
+    const sent = [...this.#sent.values()].find(({ id }) => id === batch)
+    if (sent === undefined) return
+    engine.after(MEND_MS, () => {
+      if (sent.held) {
+        this.mend(batch)
+        return
+      }
+      sent.held = true
+      witness.mended(batch)
+      this.#ask(
+        (server) => server.committer?.commit({ kind: 'release', batch, by: sent.by }),
+        () => {
+          sent.held = false
+        }
+      )
+    })
   }
 
   /** The same tasks as another batch: those that are decided are answered at once, unless more of them are to agree now. */

@@ -15,12 +15,14 @@ import { TICK_MS } from '#project-server/policy'
 import type { Store } from '#project-server/ports'
 import { Pulls } from '#project-server/pulls'
 import { Rechecks } from '#project-server/rechecks'
+import type { Comparing } from '#protocol/bundle/policy'
 import type { ContentStore } from '#protocol/content/content'
 import type { TaskId } from '#protocol/ids'
 import type { Host } from '#protocol/peer/host'
 import type { Signer } from '#protocol/signing/keys'
 import type { Process } from '../engine/process.ts'
 import type { Random } from '../random.ts'
+import { SimComparators } from './comparators.ts'
 import { areNear, readCommand } from './truth.ts'
 import type { Witness } from './witness.ts'
 
@@ -31,7 +33,9 @@ export interface ServePorts {
   readonly store: Store
   readonly signer: Signer
   readonly random: Random
-  readonly witness: Pick<Witness, 'led' | 'effects'>
+  readonly witness: Pick<Witness, 'led' | 'effects' | 'see' | 'wrong'>
+  /** The program that compares a task's results is at fault itself. */
+  readonly onFaulty: (epoch: number, task: TaskId) => void
   readonly onFatal: (error: ServerError) => void
   readonly policy?: CoordinatorPolicy
 }
@@ -47,7 +51,7 @@ export interface Served {
 
 /** Begins an epoch on what the store holds, and serves from then on. */
 export async function serve(ports: ServePorts): Promise<Served> {
-  const { process, host, content, store, signer, random, witness, onFatal, policy = DEFAULT_COORDINATOR_POLICY } = ports
+  const { process, host, content, store, signer, random, witness, onFatal, onFaulty, policy = DEFAULT_COORDINATOR_POLICY } = ports
   const epoch = await store.beginEpoch()
   const coordinator = new Coordinator({ project: signer.peerId, epoch, policy, signer })
   await coordinator.load(store, process.nowMs())
@@ -67,15 +71,22 @@ export async function serve(ports: ServePorts): Promise<Served> {
   const committer: Committer = new Committer({ core: coordinator, store, clock: process, signer, logger: SILENT, carryOut, onFatal }, { epoch })
   const control = new ControlService({ host, committer, clock: process, logger: SILENT }, { project: signer.peerId, epoch, heartbeatMs: policy.heartbeatMs })
   const pulls = new Pulls({ content, host, clock: process, logger: SILENT, done: (event) => committer.apply(event) })
-  const agree = async ({ output: a }: Candidate, { output: b }: Candidate, _by: unknown, { task }: { task: TaskId }): Promise<boolean> =>
-    areNear(readCommand(storedManifest(coordinator.bundle(coordinator.task(task)?.bundle ?? '') ?? new Uint8Array(0)).command).name, a, b)
+  const comparators = new SimComparators({ process, random: random.fork('comparators', epoch), witness })
+  const agree = async ({ output: a }: Candidate, { output: b }: Candidate, by: Comparing, { task }: { task: TaskId }): Promise<boolean> => {
+    const { name } = readCommand(storedManifest(coordinator.bundle(coordinator.task(task)?.bundle ?? '') ?? new Uint8Array(0)).command)
+    return by.kind === 'program' ? comparators.agree(name, a, b) : areNear(name, a, b)
+  }
+  const compared = (event: Extract<Event, { kind: 'compared' }>): void => {
+    if (event.fault?.of === 'program') onFaulty(epoch, event.task)
+    committer.apply(event)
+  }
   const comparisons = new Comparisons({
     content,
     host,
     clock: process,
     logger: SILENT,
     committer,
-    done: (event) => committer.apply(event),
+    done: compared,
     agree,
     known: await KnownPairs.load(store)
   })
@@ -92,6 +103,7 @@ export async function serve(ports: ServePorts): Promise<Served> {
     coordinator,
     store,
     content,
+    comparators: { refusal: async () => undefined },
     random: { bytes }
   })
   committer.apply({ kind: 'tick' })

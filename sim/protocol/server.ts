@@ -3,7 +3,7 @@ import type { Committer } from '#project-server/commit'
 import type { CoordinatorPolicy } from '#project-server/coordinator/policy'
 import type { ServerError } from '#project-server/errors'
 import type { Submissions } from '#project-server/owner/submit'
-import type { PeerIdString } from '#protocol/ids'
+import type { PeerIdString, TaskId } from '#protocol/ids'
 import type { Signer } from '#protocol/signing/keys'
 import { Process, type Skew } from '../engine/process.ts'
 import type { Random } from '../random.ts'
@@ -24,6 +24,7 @@ export interface ServerPorts {
   readonly roots: Set<string>
   /** Whether a node would hand this root over. */
   readonly has: (node: PeerIdString, root: string) => Given
+  readonly onFaulty: (epoch: number, task: TaskId) => void
   /** It ended by itself. */
   readonly onEnd: (server: ServerProcess) => void
 }
@@ -60,7 +61,7 @@ export class ServerProcess {
   }
 
   async start(policy?: CoordinatorPolicy): Promise<void> {
-    const { disk, network, signer, random, witness, roots, has } = this.#ports
+    const { disk, network, signer, random, witness, roots, has, onFaulty } = this.#ports
     const { process, host } = this
     const onFatal = (error: ServerError): void => {
       if (!process.alive) return
@@ -70,7 +71,7 @@ export class ServerProcess {
     }
     const content = contentStore({ roots, ask: askOver(host, (_to, peer, root) => has(peer, root)) })
     const store = disk.store(process)
-    this.#served = await serve({ process, host, content, store, signer, random, witness, onFatal, ...(policy === undefined ? {} : { policy }) })
+    this.#served = await serve({ process, host, content, store, signer, random, witness, onFatal, onFaulty, ...(policy === undefined ? {} : { policy }) })
     network.server = host
   }
 

@@ -26,6 +26,10 @@ export interface Witness {
   held(tasks: readonly TaskId[]): void
   /** It asks for them to be released. */
   released(tasks: readonly TaskId[]): void
+  /** The program that compares this task's results was at fault: the server of this epoch knows. */
+  faulty(epoch: number, task: TaskId): void
+  /** Its owner asks for what was held of the batch for it to be released. */
+  mended(batch: BatchId): void
   /** An owner was told that these are killed. */
   killed(tasks: readonly TaskId[]): void
   /** A node's disk has these. */

@@ -1,7 +1,7 @@
 /** One run: the machines of a case, the real programs on them, the faults that befall them, and those who watch. */
 import { type CoordinatorPolicy, DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
 import { decodeFrame } from '#protocol/control/messages'
-import { type PeerIdString, parseReplicaId, type ReplicaId } from '#protocol/ids'
+import { type PeerIdString, parseReplicaId, parseTaskId, type ReplicaId } from '#protocol/ids'
 import { decodeResult, type Result } from '#protocol/result/result'
 import { Engine } from '../engine/engine.ts'
 import type { Process, Skew } from '../engine/process.ts'
@@ -237,6 +237,10 @@ export class World {
       random: random.fork('server'),
       skew,
       witness: this.#judge,
+      onFaulty: (epoch, task) => {
+        this.#judge.faulty(epoch, task)
+        this.owner.mend(parseTaskId(task)?.batch ?? '')
+      },
       roots: this.roots,
       has: (peer, root) => {
         const machine = this.nodeOf(peer)?.machine

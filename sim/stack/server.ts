@@ -4,6 +4,7 @@ import type { ServerError } from '#project-server/errors'
 import { SILENT } from '#project-server/logger'
 import type { Submissions } from '#project-server/owner/submit'
 import { publishRecord } from '#project-server/record'
+import type { TaskId } from '#protocol/ids'
 import { HostError } from '#protocol/peer/host'
 import { contentStore } from '../protocol/content.ts'
 import type { OwnersServer } from '../protocol/owner.ts'
@@ -25,6 +26,7 @@ export interface StackServerPorts extends ComputerPorts {
   /** Who leads now. */
   readonly network: { server: Speaker | undefined }
   readonly onPublished: () => void
+  readonly onFaulty: (epoch: number, task: TaskId) => void
 }
 
 /** It ended by itself and is started again. */
@@ -56,7 +58,7 @@ export class StackServer extends Computer {
 
   protected override async live(process: StackProcess): Promise<void> {
     const { signer } = this
-    const { disk, roots, witness, bootstrap, network, onPublished } = this.#own
+    const { disk, roots, witness, bootstrap, network, onPublished, onFaulty } = this.#own
     const dht = { bootstrap, serve: true, allowPrivate: false }
     const inner = await this.makeHost({ role: 'server', listen: [listenAt(this.station)], dht })
     const host = watched(inner, witness)
@@ -68,7 +70,7 @@ export class StackServer extends Computer {
       this.start(RESTART_MS)
     }
     network.server = host
-    this.#served = await serve({ process, host, content, store: disk.store(process), signer, random: process.dice.fork('serve'), witness, onFatal })
+    this.#served = await serve({ process, host, content, store: disk.store(process), signer, random: process.dice.fork('serve'), witness, onFatal, onFaulty })
     const publisher = {
       addresses: () => host.addresses(),
       publishRecord: async (record: Uint8Array, signal?: AbortSignal) => {

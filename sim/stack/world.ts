@@ -3,7 +3,7 @@
  * on them, faults, and then calm in which everything must come right; at last all end in order and nothing may be left.
  */
 import { DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
-import type { PeerIdString } from '#protocol/ids'
+import { type PeerIdString, parseTaskId } from '#protocol/ids'
 import { makeJudge } from '../checkers/judge.ts'
 import { checkReceipts } from '../checkers/receipts.ts'
 import type { Scene } from '../checkers/scene.ts'
@@ -90,6 +90,10 @@ export class StackWorld implements Scene {
         disk: this.disk,
         roots: this.roots,
         witness: judge,
+        onFaulty: (epoch, task) => {
+          judge.faulty(epoch, task)
+          this.owner.mend(parseTaskId(task)?.batch ?? '')
+        },
         bootstrap: this.#bootstrap,
         network: this.network,
         onPublished: () => this.see('the record was published')
