@@ -32,7 +32,7 @@ export class Parking {
   #awaySinceMs: number | undefined
   #left: Map<ReplicaId, Left> | undefined
   /** One offer to each at a time. */
-  readonly #asked = new Map<PeerIdString, ReplicaId>()
+  #asked: Map<PeerIdString, ReplicaId> | undefined
   #parked = 0
   readonly #afterMs: number
 
@@ -64,7 +64,7 @@ export class Parking {
   }
 
   answered({ replica, peer }: Order, code: Parked, nowMs: number): void {
-    if (this.#asked.get(peer) === replica) this.#asked.delete(peer)
+    if (this.#asked?.get(peer) === replica) this.#asked.delete(peer)
     const left = this.#leftOf(replica)
     if (code === 'kept') {
       if (!left.with.has(peer)) this.#parked++
@@ -80,6 +80,7 @@ export class Parking {
   /** Whom to ask for what now. `results`: those that the project may not have, the oldest first. */
   orders(results: Iterable<ReplicaId>, nowMs: number): Order[] {
     const orders: Order[] = []
+    this.#asked ??= new Map()
     for (const replica of results) {
       for (let lacks = this.#lacks(replica); lacks > 0 && this.#asked.size < PARKING_AT_ONCE; lacks--) {
         const peer = this.#nextFor(replica, nowMs)
@@ -95,7 +96,7 @@ export class Parking {
   /** `all`: each of these is with as many others as it should be. `some`: somebody is asked, or can be. `none`: nobody is left to ask. */
   progress(results: Iterable<ReplicaId>, nowMs: number): 'all' | 'some' | 'none' {
     let lacking = false
-    let open = this.#asked.size > 0
+    let open = (this.#asked?.size ?? 0) > 0
     for (const replica of results) {
       if (this.#copies(replica) >= PARK_COPIES) continue
       lacking = true
@@ -110,16 +111,16 @@ export class Parking {
 
   #lacks(replica: ReplicaId): number {
     let asked = 0
-    for (const other of this.#asked.values()) if (other === replica) asked++
+    for (const other of this.#asked?.values() ?? []) if (other === replica) asked++
     return PARK_COPIES - this.#copies(replica) - asked
   }
 
   /** One of a network that has no copy yet before others; of equals the first. */
   #nextFor(replica: ReplicaId, nowMs: number): PeerIdString | undefined {
     const left = this.#left?.get(replica)
-    const has = (peer: PeerIdString): boolean => left?.with.has(peer) === true || this.#asked.get(peer) === replica
+    const has = (peer: PeerIdString): boolean => left?.with.has(peer) === true || this.#asked?.get(peer) === replica
     const networks = new Set(this.#neighbours.filter(({ peer, network }) => network !== '' && has(peer)).map(({ network }) => network))
-    const free = this.#neighbours.filter(({ peer }) => !has(peer) && !this.#asked.has(peer) && nowMs >= (left?.notBefore.get(peer) ?? 0))
+    const free = this.#neighbours.filter(({ peer }) => !has(peer) && this.#asked?.has(peer) !== true && nowMs >= (left?.notBefore.get(peer) ?? 0))
     return (free.find(({ network }) => !networks.has(network)) ?? free[0])?.peer
   }
 

@@ -103,7 +103,7 @@ export class ParkingService {
   /** Offers a result to another node. */
   park({ replica, peer, body }: Extract<Prompt, { kind: 'park' }>): void {
     const answered = (code: Parked): void => this.#owner?.apply({ kind: 'answered', replica, peer, code })
-    this.#offer(peer, body).then(
+    this.#offer(peer, replica, body).then(
       (code) => {
         this.#ports.logger.info({ replica, peer, code }, 'the project is away: left a result with another node')
         answered(code)
@@ -145,7 +145,7 @@ export class ParkingService {
     if (neighbours.length > 0) this.#owner?.apply({ kind: 'neighbours', neighbours })
   }
 
-  #offer(peer: PeerIdString, body: Uint8Array): Promise<Parked> {
+  #offer(peer: PeerIdString, replica: ReplicaId, body: Uint8Array): Promise<Parked> {
     const { host, clock, signer } = this.#ports
     return inTime(clock, PARK_MS_MAX, this.#stopped.signal, async (signal) => {
       await inTime(clock, PARK_CONNECT_MS_MAX, signal, (limit) => host.connect(peer, this.#neighbours.get(peer) ?? [], limit))
@@ -158,9 +158,9 @@ export class ParkingService {
           const bytes = weightOf(decodeResult(body)?.bytes ?? 0)
           await stream.write(encodeOffer({ result: own(body), signature: own(signParked(signer, body)), bytes }))
           for await (const frame of stream.frames()) {
-            const code = decodeAnswer(frame)
-            if (code === undefined) break
-            return code
+            const answer = decodeAnswer(frame)
+            if (answer?.replica !== replica) break
+            return answer.code
           }
           throw new Error('the answer is none')
         } finally {
@@ -176,6 +176,7 @@ export class ParkingService {
   async #serve(stream: FrameStream): Promise<void> {
     if (this.#streams >= PARK_STREAMS_MAX) throw new Error('others are served already')
     this.#streams += 1
+    const release = this.#ports.hold(stream.remotePeer)
     const idle = (): void => stream.abort(new Error('nothing was offered for too long'))
     let cancel = this.#ports.clock.after(PARK_IDLE_MS, idle)
     try {
@@ -183,29 +184,33 @@ export class ParkingService {
         cancel()
         const offer = decodeOffer(frame)
         if (offer === undefined) throw new Error('it is no offer')
-        await stream.write(encodeAnswer(await this.#consider(offer, stream)))
+        await stream.write(await this.#consider(offer, stream))
         cancel = this.#ports.clock.after(PARK_IDLE_MS, idle)
       }
       await stream.close()
     } finally {
       cancel()
+      release()
       this.#streams -= 1
     }
   }
 
   /** Only a node's own results, of this project. */
-  async #consider({ result: body, signature, bytes }: Offer, stream: FrameStream): Promise<ParkingCode> {
+  async #consider({ result: body, signature, bytes }: Offer, stream: FrameStream): Promise<Uint8Array> {
     const verified = verifyParked({ body, signature }, this.#project)
-    if (verified === undefined || verified.result.node !== stream.remotePeer || this.#stopped.signal.aborted) return 'refused'
+    if (verified === undefined || verified.result.node !== stream.remotePeer || this.#stopped.signal.aborted)
+      return encodeAnswer(verified?.result.replica ?? '', 'refused')
     const parcel = parcelOf(verified.result, { body, signature }, bytes)
-    if (this.#waiting.has(parcel.replica)) return 'busy'
+    const { replica } = parcel
+    if (this.#waiting.has(replica)) return encodeAnswer(replica, 'busy')
     try {
-      return await new Promise((answer) => {
-        this.#waiting.set(parcel.replica, { from: parcel.from, answer })
+      const code = await new Promise<ParkingCode>((answer) => {
+        this.#waiting.set(replica, { from: parcel.from, answer })
         this.#owner?.apply({ kind: 'offered', parcel })
       })
+      return encodeAnswer(replica, code)
     } finally {
-      this.#waiting.delete(parcel.replica)
+      this.#waiting.delete(replica)
     }
   }
 

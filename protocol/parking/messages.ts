@@ -1,5 +1,5 @@
 /** Results that are left with other nodes while the project is away: messages, bounds, and the check of who says what. */
-import type { PeerIdString } from '../ids.ts'
+import type { PeerIdString, ReplicaId } from '../ids.ts'
 import { decodeResult, RESULT_BYTES_MAX, RESULT_DOMAIN, type Result } from '../result/result.ts'
 import { leavesOf, rootOf, type Seal } from '../signing/batch.ts'
 import { type Signer, verify } from '../signing/keys.ts'
@@ -37,8 +37,8 @@ export function encodeOffer(offer: Offer): Uint8Array {
   return ParkingFrame.encode({ offer })
 }
 
-export function encodeAnswer(code: ParkingCode): Uint8Array {
-  return ParkingFrame.encode({ answer: { code } })
+export function encodeAnswer(replica: ReplicaId, code: ParkingCode): Uint8Array {
+  return ParkingFrame.encode({ answer: { code, replica } })
 }
 
 /** undefined for bytes that are no offer of this shape and bounds. */
@@ -48,9 +48,9 @@ export function decodeOffer(bytes: Uint8Array): Offer | undefined {
 }
 
 /** A code that is not known is `refused`; undefined for bytes that are no answer. */
-export function decodeAnswer(bytes: Uint8Array): ParkingCode | undefined {
+export function decodeAnswer(bytes: Uint8Array): { readonly replica: ReplicaId; readonly code: ParkingCode } | undefined {
   const answer: Answer | undefined = decode(bytes)?.answer
-  return answer === undefined ? undefined : (CODES.find((code) => code === answer.code) ?? 'refused')
+  return answer === undefined ? undefined : { replica: answer.replica, code: CODES.find((code) => code === answer.code) ?? 'refused' }
 }
 
 function decode(bytes: Uint8Array): ParkingFrame | undefined {

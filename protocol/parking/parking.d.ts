@@ -23,9 +23,13 @@ export declare namespace ParkingFrame {
         field: '$.answer.code';
         value: string;
     }
+    interface ParkingFrameAnswerReplicaFieldEvent {
+        field: '$.answer.replica';
+        value: string;
+    }
     function encode(obj: Partial<ParkingFrame>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<ParkingFrame>): ParkingFrame;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<ParkingFrame>): Generator<ParkingFrameOfferResultFieldEvent | ParkingFrameOfferSignatureFieldEvent | ParkingFrameOfferBytesFieldEvent | ParkingFrameAnswerCodeFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<ParkingFrame>): Generator<ParkingFrameOfferResultFieldEvent | ParkingFrameOfferSignatureFieldEvent | ParkingFrameOfferBytesFieldEvent | ParkingFrameAnswerCodeFieldEvent | ParkingFrameAnswerReplicaFieldEvent>;
 }
 export interface Offer {
     result: Uint8Array<ArrayBuffer>;
@@ -52,6 +56,7 @@ export declare namespace Offer {
 }
 export interface Answer {
     code: string;
+    replica: string;
 }
 export declare namespace Answer {
     const codec: () => Codec<Answer>;
@@ -59,7 +64,11 @@ export declare namespace Answer {
         field: '$.code';
         value: string;
     }
+    interface AnswerReplicaFieldEvent {
+        field: '$.replica';
+        value: string;
+    }
     function encode(obj: Partial<Answer>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Answer>): Answer;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Answer>): Generator<AnswerCodeFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Answer>): Generator<AnswerCodeFieldEvent | AnswerReplicaFieldEvent>;
 }

@@ -201,12 +201,17 @@ export var Answer;
                     w.uint32(10);
                     w.string(obj.code);
                 }
+                if ((obj.replica != null && obj.replica !== '')) {
+                    w.uint32(18);
+                    w.string(obj.replica);
+                }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
                 }
             }, (reader, length, opts = {}) => {
                 const obj = {
-                    code: ''
+                    code: '',
+                    replica: ''
                 };
                 const end = length == null ? reader.len : reader.pos + length;
                 while (reader.pos < end) {
@@ -214,6 +219,10 @@ export var Answer;
                     switch (tag >>> 3) {
                         case 1: {
                             obj.code = reader.string();
+                            break;
+                        }
+                        case 2: {
+                            obj.replica = reader.string();
                             break;
                         }
                         default: {
@@ -231,6 +240,13 @@ export var Answer;
                         case 1: {
                             yield {
                                 field: `${prefix}.code`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        case 2: {
+                            yield {
+                                field: `${prefix}.replica`,
                                 value: reader.string()
                             };
                             break;

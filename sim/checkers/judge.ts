@@ -16,6 +16,7 @@ import { Credit } from './credit.ts'
 import { IdleLeases } from './idle-leases.ts'
 import { Limits } from './limits.ts'
 import { Newcomers } from './newcomers.ts'
+import { Parking } from './parking.ts'
 import { Runs } from './runs.ts'
 import type { Scene } from './scene.ts'
 import { Storms } from './storms.ts'
@@ -45,6 +46,7 @@ interface Parts {
   readonly arrivals: Arrivals
   readonly idle: IdleLeases
   readonly comparing: Comparing
+  readonly parking: Parking
 }
 
 class Bench implements Judge {
@@ -79,7 +81,8 @@ class Bench implements Judge {
     const arrivals = new Arrivals(records, complaints, sometimes)
     const idle = new IdleLeases(complaints)
     const comparing = new Comparing(complaints)
-    this.#parts = { runs, tasks, usage, credit, newcomers, limits, words, storms: new Storms(complaints), arrivals, idle, comparing }
+    const parking = new Parking(this.#world, complaints)
+    this.#parts = { runs, tasks, usage, credit, newcomers, limits, words, storms: new Storms(complaints), arrivals, idle, comparing, parking }
     return this.#parts
   }
 
@@ -87,6 +90,7 @@ class Bench implements Judge {
   committed(epoch: number, changes: readonly Change[]): void {
     this.#complaints.expect(epoch >= this.#epoch, () => `epoch ${epoch} wrote after epoch ${this.#epoch}`)
     this.#epoch = epoch
+    this.#all.parking.committed(changes)
     this.#all.tasks.committed(changes)
     this.#all.usage.committed(changes)
     this.#all.credit.committed(changes)
@@ -107,6 +111,7 @@ class Bench implements Judge {
     if (epoch < this.#led && effects.length > 0) this.#world.sometimes.see('a server that no longer leads spoke')
     this.#all.words.effects(effects)
     this.#all.comparing.effects(epoch, effects)
+    this.#all.parking.effects(effects)
   }
 
   serverFailed(code: string, message: string): void {
@@ -185,6 +190,10 @@ class Bench implements Judge {
 
   frame(from: Speaker, to: PeerIdString, frame: Uint8Array): void {
     const { network, project } = this.#world
+    if (from.peerId !== project.peerId && to !== project.peerId) {
+      this.#all.parking.said(from.peerId, to, frame)
+      return
+    }
     // What a server says that no longer leads was on the disk when it wrote it; who leads now may have gone on.
     if (from.peerId === project.peerId) this.#all.storms.fromServer(to, frame)
     if (from.peerId === project.peerId) this.#all.arrivals.fromServer(to, frame, from === network.server)
@@ -194,7 +203,10 @@ class Bench implements Judge {
   }
 
   arrived(from: PeerIdString, to: PeerIdString, frame: Uint8Array): void {
-    if (to === this.#world.project.peerId) this.#all.arrivals.toServer(from, frame)
+    const { peerId } = this.#world.project
+    if (from !== peerId && to !== peerId) return
+    if (to === peerId) this.#all.parking.toServer(from, frame)
+    if (to === peerId) this.#all.arrivals.toServer(from, frame)
     else this.#all.arrivals.toNode(to, frame)
   }
 
@@ -240,6 +252,8 @@ class Bench implements Judge {
       if (container !== undefined) return `${node.machine.name} has a container of ${container}`
       const [folder] = node.machine.folders.keys()
       if (folder !== undefined) return `${node.machine.name} has a folder of ${folder}`
+      const kept = this.#all.parking.left(node)
+      if (kept !== '') return kept
       if (!onlyInputs(node.machine.content, tasks.inputs)) return `${node.machine.name} keeps content that nobody wants`
     }
     const out = records.keys('out/').filter((key) => world.isNode(key.split('/')[1] ?? ''))

@@ -86,7 +86,8 @@ export const NODE_FAULTS = [
   'engine_restart',
   'pause',
   'drain',
-  'quit'
+  'quit',
+  'leave'
 ] as const
 
 export const SERVER_FAULTS = [
@@ -101,6 +102,7 @@ export const SERVER_FAULTS = [
   'server_disk_error',
   'server_clock',
   'server_drift',
+  'server_away',
   'block_all'
 ] as const
 
@@ -157,6 +159,8 @@ export interface Case {
   readonly faults: readonly Fault[]
   /** Until then there are faults; afterwards everything works, and everything must end. */
   readonly faultsMs: number
+  /** Each node may leave results with so many others while the project is away; without it with none. */
+  readonly neighbours?: number
   /** Where the project's policy is not the usual one. */
   readonly project?: Partial<CoordinatorPolicy>
 }

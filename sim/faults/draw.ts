@@ -70,8 +70,10 @@ function drawSized(seed: number, dice: Random, size: Size): Case {
   const noisy = drawHunger(dice.fork('hunger'), drawHangs(dice.fork('hangs'), plain))
   const batches = alike ? noisy.map((batch) => (classes.chance(0.6) ? { ...batch, policy: { ...batch.policy, sameClass: 'cpu' as const } } : batch)) : noisy
   const hostile = dice.chance(0.35) ? 1 + dice.below(2) : 0
+  const away = drawAway(dice.fork('away'), { faultsMs, nodes: nodes.length })
   return {
     seed,
+    ...(away.neighbours === 0 ? {} : { neighbours: away.neighbours }),
     ...drawTrust(
       dice.fork('trust'),
       drawTags(
@@ -83,15 +85,38 @@ function drawSized(seed: number, dice: Random, size: Size): Case {
       )
     ),
     hostile,
-    faults: drawFaults(dice.fork('faults'), {
-      timesMax: Math.ceil((TIMES_MAX * size.nodesMax) / SMALL.nodesMax),
-      faultsMs,
-      nodes: nodes.length,
-      batches: batches.length,
-      hostile
-    }),
+    faults: inOrder(
+      away.faults,
+      drawFaults(dice.fork('faults'), {
+        timesMax: Math.ceil((TIMES_MAX * size.nodesMax) / SMALL.nodesMax),
+        faultsMs,
+        nodes: nodes.length,
+        batches: batches.length,
+        hostile
+      })
+    ),
     faultsMs
   }
+}
+
+function inOrder(...faults: readonly (readonly Fault[])[]): Fault[] {
+  return faults.flat().sort((a, b) => a.atMs - b.atMs)
+}
+
+/** In some worlds nodes may leave results with others, and in most of those the project is away for long and nodes leave meanwhile. */
+function drawAway(dice: Random, { faultsMs, nodes }: Pick<Field, 'faultsMs' | 'nodes'>): { readonly neighbours: number; readonly faults: readonly Fault[] } {
+  if (!dice.chance(0.4)) return { neighbours: 0, faults: [] }
+  const neighbours = 2 + dice.below(3)
+  if (!dice.chance(0.7)) return { neighbours, faults: [] }
+  const awayMs = 1_000 + dice.below(faultsMs >> 1)
+  const forMs = 15_000 + dice.below(90_000)
+  const faults: Fault[] = [{ atMs: awayMs, kind: 'server_away', target: 0, forMs, amount: 0 }]
+  for (let target = 0; target < nodes; target++) {
+    const own = dice.fork(target)
+    if (!own.chance(0.4)) continue
+    faults.push({ atMs: awayMs + own.below(forMs), kind: 'leave', target, forMs: 1_000 + own.below(60_000), amount: own.below(1_000_000) })
+  }
+  return { neighbours, faults }
 }
 
 type Drawn = Pick<Case, 'nodes' | 'batches' | 'project'>

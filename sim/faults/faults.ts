@@ -158,6 +158,9 @@ export class Faults {
       case 'quit':
         node.service?.quit()
         return
+      case 'leave':
+        node.leave(amount % 2 === 0 ? forMs : undefined)
+        return
       default:
         return
     }
@@ -179,6 +182,10 @@ export class Faults {
       case 'server_power_loss':
         world.killServer(kind === 'server_crash')
         world.startServer(amount % 2 === 0 ? 100 : forMs)
+        return true
+      case 'server_away':
+        world.killServer(true)
+        world.startServer(forMs)
         return true
       case 'server_crash_at_write':
         faults.crashAt = 1 + (amount % 40)

@@ -278,5 +278,17 @@ export const BUGS: readonly Bug[] = [
     file: 'node/runner.ts',
     line: 'if (began !== null && run?.ofEarlierLife === true) await',
     instead: 'if (began !== null && run?.ofEarlierLife === null) await'
+  },
+  {
+    name: 'a node says that it keeps a result before that is on its disk',
+    file: 'node/agent/safekeeping.ts',
+    line: "    entry.state = 'kept'\n    this.#write(replica)\n",
+    instead: "    entry.state = 'kept'\n"
+  },
+  {
+    name: 'whoever keeps a result for another is never told to drop it',
+    file: 'project-server/coordinator/remains.ts',
+    line: 'keepers === undefined ? [node] : [node, ...keepers]',
+    instead: '[node]'
   }
 ]

@@ -93,6 +93,7 @@ export class Machine {
   #containers: SmallMap<ReplicaId, Container> | undefined
   #folders: SmallMap<ReplicaId, Outcome> | undefined
   #content: SmallSet<string> | undefined
+  #kept: SmallSet<string> | undefined
   /** Its disk has lied. */
   damaged = false
   /** Writes that are on their way to the disk. */
@@ -120,6 +121,12 @@ export class Machine {
   get content(): SmallSet<string> {
     this.#content ??= new SmallSet()
     return this.#content
+  }
+
+  /** Roots that it keeps for others. */
+  get kept(): SmallSet<string> {
+    this.#kept ??= new SmallSet()
+    return this.#kept
   }
 
   /** What runs, and what runs left; nothing is made for those that never ran anything. */
@@ -170,6 +177,7 @@ export class Machine {
     this.containers.clear()
     this.folders.clear()
     this.content.clear()
+    this.#kept?.clear()
   }
 
   /** Resolves when the page is on disk, and so are the changes that it stands for. */

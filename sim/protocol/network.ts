@@ -16,8 +16,8 @@ const STREAMS_PER_PROTOCOL = 64
 const NO_CONNECTIONS: readonly Connection[] = []
 
 export interface Watchers {
-  /** Somebody tries to reach the server. */
-  readonly onDial: (from: SimHost) => void
+  /** Somebody tries to reach the server, or another volunteer. */
+  readonly onDial: (from: SimHost, to: PeerIdString) => void
   readonly onFrame: (from: SimHost, to: PeerIdString, frame: Uint8Array) => void
   readonly onArrived?: (from: PeerIdString, to: PeerIdString, frame: Uint8Array) => void
   /** A frame of a connection came when there was a newer one. */
@@ -31,14 +31,21 @@ interface Handler {
   readonly serve: (stream: FrameStream) => Promise<void>
 }
 
-/** Who can be dialled: at most one host at a time is the project server. */
+/** Who can be dialled: at most one host at a time is the project server; and volunteers, in worlds where they know each other. */
 export class Network {
   /** The project server's host while it listens. */
   server: SimHost | undefined
   readonly watchers: Watchers
+  readonly #volunteer: (peer: PeerIdString) => SimHost | undefined
 
-  constructor(watchers: Watchers) {
+  /** `volunteer`: its host while it runs. */
+  constructor(watchers: Watchers, volunteer: (peer: PeerIdString) => SimHost | undefined = () => undefined) {
     this.watchers = watchers
+    this.#volunteer = volunteer
+  }
+
+  at(peer: PeerIdString): SimHost | undefined {
+    return this.server?.peerId === peer ? this.server : this.#volunteer(peer)
   }
 }
 
@@ -259,26 +266,26 @@ export class SimHost implements Host {
     return this.#connections.get(peer)?.at(-1)
   }
 
-  /** One and a half round trips when the server listens; nothing at all while the path is blocked or the server does not run. */
+  /** One and a half round trips when the peer listens; nothing at all while the path is blocked or the peer does not run. */
   async connect(peer: PeerIdString, _addresses: readonly string[], signal?: AbortSignal): Promise<void> {
     if (this.isConnected(peer)) return
     const path = this.#path
     if (path === undefined || this.#stopped) throw new HostError('unreachable', 'nobody there')
-    this.network.watchers.onDial(this)
+    this.network.watchers.onDial(this, peer)
     await this.#within(DIAL_MS_MAX, signal, (settle) => {
       this.#leg(path, 'up', () => {
-        const { server } = this.network
-        if (server === undefined || !server.process.alive || server.peerId !== peer) {
+        const there = this.network.at(peer)
+        if (there === undefined || !there.process.alive) {
           this.#leg(path, 'down', () => settle(() => this.#refused(peer)))
           return
         }
-        server.process.enter(() =>
+        there.process.enter(() =>
           this.#leg(path, 'down', () => {
-            if (!this.process.alive || !server.process.alive || this.network.server !== server) return
+            if (!this.process.alive || !there.process.alive || this.network.at(peer) !== there) return
             // The kernels have it, whether or not the process runs.
-            const connection = new Connection(path, this, server)
+            const connection = new Connection(path, this, there)
             this.#hold(connection)
-            server.#hold(connection)
+            there.#hold(connection)
             settle(() => undefined)
           })
         )

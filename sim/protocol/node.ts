@@ -31,8 +31,10 @@ const PLACE: ProjectPlace = { addresses: ['/sim/project'], lookUp: false }
 export interface NodePorts {
   readonly network: Network
   readonly witness: Witness
-  /** What the server would hand over to a node now. */
-  readonly gives: (to: SimHost) => Given
+  /** What the server, or another node, would hand over to a node now. */
+  readonly gives: (to: SimHost, peer: PeerIdString, root: string) => Given
+  /** Whom it may leave results with. */
+  readonly neighboursOf: (node: SimNode) => readonly PeerIdString[]
 }
 
 export class SimNode implements DiskWatcher {
@@ -42,6 +44,8 @@ export class SimNode implements DiskWatcher {
   #life: Life | undefined
   #starts = 0
   #asked = false
+  /** It does not come back by itself. */
+  #left = false
   /** Planned. */
   #start: Call | undefined
 
@@ -80,6 +84,7 @@ export class SimNode implements DiskWatcher {
 
   start(afterMs = 0): void {
     this.#asked = true
+    this.#left = false
     this.#start?.cancel()
     this.#start = new Call(() => {
       this.#start = undefined
@@ -95,6 +100,15 @@ export class SimNode implements DiskWatcher {
     if (!wipe) return
     this.machine.wipe()
     this.#ports.witness.wiped(this.id)
+  }
+
+  /** Its owner wants it to leave, when what runs has ended or (without `graceMs`) now; until it is started again. */
+  leave(graceMs: number | undefined): void {
+    const { service } = this
+    if (service === undefined) return
+    this.#left = true
+    if (graceMs === undefined) service.quit()
+    else service.drain(graceMs)
   }
 
   stop(): void {
@@ -129,7 +143,8 @@ export class SimNode implements DiskWatcher {
     const store = await openDisk(machine, process, this)
     const ask = askOver(host, this.#ports.gives)
     const ended = (error?: NodeError): void => this.#over(life, error)
-    life.service = nodeService({ machine, process, host, ask, store, setup, random: machine.random, witness, ended }, PLACE)
+    const neighbours = this.#ports.neighboursOf(this)
+    life.service = nodeService({ machine, process, host, ask, store, setup, neighbours, random: machine.random, witness, ended }, PLACE)
     await life.service.start()
   }
 
@@ -143,7 +158,7 @@ export class SimNode implements DiskWatcher {
       this.machine.wipe()
       this.#ports.witness.wiped(this.id)
     }
-    this.start(RESTART_MS)
+    if (!this.#left) this.start(RESTART_MS)
   }
 
   #end(tell: boolean): void {

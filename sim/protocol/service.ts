@@ -1,6 +1,7 @@
 /** The real node service on a simulated machine, over any host. */
 
 import type { NodeError } from '#node/errors'
+import { ParkingService } from '#node/parking/service'
 import type { Ended, Execution, Executor, NodeStore, Workspace } from '#node/ports'
 import { NodeService, type ServicePorts } from '#node/service'
 import { SILENT } from '#project-server/logger'
@@ -40,6 +41,8 @@ export interface NodeServicePorts {
   readonly ask: ContentWorld['ask']
   readonly store: NodeStore
   readonly setup: NodeSetup
+  /** Whom it may leave results with. */
+  readonly neighbours?: readonly PeerIdString[]
   /** Of this life. */
   readonly random: Random
   readonly witness: Witness
@@ -64,11 +67,16 @@ export function nodeService(ports: NodeServicePorts, { addresses, lookUp }: Proj
     agent: 'talko/sim',
     slots,
     stockBytesMax: STOCK_BYTES_MAX,
+    ...KEEP,
     capabilities
   })
 }
 
 const STOCK_BYTES_MAX = 2 ** 40
+/** Small, so that it is full now and then. */
+const KEEP = { keep: { bytesMax: 2 ** 20, msMax: 7 * 86_400_000 }, parkAfterMs: 10_000 }
+/** As the real node's. */
+const HANG_UP_MS = 30_000
 const known = new Map<string, Capabilities>()
 
 /** One for all that have as many slots, the same processor and the same tag. */
@@ -103,10 +111,11 @@ class Place implements ServicePorts, ContentWorld, ExecutorWorld {
   readonly content: ContentStore
   readonly executors: readonly Executor[]
   readonly workspace: Workspace
+  readonly parking?: ParkingService
   readonly #setup: NodeSetup
   readonly #witness: Witness
 
-  constructor({ machine, process, host, ask, store, setup, random, witness, ended }: NodeServicePorts) {
+  constructor({ machine, process, host, ask, store, setup, neighbours = [], random, witness, ended }: NodeServicePorts) {
     this.machine = machine
     this.process = process
     this.host = host
@@ -119,6 +128,31 @@ class Place implements ServicePorts, ContentWorld, ExecutorWorld {
     this.content = contentStore(this)
     this.executors = [executor(this)]
     this.workspace = machine.workspace()
+    if (neighbours.length > 0) this.parking = this.#parkingWith(neighbours)
+  }
+
+  #parkingWith(neighbours: readonly PeerIdString[]): ParkingService {
+    const { machine, process, host, ask, signer } = this
+    const users = new Map<PeerIdString, number>()
+    const hold = (peer: PeerIdString): (() => void) => {
+      users.set(peer, (users.get(peer) ?? 0) + 1)
+      return () => {
+        process.after(HANG_UP_MS, () => {
+          users.set(peer, (users.get(peer) ?? 1) - 1)
+          if (users.get(peer) === 0) void host.disconnect(peer)
+        })
+      }
+    }
+    const content = contentStore({ roots: machine.kept, ask })
+    const store = {
+      begin: async (needed: boolean) => {
+        if (!needed) machine.kept.clear()
+      },
+      open: async () => content
+    }
+    const parking = new ParkingService({ host, hold, store, signer, clock: process, logger: SILENT }, this.#setup.project)
+    parking.meet(neighbours.map((peer) => ({ peer, addresses: [`/sim/${peer}`] })))
+    return parking
   }
 
   get signer(): Signer {

@@ -82,17 +82,27 @@ export class World {
     this.#judge = makeJudge(this)
     const { engine, random } = this
     const judge = this.#judge
-    this.network = new Network({
-      onDial: (from) => judge.dialled(from),
-      onFrame: (from, to, frame) => {
-        if (one.hostile > 0 && this.#byPeer.has(from.peerId)) this.#overhear(frame)
-        judge.frame(from, to, frame)
+    this.network = new Network(
+      {
+        onDial: (from, to) => {
+          if (to === this.project.peerId) judge.dialled(from)
+        },
+        onFrame: (from, to, frame) => {
+          if (one.hostile > 0 && to === this.project.peerId && this.#byPeer.has(from.peerId)) this.#overhear(frame)
+          judge.frame(from, to, frame)
+        },
+        onArrived: (from, to, frame) => judge.arrived(from, to, frame),
+        onOvertaken: () => this.see('frames of an old connection came after a newer one began'),
+        onUnruly: (what) => this.see(what)
       },
-      onArrived: (from, to, frame) => judge.arrived(from, to, frame),
-      onOvertaken: () => this.see('frames of an old connection came after a newer one began'),
-      onUnruly: (what) => this.see(what)
-    })
-    this.#nodePorts = { network: this.network, witness: judge, gives: ({ peerId }) => this.#input(peerId) }
+      (peer) => this.#byPeer.get(peer)?.host
+    )
+    this.#nodePorts = {
+      network: this.network,
+      witness: judge,
+      gives: ({ peerId }, peer, root) => (peer === this.project.peerId ? this.#input(peerId) : this.#output(peer, root)),
+      neighboursOf: (node) => this.#neighboursOf(node)
+    }
     this.disk = new ServerDisk({
       engine,
       random: random.fork('disk'),
@@ -216,6 +226,20 @@ export class World {
     return faults?.corruptInput === true ? this.#corrupt() : true
   }
 
+  /** The project is also given what a node keeps for others. */
+  #output(peer: PeerIdString, root: string, kept = false): Given {
+    const machine = this.nodeOf(peer)?.machine
+    if (machine === undefined || machine.faults.withholds || !(machine.content.has(root) || (kept && machine.kept.has(root)))) return false
+    return machine.faults.corruptOutput ? this.#corrupt() : true
+  }
+
+  /** Those that come next in the list. */
+  #neighboursOf(node: SimNode): PeerIdString[] {
+    const count = Math.min(this.case.neighbours ?? 0, this.nodes.length - 1)
+    const at = this.nodes.indexOf(node)
+    return Array.from({ length: count }, (_, step) => this.nodes[(at + 1 + step) % this.nodes.length]?.id ?? '')
+  }
+
   #corrupt(): Given {
     this.see('content came that was not what was asked for')
     return 'corrupt'
@@ -242,11 +266,7 @@ export class World {
         this.owner.mend(parseTaskId(task)?.batch ?? '')
       },
       roots: this.roots,
-      has: (peer, root) => {
-        const machine = this.nodeOf(peer)?.machine
-        if (machine === undefined || machine.faults.withholds || !machine.content.has(root)) return false
-        return machine.faults.corruptOutput ? this.#corrupt() : true
-      },
+      has: (peer, root) => this.#output(peer, root, true),
       onEnd: (ended) => {
         this.#servers.delete(ended)
         if (this.server !== ended) return
