@@ -3,8 +3,9 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { CID } from 'multiformats/cid'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
-import { type Capabilities, decodeFrame, Frame, type Hello } from '#protocol/control/messages'
+import { type Capabilities, decodeFrame, Frame, type Hello, PARKED_PER_FRAME_MAX } from '#protocol/control/messages'
 import { signOwnership } from '#protocol/control/owner'
+import { signParked } from '#protocol/parking/messages'
 import { encodeResult, RESULT_DOMAIN, type Result } from '#protocol/result/result'
 import { inclusions, leavesOf, rootOf, verifyInBatch } from '#protocol/signing/batch'
 import { generateIdentity } from '#protocol/signing/keys'
@@ -193,6 +194,28 @@ describe('what a node says', () => {
     const wrong = [results.slice(1), results.toReversed(), [...results, ...results]]
     for (const some of wrong) assert.equal(codeOf(event({ seq: 1, reports: { results: some, signature } })), 'bad_signature')
     assert.equal(codeOf(event({ seq: 1, reports: { results, signature: new Uint8Array(64) } })), 'bad_signature')
+  })
+
+  it('takes results of others that are proven, and passes over those that are not, its own among them', () => {
+    const parked = (one: Result, signer = other): { result: Uint8Array<ArrayBuffer>; signature: Uint8Array<ArrayBuffer> } => {
+      const body = new Uint8Array(encodeResult(one))
+      return { result: body, signature: new Uint8Array(signParked(signer, body)) }
+    }
+    const good = result({ node: other.peerId, exitCode: 7 })
+    const bad = [
+      parked(result(), node),
+      parked(good, node),
+      parked({ ...good, project: other.peerId }),
+      { result: new Uint8Array(3), signature: new Uint8Array(64) }
+    ]
+    const inbound = event({ parked: { results: [...bad, parked(good)] } })
+    assert.ok('event' in inbound && inbound.event.kind === 'parked')
+    assert.deepEqual(
+      inbound.event.results.map((one) => [one.result.node, one.result.exitCode]),
+      [[other.peerId, 7]]
+    )
+    const many = Frame.encode({ parked: { results: Array.from({ length: PARKED_PER_FRAME_MAX + 1 }, () => parked(good)) } })
+    assert.equal(decodeFrame(many), undefined)
   })
 
   it('never throws and never lets one node speak for another, whatever bytes come', () => {
