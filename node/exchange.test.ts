@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { BlockServer } from '#protocol/content/serve'
 import type { FrameStream, Host } from '#protocol/peer/host'
 import { HostError } from '#protocol/peer/host'
 import { decodeAsk, Found, SOURCES_PROTOCOL, type Source } from '#protocol/sources/messages'
@@ -14,7 +15,17 @@ const NEVER = new AbortController().signal
 const at = (peer: string): Source => ({ peer, addresses: [`/ip4/5.5.5.5/tcp/1/p2p/${peer}`], roots: [0] })
 
 /** A node whose project answers with `sources`, and who reaches all peers but `gone`. */
-function world({ sources = [], gone = [], uploadPerSecond = 1_000 }: { sources?: Source[]; gone?: string[]; uploadPerSecond?: number }) {
+function world({
+  sources = [],
+  gone = [],
+  uploadPerSecond = 1_000,
+  kept
+}: {
+  sources?: Source[]
+  gone?: string[]
+  uploadPerSecond?: number
+  kept?: BlockServer
+}) {
   const timers = new Set<{ atMs: number; call: () => void }>()
   const told: (readonly string[])[] = []
   const connected = new Set<string>()
@@ -60,7 +71,7 @@ function world({ sources = [], gone = [], uploadPerSecond = 1_000 }: { sources?:
     stop: async () => {}
   }
   const logger = { debug() {}, info() {}, warn() {}, error() {} }
-  const exchange = new Exchange({ host, isDirect: () => false, clock, logger }, { project: PROJECT, uploadPerSecond })
+  const exchange = new Exchange({ host, isDirect: () => false, clock, logger }, { project: PROJECT, uploadPerSecond, ...(kept === undefined ? {} : { kept }) })
   const pass = async (ms: number): Promise<void> => {
     now += ms
     for (const timer of [...timers]) if (timer.atMs <= now && timers.delete(timer)) timer.call()
@@ -101,6 +112,12 @@ describe('what nodes fetch from each other', () => {
     assert.equal(guest(PROJECT)?.sent(1_000_000), undefined)
     assert.deepEqual(exchange.view().sent, { project: 1_000_000, direct: 1_500, relayed: 0 })
     assert.equal(world({ uploadPerSecond: 0 }).guest(ANN), undefined)
+  })
+  it('F22: what is kept for others is given to the project and to nobody else', () => {
+    const kept = { serveBlock: () => undefined }
+    const { guest } = world({ kept })
+    assert.equal(guest(PROJECT)?.also, kept)
+    assert.deepEqual([guest(ANN)?.also, world({}).guest(PROJECT)?.also], [undefined, undefined])
   })
   it('leaves room for others than the one who takes all it can, and none to those who fetch nothing', async () => {
     const { guest, ended, pass } = world({})

@@ -145,14 +145,8 @@ export async function startNode({ dir: given, executors, logger: outside = SILEN
   const uploadPerSecond = settings.uploadPerSecond ?? UPLOAD_PER_SECOND
   const kept = new KeptFolder(join(dir, 'kept'))
   opened.defer(() => kept.close())
-  const parking: ParkingService = new ParkingService(
-    { host, hold: (peer) => exchange.hold(peer), store: kept, signer, clock: systemClock, logger },
-    settings.project
-  )
-  opened.defer(() => parking.stop())
   // Who gives nothing to other nodes leaves nothing with them either.
   const mayPark = uploadPerSecond > 0
-  if (mayPark && neighbours.bytes !== undefined) parking.meet(decodeFound(neighbours.bytes)?.neighbours ?? [])
   const exchange: Exchange = new Exchange(
     {
       host,
@@ -167,6 +161,12 @@ export async function startNode({ dir: given, executors, logger: outside = SILEN
     { project: settings.project, uploadPerSecond, kept }
   )
   opened.defer(() => exchange.stop())
+  const parking: ParkingService = new ParkingService(
+    { host: exchange.host, hold: (peer) => exchange.hold(peer), store: kept, signer, clock: systemClock, logger },
+    settings.project
+  )
+  opened.defer(() => parking.stop())
+  if (mayPark && neighbours.bytes !== undefined) parking.meet(decodeFound(neighbours.bytes)?.neighbours ?? [])
   const tools: ExecutorTools = { store: content, nodeId: signer.peerId, folder, logger }
   const engines = typeof executors === 'function' ? await executors(tools) : (executors ?? (await enginesOf(settings, tools)))
   opened.defer(async () => {

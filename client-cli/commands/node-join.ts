@@ -26,6 +26,7 @@ export function define(command: Command, run: (verb: Verb) => void): void {
     .option('--only-mine', 'it takes your tasks and no others')
     .option('--listen <address>', 'multiaddr at which other nodes fetch what lies here (default /ip4/0.0.0.0/tcp/0, any free port); may repeat', collect)
     .option('--no-listen', 'listen nowhere: other nodes come through relays')
+    .option('--keep <amount>', 'room for results that other nodes leave here while the project is away; 0 keeps none (default 1G)')
     .option('--upload <amount>', 'bytes a second given to other nodes, like 512K; 0 for nothing (default 2M)')
     .option('--no-gpus', 'lend no GPU (default: all that the NVIDIA driver knows)')
     .option(
@@ -62,6 +63,7 @@ async function join(context: Context, [given = '', dir]: readonly string[], opti
     throw new ClientError('usage', `a tag is 1 to 63 letters, digits and . _ : = / -, the first a letter or digit, not ${JSON.stringify(bad)}`)
   const listen = texts(options, 'listen')
   const upload = text(options, 'upload')
+  const keep = text(options, 'keep')
   const onlyMine = flag(options, 'onlyMine')
   const settings = {
     project: invite.project,
@@ -71,6 +73,7 @@ async function join(context: Context, [given = '', dir]: readonly string[], opti
     slots: parseWhole(text(options, 'slots') ?? '1', '--slots', 1, SLOTS_MAX),
     engines: known,
     ...(options.listen === false ? {} : { listen: listen.length === 0 ? [LISTEN] : listen }),
+    ...(keep === undefined ? {} : { keepBytes: parseBytes(keep, '--keep') }),
     ...(upload === undefined ? {} : { uploadPerSecond: parseBytes(upload, '--upload') }),
     ...(cpus === undefined ? {} : { cpuMillis: parseCpus(cpus, '--cpus') }),
     ...(memory === undefined ? {} : { memoryBytes: parseBytes(memory, '--memory') }),
