@@ -21,7 +21,7 @@ import { projectAddresses, RecordError, verifyRecord } from '#protocol/record/re
 import type { AgentEvent, Effect, OfferedLease } from './agent/events.ts'
 import { type CallEvent, type CallState, FIRST_CALL, step } from './calling.ts'
 import { NodeError } from './errors.ts'
-import { checkLeases } from './leases.ts'
+import { checkLeases, nextBundles } from './leases.ts'
 import { LAN_EVERY } from './policy.ts'
 import type { Clock, Logger, Random } from './ports.ts'
 
@@ -114,7 +114,7 @@ export class Connection implements FrameListener {
   }
 
   /** The first frame of a stream. */
-  hello({ link, spare, received, replicas, slots, holdings }: Hello): void {
+  hello({ link, spare, received, replicas, slots, holdings, next }: Hello): void {
     const { project, agent, name, capabilities } = this.#options
     const hello = {
       versions: [CONTROL_VERSION],
@@ -127,7 +127,8 @@ export class Connection implements FrameListener {
       agent,
       name,
       demand: { slots },
-      holdings: [...holdings]
+      holdings: [...holdings],
+      next
     }
     this.#write(Frame.encode({ hello }))
   }
@@ -371,6 +372,7 @@ export class Connection implements FrameListener {
     const { seq, ack } = frame
     if (ack > 0) owner.apply({ kind: 'acked', seq: ack })
     if (frame.refused !== undefined) throw refusal(frame.refused)
+    if (frame.next !== undefined) owner.apply({ kind: 'next', bundles: nextBundles(frame.next.manifests) })
     if (seq === 0) return
     if (frame.assign !== undefined) {
       const offered: OfferedLease[] = []

@@ -1,11 +1,11 @@
 /** What a node runs: only what the project it chose has signed, with an engine it offers, within what it lends. */
 import { ManifestError } from '#protocol/bundle/errors'
-import { decodeManifest, encodeManifest, type RunManifest } from '#protocol/bundle/manifest'
+import { decodeManifest, encodeManifest, manifestCid, type RunManifest } from '#protocol/bundle/manifest'
 import { verifyBundles } from '#protocol/bundle/sign'
 import type { Assign, Gpu, Lease } from '#protocol/control/messages'
 import type { PeerIdString } from '#protocol/ids'
 import { parseReplicaId } from '#protocol/ids'
-import type { CheckedLease, Fault, OfferedLease } from './agent/events.ts'
+import type { CheckedLease, Fault, NextBundle, OfferedLease } from './agent/events.ts'
 
 export interface Offer {
   readonly engines: readonly string[]
@@ -58,6 +58,18 @@ export function leasedManifest(bytes: Uint8Array, memoryBytes: number | undefine
   // It has a manifest's bounds.
   encodeManifest(leased)
   return leased
+}
+
+/** Of what may be leased next. Nothing of it is run, so that it need not be signed: its lease will be. What is no manifest is left out. */
+export function nextBundles(manifests: readonly Uint8Array[]): NextBundle[] {
+  return manifests.flatMap((bytes) => {
+    try {
+      return [{ bundle: manifestCid(bytes).toString(), manifest: decodeManifest(bytes) }]
+    } catch (error) {
+      if (!(error instanceof ManifestError)) throw error
+      return []
+    }
+  })
 }
 
 /** What a lease has beside its manifest, where it has it. */

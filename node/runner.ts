@@ -8,6 +8,7 @@ import type { PeerIdString, ReplicaId } from '#protocol/ids'
 import { ImageError } from '#protocol/image/errors'
 import { type Host, HostError, StreamError } from '#protocol/peer/host'
 import type { AgentEvent, CheckedLease, Fault, RunFigure } from './agent/events.ts'
+import { nextUser } from './agent/next.ts'
 import { fetchInputs, locateInputs, type Peers, type Using, useInputs } from './inputs.ts'
 import { KeptContent, NOTHING_LEFT } from './kept.ts'
 import { pause } from './pause.ts'
@@ -50,6 +51,8 @@ export class Runner {
   #content: KeptContent | undefined
   #runs: Map<ReplicaId, Run> | undefined
   #removing: Set<Promise<void>> | undefined
+  /** Bundles whose content is brought here ahead of a lease. */
+  #bringing: Map<string, { readonly abort: AbortController; readonly over: Promise<void> }> | undefined
   /** Made when something waits for room. */
   #stopping: AbortController | undefined
 
@@ -79,15 +82,9 @@ export class Runner {
 
   prepare(replica: ReplicaId, manifest: RunManifest): void {
     this.#work(replica, async (signal) => {
-      const { content: store, host, peers, clock } = this.#ports
       const executor = this.#executor(manifest)
-      const from = [this.#owner.project]
-      const online = (until: AbortSignal): Promise<void> => this.#owner.online(until)
-      const using = this.#usingOf(replica)
       const run = this.#runOf(replica)
-      const moved = (): void => run.move()
-      if (manifest.image !== null || manifest.dependencies.length > 0)
-        await fetchInputs({ store, host, from, clock, online, using, moved, ...(peers === undefined ? {} : { peers }) }, manifest, signal)
+      await this.#fetch(manifest, { using: this.#usingOf(replica), moved: () => run.move(), signal })
       run.believed = BELIEVED_TICKS
       await executor.prepare(manifest, signal).finally(() => {
         run.believed = 0
@@ -95,6 +92,48 @@ export class Runner {
       signal.throwIfAborted()
       this.#owner.apply({ kind: 'prepared', replica })
     })
+  }
+
+  /** The same for a bundle that may be leased. What fails is tried again when it is. */
+  bring(bundle: string, manifest: RunManifest): void {
+    const abort = new AbortController()
+    const { signal } = abort
+    const before = this.#bringing?.get(bundle)?.over
+    this.#bringing ??= new Map()
+    this.#bringing.set(bundle, { abort, over: this.#bring(bundle, manifest, { signal, before }) })
+  }
+
+  letGo(bundle: string): void {
+    this.#bringing?.get(bundle)?.abort.abort(new Error('given up'))
+  }
+
+  async #bring(
+    bundle: string,
+    manifest: RunManifest,
+    { signal, before }: { readonly signal: AbortSignal; readonly before: Promise<void> | undefined }
+  ): Promise<void> {
+    // After the caller has noted it, too.
+    await before
+    try {
+      signal.throwIfAborted()
+      const executor = this.#executor(manifest)
+      await this.#fetch(manifest, { using: this.#usingOf(nextUser(bundle)), moved: () => undefined, signal })
+      await executor.prepare(manifest, signal)
+    } catch (error) {
+      if (!signal.aborted) this.#ports.logger.info({ bundle, error: textOf(error) }, 'what may be leased next could not be brought here yet')
+    }
+    if (this.#bringing?.get(bundle)?.abort.signal === signal) this.#bringing.delete(bundle)
+  }
+
+  async #fetch(
+    manifest: RunManifest,
+    { using, moved, signal }: { readonly using: Using; readonly moved: () => void; readonly signal: AbortSignal }
+  ): Promise<void> {
+    if (manifest.image === null && manifest.dependencies.length === 0) return
+    const { content: store, host, peers, clock } = this.#ports
+    const from = [this.#owner.project]
+    const online = (until: AbortSignal): Promise<void> => this.#owner.online(until)
+    await fetchInputs({ store, host, from, clock, online, using, moved, ...(peers === undefined ? {} : { peers }) }, manifest, signal)
   }
 
   publish(replica: ReplicaId, manifest: RunManifest): void {
@@ -245,7 +284,9 @@ export class Runner {
     this.#stopping.abort(new Error('the node stops'))
     const runs = [...(this.#runs?.values() ?? [])]
     for (const { work } of runs) work?.abort.abort(new Error('the node stops'))
-    await Promise.allSettled([...runs.flatMap(({ work, started }) => [work?.over, started]), ...(this.#removing ?? [])])
+    const bringing = [...(this.#bringing?.values() ?? [])]
+    for (const { abort } of bringing) abort.abort(new Error('the node stops'))
+    await Promise.allSettled([...runs.flatMap(({ work, started }) => [work?.over, started]), ...bringing.map(({ over }) => over), ...(this.#removing ?? [])])
   }
 
   #runOf(replica: ReplicaId): Run {

@@ -248,6 +248,12 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
         case 'prepare':
           this.#runner.prepare(prompt.replica, prompt.manifest)
           break
+        case 'bring':
+          this.#runner.bring(prompt.bundle, prompt.manifest)
+          break
+        case 'let_go':
+          this.#runner.letGo(prompt.bundle)
+          break
         case 'publish':
           this.#runner.publish(prompt.replica, prompt.manifest)
           break

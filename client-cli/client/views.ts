@@ -98,6 +98,7 @@ export function whyView(value: unknown): WhyView | undefined {
       (row) => texts(row, ['reason']) && wholes(row, ['count']) && Array.isArray(row.nodes) && row.nodes.every((node) => named(record(node) ?? {}))
     ) &&
     rows('holders', named) &&
+    rows('next', (row) => named(row) && typeof row.here === 'boolean') &&
     rows('faults', (row) => texts(row, ['node', 'nodeName', 'state', 'message']) && wholes(row, ['attempt'])) &&
     part('needs', isNeeds) &&
     part('nearest', (row) => texts(row, ['requirement', 'node', 'nodeName']) && wholes(row, ['needs', 'offers'])) &&
@@ -171,6 +172,7 @@ export function nodeView(value: unknown): NodeView | undefined {
   if (fields === undefined || !texts(fields, ['id', 'name', 'state', 'platform'])) return undefined
   if (!isTexts(fields.engines) || !isTexts(fields.tags) || !optionalTexts(fields, ['owner']) || typeof fields.ownerOnly !== 'boolean') return undefined
   if (fields.ban !== undefined && banView(fields.ban) === undefined) return undefined
+  if (fields.next !== undefined && !wholes(fields, ['next'])) return undefined
   if (!Array.isArray(fields.gpus) || !fields.gpus.every((gpu) => isGpu(record(gpu) ?? {}))) return undefined
   return wholes(fields, ['availability', 'slots', 'busy', 'lastSeenMs', 'valid', 'invalid', 'errors', 'lost', 'dataTrees', 'dataBytes'])
     ? (fields as unknown as NodeView)

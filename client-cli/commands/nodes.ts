@@ -9,7 +9,7 @@ export function define(command: Command, run: (verb: Verb) => void): void {
     'after',
     examples('talko nodes', 'talko nodes -o json') +
       '\nINVALID counts results that lost against a quorum: lies, or broken hardware. ERRORS are failures of the node itself. DATA lies there for later runs.\n' +
-      'BUSY and GPUS are what is taken of what there is. A tag that ends with ! keeps tasks away that do not ask for it (talko run --tag).\n' +
+      'BUSY and GPUS are what is taken of what there is; +1 is a task that is next there, whose data is being brought to it. A tag that ends with ! keeps tasks away that do not ask for it (talko run --tag).\n' +
       'THERE is the part of the time, lately, that the node was there and took tasks.\n' +
       'OWNER is the client whose tasks the node takes first, and with "only" takes alone (talko node join --mine, --only-mine).\n'
   )
@@ -29,7 +29,7 @@ export function nodeTable(nodes: readonly NodeView[], nowMs: number, me = ''): s
     nodes.map((node) => [
       node.name,
       node.state,
-      `${node.busy}/${node.slots}`,
+      `${node.busy}/${node.slots}${node.next === undefined ? '' : ` +${node.next}`}`,
       String(node.valid),
       String(node.invalid),
       String(node.errors),

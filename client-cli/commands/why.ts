@@ -73,7 +73,7 @@ function quotaSentence({ quota }: WhyView): string {
 }
 
 function details(view: WhyView): string[] {
-  const { held, runs, faults = [], nodes = [], nearest, holders = [], startMs, endMs, runMs } = view
+  const { held, runs, faults = [], nodes = [], nearest, holders = [], next = [], startMs, endMs, runMs } = view
   const lines = [
     ...(held === undefined ? [] : [`held by ${heldText(held)}${runs.length > 0 ? '; what runs goes on' : ''}`]),
     ...runs.map(
@@ -87,6 +87,10 @@ function details(view: WhyView): string[] {
     ...holders.map(
       ({ id, name, here, asked }) =>
         `${called(name, id)} has the output and ${here ? (asked ? 'is handing it over' : 'could not hand it over yet') : 'is away'}`
+    ),
+    ...next.map(
+      ({ id, name, here }) =>
+        `it is next on ${called(name, id)}, ${here ? 'which has what it needs' : 'to which what it needs is being brought'}, unless another is free first`
     ),
     ...shareLines(view),
     ...nodes.map((one) => nodesLine(one, view)),

@@ -3,16 +3,17 @@
  * waits for nothing: events go in with `apply`, and `take` answers everything they caused, coalesced. The shell makes the
  * changes durable before it carries out the effects, so what the agent says outlives its own `kill -9`.
  */
-import { decodeFrame, Frame, PARKED_PER_FRAME_MAX } from '#protocol/control/messages'
+import { decodeFrame, Frame, NEXT_MAX, PARKED_PER_FRAME_MAX } from '#protocol/control/messages'
 import type { PeerIdString, ReplicaId } from '#protocol/ids'
 import type { ParkedResult } from '#protocol/parking/messages'
 import { commitmentOf, saltOf } from '#protocol/result/commitment'
 import type { Signer } from '#protocol/signing/keys'
 import type { Ended } from '../ports.ts'
 import { Crash } from './crash.ts'
-import type { AgentEvent, AgentView, CheckedLease, Effect, Fault, OfferedLease, Prompt, Published, Replica, Step } from './events.ts'
+import type { AgentEvent, AgentView, CheckedLease, Effect, Fault, NextBundle, OfferedLease, Prompt, Published, Replica, Step } from './events.ts'
 import { cancelled, ENGINE_DOWN, FULL, LEAVING, LOST, OUTSIDE, PAUSED } from './faults.ts'
 import { Holdings } from './holdings.ts'
+import { Next, nextUser } from './next.ts'
 import { Outbox } from './outbox.ts'
 import { Outgoing, own } from './outgoing.ts'
 import { Parking } from './parking.ts'
@@ -67,6 +68,7 @@ export class Agent {
   readonly #crash = new Crash()
   readonly #parking: Parking
   readonly #keeping: Safekeeping
+  readonly #next = new Next()
   #engineUp = false
   #connected = false
   /** What the last hello named: a new link's id. */
@@ -164,6 +166,7 @@ export class Agent {
       stock: this.#stock.view(),
       keeping: this.#keeping.view(),
       parked: this.#parking.parked,
+      next: this.#next.size,
       replicas: [...this.#held.entries()].map(([id, { replica, sinceMs }]) => ({ replica: id, phase: replica.phase, sinceMs }))
     }
   }
@@ -182,7 +185,8 @@ export class Agent {
           received: this.#outbox.received,
           replicas: this.#held.ids().filter((id) => !isUnwanted(this.#held.get(id))),
           slots: this.#demandTold,
-          holdings: this.#stock.holdings()
+          holdings: this.#stock.holdings(),
+          next: NEXT_MAX
         })
         this.#stock.forgetNews()
         break
@@ -190,6 +194,7 @@ export class Agent {
         this.#connected = false
         this.#welcomed = false
         this.#crash.disconnected()
+        this.#setNext([])
         break
       case 'welcome':
         this.#welcome(event, nowMs)
@@ -213,6 +218,9 @@ export class Agent {
         break
       case 'reveal':
         if (this.#isNext(event.seq)) for (const id of event.replicas) this.#reveal(id, nowMs)
+        break
+      case 'next':
+        if (this.#welcomed) this.#setNext(this.#mode === 'active' && this.#engineUp ? event.bundles : [])
         break
       case 'skipped':
         this.#isNext(event.seq)
@@ -535,8 +543,9 @@ export class Agent {
     }
   }
 
-  /** It is held and has not ended. */
+  /** It is held and has not ended; or it is next, which makes the stock no larger than it may be. */
   #mayRead(id: ReplicaId): boolean {
+    if (this.#next.isUser(id)) return !this.#stock.isOver
     const phase = this.phaseOf(id)
     return phase !== undefined && phase !== 'reported'
   }
@@ -598,7 +607,15 @@ export class Agent {
   }
 
   #returnUnbegun(fault: Fault): void {
+    this.#setNext([])
     for (const id of this.#held.ids()) if (this.#hasNotBegun(id)) this.#drop(id, fault)
+  }
+
+  #setNext(bundles: readonly NextBundle[]): void {
+    for (const prompt of this.#next.set(bundles)) {
+      if (prompt.kind === 'let_go') this.#stock.unused(nextUser(prompt.bundle))
+      this.#prompt(prompt)
+    }
   }
 
   #hasNotBegun(id: ReplicaId): boolean {

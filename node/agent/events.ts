@@ -57,6 +57,13 @@ export interface Published {
   readonly overDisk: boolean
 }
 
+/** A bundle whose lease may come. */
+export interface NextBundle {
+  /** CID as text. */
+  readonly bundle: string
+  readonly manifest: RunManifest
+}
+
 export type AgentEvent =
   /** A stream to the coordinator is open: hello follows. `spare` is a fresh link id, for when the coordinator or the node starts a new link. */
   | { readonly kind: 'connected'; readonly spare: Uint8Array }
@@ -76,6 +83,8 @@ export type AgentEvent =
   | { readonly kind: 'release'; readonly seq: number; readonly replicas: readonly ReplicaId[] }
   /** The sealed results of these may be reported. */
   | { readonly kind: 'reveal'; readonly seq: number; readonly replicas: readonly ReplicaId[] }
+  /** What is likely to be leased here next, all of it: see next.ts. */
+  | { readonly kind: 'next'; readonly bundles: readonly NextBundle[] }
   /** A numbered frame that says nothing we know; it is counted all the same. */
   | { readonly kind: 'skipped'; readonly seq: number }
   /** A tree that the replica needs is here, complete: it stays while the replica may read it. `fetched`: it was brought here for it. */
@@ -125,6 +134,9 @@ export type Prompt =
   | { readonly kind: 'kill'; readonly replica: ReplicaId; readonly graceMs: number }
   /** Add what the run left to the content store. */
   | { readonly kind: 'publish'; readonly replica: ReplicaId; readonly manifest: RunManifest }
+  /** Bring its content here, for a lease that may come. */
+  | { readonly kind: 'bring'; readonly bundle: string; readonly manifest: RunManifest }
+  | { readonly kind: 'let_go'; readonly bundle: string }
   /** There is no room for this tree any more, unless it is used again by now. `replica`: whose folder it lies in; null when it was fetched. */
   | { readonly kind: 'evict'; readonly root: string; readonly replica: ReplicaId | null }
   /** Leave this result of a replica with that node; answered by `answered`. */
@@ -145,6 +157,8 @@ export type Effect =
       readonly replicas: readonly ReplicaId[]
       readonly slots: number
       readonly holdings: readonly Holding[]
+      /** Of so many bundles it brings the content here ahead of their leases. */
+      readonly next: number
     }
   /** One encoded Frame without its `ack`; numbered ones are in the outbox already. */
   | { readonly kind: 'send'; readonly frame: Uint8Array }
@@ -198,5 +212,7 @@ export interface AgentView {
   /** Results of others that are kept here until the project is back; and how often one of its own was left with another since the start. */
   readonly keeping: SafekeepingView
   readonly parked: number
+  /** Bundles whose content is brought here, or lies here, for leases that may come. */
+  readonly next: number
   readonly replicas: readonly { readonly replica: ReplicaId; readonly phase: Replica['phase']; readonly sinceMs: number }[]
 }

@@ -63,6 +63,11 @@ export class Stock {
     this.#bytesMax = bytesMax
   }
 
+  /** More lies here than is kept when nobody uses it. */
+  get isOver(): boolean {
+    return this.#bytes > this.#bytesMax
+  }
+
   has(root: string): boolean {
     return this.#trees?.has(root) === true
   }

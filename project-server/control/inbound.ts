@@ -13,6 +13,7 @@ import {
   type Hello,
   type Holding,
   LAST_WORDS_CHARS_MAX,
+  NEXT_MAX,
   PROGRESS_NOTE_CHARS_MAX,
   type ProgressOne,
   type Reports
@@ -72,9 +73,9 @@ export function helloOf(
   if (offer === undefined || hello.link.length !== 16 || hello.spare.length !== 16 || !hello.replicas.every(isReplica) || !hello.holdings.every(isHolding))
     return fault('malformed', 'a field of the hello is missing or out of bounds')
   const [link, spare] = [hello.link, hello.spare].map((id) => Buffer.from(id).toString('hex')) as [string, string]
-  const { received, replicas, holdings } = hello
+  const { received, replicas, holdings, next = 0 } = hello
   const whose = owner === undefined ? { owner: null } : { owner: owner.client, ...(owner.client === administrator ? { vouched: true as const } : {}) }
-  return { event: { kind: 'hello', node, link, spare, received, offer: { ...offer, ...whose }, replicas, holdings } }
+  return { event: { kind: 'hello', node, link, spare, received, offer: { ...offer, ...whose }, replicas, holdings, next: Math.min(next, NEXT_MAX) } }
 }
 
 /** The event of any later frame; a bare ack or heartbeat is a `heartbeat`. */
@@ -190,7 +191,8 @@ const KINDS = [
   'grant',
   'cancel',
   'release',
-  'reveal'
+  'reveal',
+  'next'
 ] as const
 
 function kindsOf(frame: Frame): (typeof KINDS)[number][] {

@@ -275,6 +275,7 @@ export function addTask(
     wanted: 0,
     heldBackMs: null,
     passed: 0,
+    nextAt: null,
     pull: null,
     comparison: null,
     waits: null,

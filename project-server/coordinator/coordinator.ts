@@ -24,6 +24,7 @@ import { progressOf } from './figures.ts'
 import { holdEvent, releaseEvent } from './holds.ts'
 import { type Cause, isCause } from './journal.ts'
 import { crashed } from './last-words.ts'
+import { lookAhead, lookAheadAgain } from './look-ahead.ts'
 import type { Node } from './model.ts'
 import { acknowledge, bye, disconnect, gone, hello, holdings, sweepNodes } from './nodes.ts'
 import type { LeaseSigner, Taken } from './output.ts'
@@ -133,6 +134,7 @@ export class Coordinator {
         endWaiting(state, nowMs)
         state.fair.refresh()
         lookAtAll(state)
+        if (state.dataGroups > 0) lookAheadAgain(state)
         if (state.groupsChanged.size > 0) state.newcomers.rotate((node) => refile(state, node))
         break
       default:
@@ -377,7 +379,7 @@ export class Coordinator {
   #follow(nowMs: number): void {
     const state = this.#state
     this.#nowMs = nowMs
-    // Placing makes copies yield, which may let others of their tasks yield, too; what is made of a sweep may be placed at once, and then more is wanted.
+    // Placing makes copies yield, which may let others of their tasks yield, too; it brings data to nodes, for which others wait; what is made of a sweep may be placed at once, and then more is wanted.
     do {
       state.out.journal.because('settle', null, nowMs)
       for (const task of state.touched.items) settle(state, task, nowMs)
@@ -386,7 +388,14 @@ export class Coordinator {
       state.newcomers.drain((node) => refile(state, node))
       state.out.journal.because('place', null, nowMs)
       place(state, nowMs)
-    } while (state.touched.items.length > 0 || state.copiesChanged || state.newcomers.pending || (state.sweeps.size > 0 && makeAhead(state, nowMs)))
+      if (state.nextDue.items.length > 0) lookAhead(state, nowMs)
+    } while (
+      state.touched.items.length > 0 ||
+      state.nodesChanged.items.length > 0 ||
+      state.copiesChanged ||
+      state.newcomers.pending ||
+      (state.sweeps.size > 0 && makeAhead(state, nowMs))
+    )
   }
 }
 

@@ -124,6 +124,8 @@ export type Event =
       readonly replicas: readonly ReplicaId[]
       /** Data that lies there; absent for none. */
       readonly holdings?: readonly Holding[]
+      /** Of so many bundles it brings the content to itself ahead of their leases; absent for none. */
+      readonly next?: number
     }
   /** Its stream ended. Not yet a loss: silence decides. */
   | { readonly kind: 'gone'; readonly node: PeerIdString }

@@ -44,6 +44,11 @@ export function encodeFrame(seq: number, { outgoing, leases }: Said, signer: Lea
   return outgoing.kind === 'assign' ? encodeAssign(seq, leases, signer) : encodePlain(seq, outgoing)
 }
 
+/** Without a number: what is next is told as a whole, and told anew after a hello. */
+export function encodeNext(manifests: readonly Uint8Array[]): Uint8Array {
+  return Frame.encode({ next: { manifests: manifests.map((manifest) => new Uint8Array(manifest)) } })
+}
+
 /** What was granted and taken back before it was sent is never started. */
 function grants(asked: readonly Replica[], refused: readonly ReplicaId[]): Outgoing[] {
   const may = asked.filter((replica) => isLive(replica.state)).map(({ id }) => id)

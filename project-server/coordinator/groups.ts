@@ -14,7 +14,10 @@ export function joinGroup(state: State, batch: Batch, { bundle, needs: asked }: 
   const needs = needsOn(state, asked, platform)
   const group = lastGroup(batch, bundle, needs) ?? groupOf(state, batch, bundle, needs)
   batch.group = group
-  group.byData ||= bundle.data !== null
+  if (!group.byData && bundle.data !== null) {
+    group.byData = true
+    state.dataGroups++
+  }
   group.users++
   return group
 }
@@ -50,6 +53,7 @@ function groupOf(state: State, batch: Batch, bundle: Bundle, needs: Needs): Grou
       fresh: new OrderedQueue(state.heads, 2 * place),
       partial: new OrderedQueue(state.heads, 2 * place + 1),
       cursors: new Cursors(),
+      nextFrom: 0,
       byData: false,
       users: 0
     }
@@ -64,6 +68,7 @@ export function leaveGroup(state: State, group: Group): void {
   state.groups.delete(group.key)
   state.free.remove(group)
   state.heads.end(group.place)
+  if (group.byData) state.dataGroups--
 }
 
 /** To the group that it belongs to now. It is in no queue. */

@@ -94,6 +94,16 @@ export function missingBytes(node: Node, data: readonly DataNeed[]): number {
   return bytes
 }
 
+/** The node has told that it has all of it. */
+export function isHere({ holds }: Node, data: readonly DataNeed[]): boolean {
+  return data.every(({ root, within }) => holds?.get(root)?.here === true || (within !== null && holds?.get(within)?.here === true))
+}
+
+/** What was on its way to the node has perhaps not come, and does not come any more. */
+export function forgetComing({ holders }: State, node: Node, data: readonly DataNeed[] | null): void {
+  for (const { root } of data ?? []) if (node.holds?.get(root)?.here === false) holders.drop(node, root)
+}
+
 /** It has the tree, or the whole one that it is a part of, or will have it when what it was leased is prepared. */
 function hasData({ holds }: Node, { root, within }: DataNeed): boolean {
   return holds !== null && (holds.has(root) || (within !== null && holds.has(within)))

@@ -179,7 +179,8 @@ it('whatever happens in whatever order, nothing is lost, doubled or decided wron
     'release',
     'left',
     'left',
-    'copied'
+    'copied',
+    'brought ahead'
   ])
     assert.ok((sometimes[what] ?? 0) > 0, `${what} never happened`)
 })

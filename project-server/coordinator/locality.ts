@@ -5,7 +5,7 @@
  * in how many may go before.
  */
 import { HOLDING_BYTES_MIN } from '#protocol/control/messages'
-import { missingBytes } from './holders.ts'
+import { isHere, missingBytes } from './holders.ts'
 import type { DataNeed, Group, Node, Replica, Task } from './model.ts'
 import { lackOf } from './needs.ts'
 import { HELD_BACK_AT_ONCE_MAX, HELD_BACK_MS_MAX, HOLDERS_AWAITED_MAX, HOLDERS_TRIED_MAX, LINE_BYTES_PER_MS, PASSED_MAX, RUNS_AWAITED_MAX } from './policy.ts'
@@ -72,6 +72,8 @@ export function shouldWait(state: State, task: Task, { node: here, before }: { r
   for (const node of holdersOf(state, task, 0, HOLDERS_AWAITED_MAX)) {
     if (!node.connected || node.state !== 'online' || node.asideUntilMs > 0 || !couldRun(node, task.group) || isBarred(task, node)) continue
     if (missingBytes(node, data) >= missing || (isOwn(here, task) && !isOwn(node, task))) continue
+    // What is brought there ahead is nothing to wait for before it has come.
+    if (task.nextAt?.includes(node) === true && !isHere(node, data)) continue
     for (const replica of node.held.slice(0, RUNS_AWAITED_MAX)) {
       const mean = meanMsOf(state, replica)
       if (mean === undefined) continue
@@ -118,6 +120,16 @@ export function choose(
   node: Node,
   { rules, nowMs, skipped }: { readonly rules: Rules; readonly nowMs: number; readonly skipped: Task[] }
 ): Task | undefined {
+  return chooseOf(state, tasks, node, { leavesIt: (task, data) => leavesIt(state, task, node, { data, rules, nowMs, skipped }), skipped })
+}
+
+/** The same, `leavesIt` saying which of them are for other nodes. */
+export function chooseOf(
+  state: State,
+  tasks: Iterable<Task>,
+  node: Node,
+  { leavesIt, skipped }: { readonly leavesIt: (task: Task, data: readonly DataNeed[]) => boolean; readonly skipped: Task[] }
+): Task | undefined {
   let first: Task | undefined
   let nowhere: Task | undefined
   for (const task of tasks) {
@@ -125,7 +137,7 @@ export function choose(
     const { data } = task.bundle
     if (data === null ? first === undefined : isLocal(node, task)) return task
     if (nowhere === undefined && isNowhere(state, task)) nowhere = task
-    if (data !== null && first === undefined && !leavesIt(state, task, node, { data, rules, nowMs, skipped })) first = task
+    if (data !== null && first === undefined && !leavesIt(task, data)) first = task
     skipped.push(task)
   }
   return nowhere ?? first
@@ -169,6 +181,6 @@ function meanMsOf({ pace }: State, { state, task }: Replica): number | undefined
 }
 
 /** The node could run the group's tasks, did it run nothing else. */
-function couldRun({ id, offer, slots }: Node, group: Group): boolean {
+export function couldRun({ id, offer, slots }: Node, group: Group): boolean {
   return slots > 0 && (group.nodes === null || group.nodes.has(id)) && lackOf(offer, group) === undefined
 }

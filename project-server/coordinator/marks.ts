@@ -12,6 +12,8 @@ export const SPEAK = 16
 export const REPLAY = 32
 export const ACK = 64
 export const CHANGED = 128
+export const NEXT = 256
+export const NEXT_TOLD = 512
 
 /** Items in the order in which they were first added. */
 export class Marked<Item extends { marks: number }> {

@@ -18,6 +18,7 @@ import type { GroupKinds, NodeKind } from './kinds.ts'
 import type { CancelReason, Waiting } from './link-records.ts'
 import type { LiveTasks } from './live-tasks.ts'
 import type { Newcomer } from './newcomers.ts'
+import type { Next } from './next.ts'
 import type { Pace } from './pace.ts'
 import type { OrderedQueue } from './queue.ts'
 import type { StoredResult } from './receipt-records.ts'
@@ -153,6 +154,8 @@ export interface Group {
   readonly partial: OrderedQueue
   /** Where each node looks on in `partial`. */
   readonly cursors: Cursors
+  /** All before this order are next at as many nodes as they wait for. */
+  nextFrom: number
   /** Some bundle in it has data to choose nodes by. */
   byData: boolean
   /** Live tasks in it. */
@@ -191,6 +194,8 @@ export interface Task {
   /** Since when it is held back for a node that has its data; null when it is not. With how often a later one went before it for that: see locality.ts. */
   heldBackMs: number | null
   passed: number
+  /** Nodes at which it is next; null for none: see next.ts. */
+  nextAt: readonly Node[] | null
   pull: Pull | null
   /** What is known of outputs that differ, under a policy that compares them. */
   comparison: Comparison | null
@@ -365,6 +370,8 @@ export interface Node {
   newcomer: Newcomer | null
   /** Null until it says hello: see kinds.ts. */
   kind: NodeKind | null
+  /** Null when it brings nothing to itself ahead of leases: see next.ts. */
+  next: Next | null
   /** Its place among the nodes with free slots: see free-nodes.ts. */
   free: number
   place: number

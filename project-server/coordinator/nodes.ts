@@ -11,6 +11,7 @@ import { type Holding, note } from './holders.ts'
 import { outKey } from './keys.ts'
 import type { Waiting } from './link-records.ts'
 import type { Node } from './model.ts'
+import { beginNext } from './next.ts'
 import { FORGOTTEN_MS, NODES_MAX, OUTBOX_FRAMES_MAX, RETURNING_MS } from './policy.ts'
 import { retryPull } from './pulls.ts'
 import { askAgain, forgetRemains, sweepRemains } from './remains.ts'
@@ -59,6 +60,7 @@ export function hello(state: State, event: Hello, nowMs: number): void {
   state.nodesChanged.add(node)
   watch(state, node, nowMs)
   tellAll(state, node, event.holdings ?? [])
+  beginNext(state, node, event.next ?? 0)
   refile(state, node)
   for (const task of [...state.waitingPulls]) if (task.replicas.some((replica) => replica.node === node)) retryPull(state, task, nowMs)
   askAgain(state, node, nowMs)
@@ -182,6 +184,7 @@ export function newNode(id: PeerIdString, offer: NodeOffer, nowMs: number): Node
     counted: null,
     newcomer: null,
     kind: null,
+    next: null,
     free: 0,
     place: 0,
     watchMs: Number.POSITIVE_INFINITY,

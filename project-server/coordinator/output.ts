@@ -9,13 +9,14 @@ import { encodeBatchRecord } from './batch-records.ts'
 import { clientKey, encodeClientRecord } from './client-records.ts'
 import type { Client } from './clients.ts'
 import type { Effect, Unsigned } from './events.ts'
-import { drain, encodeFrame, rebuildFrame } from './frames.ts'
+import { drain, encodeFrame, encodeNext, rebuildFrame } from './frames.ts'
 import { Journal, journalKey } from './journal.ts'
 import { batchKey, linkKey, nodeKey, outKey } from './keys.ts'
 import type { Ledger } from './ledger.ts'
 import { encodeLinkRecord, encodeOutgoing, type Outgoing } from './link-records.ts'
-import { ACK, LINK, Marked, RECORD, REPLAY, SPEAK, WATCHED } from './marks.ts'
+import { ACK, LINK, Marked, NEXT_TOLD, RECORD, REPLAY, SPEAK, WATCHED } from './marks.ts'
 import type { Batch, Node, Replica, Task } from './model.ts'
+import { nextManifests } from './next.ts'
 import { encodeNodeRecord } from './node-records.ts'
 import { LINK_MESSAGE_REPLICAS_MAX, LINK_MESSAGES_MAX, OUTBOX_FRAMES_MAX } from './policy.ts'
 import { encodeStoredResult, resultKey } from './receipt-records.ts'
@@ -53,6 +54,7 @@ export class Output {
   readonly #speaking = new Marked<Node>(SPEAK)
   readonly #replaying = new Marked<Node>(REPLAY)
   readonly #acks = new Marked<Node>(ACK)
+  readonly #next = new Marked<Node>(NEXT_TOLD)
   /** Those that reported since the last take. */
   #reported: Replica[] = []
   readonly #find: (id: ReplicaId) => Replica | undefined
@@ -127,6 +129,11 @@ export class Output {
     this.#acks.add(node)
   }
 
+  /** What is next at the node is not what it was told. */
+  next(node: Node): void {
+    this.#next.add(node)
+  }
+
   effect(effect: Effect): void {
     this.#effects.push(effect)
   }
@@ -148,6 +155,9 @@ export class Output {
     this.#replaying.clear()
     for (const node of this.#speaking.items) this.#number(node)
     this.#speaking.clear()
+    // Behind the leases: what was next and is leased now is needed on.
+    for (const node of this.#next.items) if (node.connected) this.#effects.push({ kind: 'send', node: node.id, seq: 0, frame: encodeNext(nextManifests(node)) })
+    this.#next.clear()
     for (const node of this.#acks.items) if (node.connected && node.link !== null) this.#effects.push({ kind: 'ack', node: node.id, seq: node.link.received })
     this.#acks.clear()
     for (const { batch, id } of this.#watched.items) this.#effects.push({ kind: 'changed', batch: batch.id, task: id })

@@ -23,6 +23,8 @@ export interface CoordinatorPolicy {
   readonly hybrid: boolean
   /** Slots that nodes of one network, or of one owner, use together while too little is known of them; infinite: as many as they have. */
   readonly newcomersMax: number
+  /** Tasks that are next at one node while others run there (S20), as far as the node asks for that; 0: none are, and nothing is brought ahead. */
+  readonly nextMax: number
 }
 
 export const DEFAULT_COORDINATOR_POLICY: CoordinatorPolicy = {
@@ -36,6 +38,7 @@ export const DEFAULT_COORDINATOR_POLICY: CoordinatorPolicy = {
   deathsMax: 3,
   trustedAfter: 10,
   newcomersMax: 16,
+  nextMax: 4,
   hybrid: true
 }
 
@@ -123,6 +126,14 @@ export const HELD_BACK_MS_MAX = 60_000
 export const PASSED_MAX = 16
 /** Tasks that are held back for one node that became free, before it gets the next one whatever has to be moved. */
 export const HELD_BACK_AT_ONCE_MAX = 8
+
+/** A larger manifest is not sent ahead: it is sent again with its lease, and a few of these fit into one frame. */
+export const NEXT_MANIFEST_BYTES_MAX = 256 * 1024
+/** Nodes with too little that is next which one sweep looks at: most others are looked at when a run begins or ends there. */
+export const NEXT_NODES_LOOKED_MAX = 64
+/** A task that is next somewhere waits while at the most so many later ones begin where they are next, and so many more for each node with any: twice what each of them would begin if all were equally fast. */
+export const NEXT_PASSED_MIN = 16
+export const NEXT_PASSED_FACTOR = 2
 
 /** Replicas that a node runs at once of which nothing is known, where its network is: one more than one, so that one that hangs does not keep it from being known. */
 export const NEWCOMER_SLOTS = 2

@@ -293,6 +293,7 @@ function loadTask(state: State, batch: Batch, record: TaskRecord, { results, ass
     wanted: 0,
     heldBackMs: null,
     passed: 0,
+    nextAt: null,
     pull: null,
     comparison: null,
     // Linked to its sources once all of them are here.

@@ -4,11 +4,12 @@ import { failed, worked } from './aside.ts'
 import { leftSlot, runBegan, runEnded } from './clients.ts'
 import { encodeClosingRecord } from './closing-records.ts'
 import type { NodeOffer } from './events.ts'
-import { note } from './holders.ts'
+import { forgetComing, note } from './holders.ts'
 import { closingKey } from './keys.ts'
 import type { CancelReason } from './link-records.ts'
 import { type Closing, closingOf, type Node, type Occupant, outgoingOf, type Replica, type Task } from './model.ts'
 import { occupy, pickGpus, vacate } from './needs.ts'
+import { madeRoom } from './next.ts'
 import { measure } from './pace.ts'
 import {
   CLOCKS_DIFFER_SHARE,
@@ -63,6 +64,7 @@ export function lease(state: State, task: Task, node: Node, nowMs: number, copy 
   hold(state, replica)
   for (const need of task.bundle.data ?? []) note(state, node, need, false)
   if (atOnce) began(replica)
+  if (atOnce && node.next !== null) state.nextDue.add(node)
   state.watch.at(node, deadlineMs(replica))
   outgoingOf(node).assign.push(replica)
   state.out.speak(node)
@@ -84,6 +86,7 @@ export function moveReplica(state: State, replica: Replica, to: ReplicaState, no
   if (to === 'running') {
     replica.straggles = false
     began(replica)
+    if (replica.node.next !== null) state.nextDue.add(replica.node)
   }
   if (to === 'reported') worked(replica.node)
   if (was && !isLive(to)) {
@@ -259,6 +262,7 @@ export function refile(state: State, node: Node): void {
   const free = state.newcomers.allow(node, Math.max(0, roomOf(node)))
   if (free > node.free) state.nodesChanged.add(node)
   state.free.set(node, free)
+  if (node.next !== null && node.next.tasks.length > 0) state.nextDue.add(node)
   if (free > 0 && node.offer.local === true) state.locals.add(node)
   else if (state.locals.size > 0) state.locals.delete(node)
 }
@@ -314,7 +318,8 @@ function hold(state: State, replica: Replica): void {
 
 function release(state: State, replica: Replica): void {
   const { node, task } = replica
-  if (!replica.granted) forgetComing(state, node, task)
+  if (!replica.granted) forgetComing(state, node, task.bundle.data)
+  madeRoom(state, node)
   const last = node.held.pop()
   if (last !== undefined && last !== replica) {
     node.held[replica.place] = last
@@ -325,11 +330,6 @@ function release(state: State, replica: Replica): void {
   if (state.copies.delete(replica)) node.copies--
   state.nodesChanged.add(node)
   refile(state, node)
-}
-
-/** What was on its way to the node for a run that did not begin has perhaps not come. */
-function forgetComing({ holders }: State, node: Node, { bundle }: Task): void {
-  for (const { root } of bundle.data ?? []) if (node.holds?.get(root)?.here === false) holders.drop(node, root)
 }
 
 /** When it counts as lost, by what its node should have said by then, in the state that it is in (F12): see `overdue`. */

@@ -5,12 +5,13 @@
  */
 
 import { isInTime } from './availability.ts'
-import { blockOf } from './clients.ts'
+import { blockOf, type Client } from './clients.ts'
 import { belongsElsewhere, regroup } from './groups.ts'
 import { mustWait } from './independence.ts'
 import { choose, holdBack, isByData, isDue, isHeldBack, isLocal, isNowhere, isOwn, nearest, type Rules, sameDataIn, shouldWait } from './locality.ts'
 import { type Group, isHeld, type Node, type Replica, type Task } from './model.ts'
 import { kindLack, occupy, roomLack, vacate } from './needs.ts'
+import { endNext, limitNext, passedBy } from './next.ts'
 import { isSpare } from './outlook.ts'
 import { COPY_NODES_LOOKED_MAX, HYBRID_NODES_MAX, HYBRID_WAIT_MS_MAX, LOOK_AHEAD_MAX, REFUSED_LOOKED_MAX } from './policy.ts'
 import type { OrderedQueue } from './queue.ts'
@@ -24,11 +25,13 @@ const RULES: Rules = { fits, refuses, draw }
 /** Sets how many more replicas the task waits for. */
 export function want(state: State, task: Task, count: number): void {
   const grew = count > task.wanted
+  if (task.nextAt !== null && task.nextAt.length > count) limitNext(state, task, count)
   task.wanted = count
   const moved = count > 0 && belongsElsewhere(state, task)
   if (moved) move(state, task)
   const { group } = task
   const queue = count === 0 || isHeld(task) ? null : queueOf(task)
+  if (queue === null && task.nextAt !== null) limitNext(state, task, 0)
   if (task.queue !== queue) {
     if ((task.queue === null) !== (queue === null)) state.fair.wait(group.client, queue === null ? -1 : 1)
     task.queue?.remove(task)
@@ -36,6 +39,7 @@ export function want(state: State, task: Task, count: number): void {
     if (!waiting(group)) group.stuck = false
   } else if (!grew && !moved) return
   if (queue === group.partial) group.cursors.setBack(task.order)
+  group.nextFrom = Math.min(group.nextFrom, task.order)
   if (queue !== null && (grew || moved)) state.groupsChanged.add(group)
 }
 
@@ -49,6 +53,7 @@ export function moveToNeeds(state: State, task: Task): void {
 /** Out of the group where it waits, if it does, into the one that it belongs to now. */
 function move(state: State, task: Task): void {
   const { group, queue } = task
+  if (task.nextAt !== null) limitNext(state, task, 0)
   if (queue !== null) {
     queue.remove(task)
     state.fair.wait(group.client, -1)
@@ -72,6 +77,7 @@ export function requeue(state: State, tasks: readonly Task[]): void {
     else joined.push(task)
     state.fair.wait(group.client, 1)
     if (queue === group.partial) group.cursors.setBack(task.order)
+    group.nextFrom = Math.min(group.nextFrom, task.order)
     state.groupsChanged.add(group)
   }
   for (const [queue, joined] of joining) queue.addAll(joined)
@@ -150,7 +156,7 @@ function ownNodeFor(state: State, task: Task, stranger: Node, nowMs: number): No
 
 function firstTaskFor(state: State, node: Node, nowMs: number): Task | undefined {
   const { heads, free } = state
-  const shortestFirst = state.policy.hybrid && node.offer.local === true
+  const shortestFirst = takesShortest(state, node)
   const isFirst = (a: Task, b: Task): boolean => (shortestFirst ? isShorter(a, b, nowMs) : isBefore(state, a, b))
   for (const client of state.fair.line) {
     if (blockOf(client, nowMs) !== undefined) continue
@@ -170,6 +176,8 @@ function firstTaskFor(state: State, node: Node, nowMs: number): Task | undefined
     }
     const { groups, places } = free.groupsOf(node, client)
     const best = shortestFirst ? -1 : heads.firstOf(places)
+    const next = node.next === null || node.next.tasks.length === 0 ? undefined : nextHere(state, node, client, nowMs)
+    if (next !== undefined) return next
     // All of a kind suit; of nodes of many kinds together each is another.
     const suits = node.kind?.offer !== null
     if (best !== -1) look(groups[best] as Group, suits)
@@ -185,16 +193,41 @@ function firstTaskFor(state: State, node: Node, nowMs: number): Task | undefined
   return undefined
 }
 
-/** The group's first tasks that the node may take. */
-function* tasksFor(state: State, group: Group, node: Node, nowMs: number): Generator<Task, void, undefined> {
-  for (const task of inOrder(group, group.cursors.get(node.id))) if (!refuses(state, task, node, nowMs)) yield task
+/** Local nodes do, by the hybrid rule. */
+export function takesShortest({ policy }: State, { offer }: Node): boolean {
+  return policy.hybrid && offer.local === true
 }
 
-/** The group's first tasks; of those that some node has or had, from an order on. */
-function* inOrder(group: Group, from: number): Generator<Task, void, undefined> {
-  const partial = group.partial.from(from, LOOK_AHEAD_MAX)
+/**
+ * What is next at the node, where it is the client's turn: it goes before those that came earlier, most of which are next
+ * elsewhere, but for those of a higher priority and, where the shortest go first, shorter ones.
+ */
+function nextHere(state: State, node: Node, client: Client, nowMs: number): Task | undefined {
+  const next = node.next?.tasks.find(({ task }) => task.group.client === client && fits(node, task.group) && !refuses(state, task, node, nowMs))?.task
+  if (next === undefined) return undefined
+  const shortestFirst = takesShortest(state, node)
+  let before: Task | undefined
+  for (const group of [...state.free.groupsOf(node, client).groups, ...state.free.namedFor(node, client)]) {
+    const head = headOf(group)
+    if (head === undefined || head === next) continue
+    const outranks = group.priority > next.group.priority || (shortestFirst && group !== next.group && isShorter(head, next, nowMs))
+    if (outranks && fits(node, group)) return undefined
+    if (head.nextAt !== null && isBefore(state, head, before ?? next)) before = head
+  }
+  if (before !== undefined) passedBy(state, before)
+  return next
+}
+
+/** The group's first tasks that the node may take. */
+function* tasksFor(state: State, group: Group, node: Node, nowMs: number): Generator<Task, void, undefined> {
+  for (const task of inOrder(group, { partial: group.cursors.get(node.id) })) if (!refuses(state, task, node, nowMs)) yield task
+}
+
+/** The group's first tasks, of each of its queues from an order on. */
+export function* inOrder(group: Group, from: { readonly partial?: number; readonly fresh?: number } = {}): Generator<Task, void, undefined> {
+  const partial = group.partial.from(from.partial ?? 0, LOOK_AHEAD_MAX)
   let next = partial.next()
-  for (const task of group.fresh.from(0, LOOK_AHEAD_MAX)) {
+  for (const task of group.fresh.from(from.fresh ?? 0, LOOK_AHEAD_MAX)) {
     for (; !next.done && next.value.order < task.order; next = partial.next()) yield next.value
     yield task
   }
@@ -211,7 +244,7 @@ function pass(state: State, tasks: Iterable<Task>, chosen: Task): void {
 }
 
 /** The task is not for this node, for now or for ever, whatever room it has. */
-function refuses(state: State, task: Task, node: Node, nowMs: number): boolean {
+export function refuses(state: State, task: Task, node: Node, nowMs: number): boolean {
   return isBarred(task, node) || mustWait(state.presence, task, node, nowMs)
 }
 
@@ -287,7 +320,7 @@ function placeInOrder(state: State, group: Group, nowMs: number): boolean {
 function placeByData(state: State, group: Group, nowMs: number): boolean {
   const behind: Task[] = []
   let first: { readonly task: Task; readonly node: Node } | undefined
-  for (const task of inOrder(group, 0)) {
+  for (const task of inOrder(group)) {
     if (first !== undefined && isDue(task)) break
     if (first === undefined || isNowhere(state, task)) {
       const node = nodeByData(state, task, nowMs)
@@ -328,7 +361,7 @@ function nodeFor(state: State, task: Task, nowMs: number): Node | 'none' | 'barr
 /** A copy gives its place to the first task of the group that could have it; false when none does. What waits for a node with its data goes on waiting. */
 function yieldTo(state: State, group: Group, nowMs: number): boolean {
   const yielding = new Yielding(state.copies, group)
-  for (const task of inOrder(group, 0)) {
+  for (const task of inOrder(group)) {
     const copy = isHeldBack(task, nowMs) ? undefined : copyFor(state, task, yielding, nowMs)
     if (copy === undefined) continue
     cancel(state, copy, 'yield', nowMs)
@@ -417,6 +450,7 @@ function fitsWithout(copy: Replica, group: Group): boolean {
 
 /** staged | validating -> running, with one replica more. */
 function issue(state: State, task: Task, node: Node, nowMs: number): void {
+  if (task.nextAt !== null) endNext(state, node, task, true)
   const { standing } = lease(state, task, node, nowMs)
   if (task.decision === null && task.state !== 'running') moveTask(state, task, 'running')
   want(state, task, standing.alone ? 0 : task.wanted - 1)
@@ -425,20 +459,20 @@ function issue(state: State, task: Task, node: Node, nowMs: number): void {
   task.passed = 0
 }
 
-function headOf(group: Group): Task | undefined {
+export function headOf(group: Group): Task | undefined {
   const fresh = group.fresh.first
   const partial = group.partial.first
   if (fresh === undefined || partial === undefined) return fresh ?? partial
   return fresh.order < partial.order ? fresh : partial
 }
 
-function isBefore(state: State, a: Task, b: Task): boolean {
+export function isBefore(state: State, a: Task, b: Task): boolean {
   if (a.group.client !== b.group.client) return state.fair.compare(a.group.client, b.group.client) < 0
   return a.group.priority === b.group.priority ? a.order < b.order : a.group.priority > b.group.priority
 }
 
 /** Of one client's tasks: by priority, then by what a run of them takes, then by when they came. Runs of a group are expected to take alike, so that groups are the index: within one the first that came is the shortest. */
-function isShorter(a: Task, b: Task, nowMs: number): boolean {
+export function isShorter(a: Task, b: Task, nowMs: number): boolean {
   if (a.group === b.group) return a.order < b.order
   if (a.group.priority !== b.group.priority) return a.group.priority > b.group.priority
   const [aMs, bMs] = [expectedMs(a, nowMs), expectedMs(b, nowMs)]

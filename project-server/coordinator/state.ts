@@ -9,7 +9,7 @@ import { Presence } from './independence.ts'
 import { Kinds } from './kinds.ts'
 import { LastWords } from './last-words.ts'
 import { Ledger } from './ledger.ts'
-import { CHANGED, Marked, TOUCHED } from './marks.ts'
+import { CHANGED, Marked, NEXT, TOUCHED } from './marks.ts'
 import { MemoryHistory } from './memory-history.ts'
 import type { Batch, Bundle, Group, Needs, Node, Remains, Replica, Task } from './model.ts'
 import { Newcomers } from './newcomers.ts'
@@ -92,6 +92,12 @@ export class State {
   /** Tasks that were held back for their data while this event's groups were placed; null while there are none. */
   heldBack: Set<Task> | null = null
   readonly nodesChanged = new Marked<Node>(CHANGED)
+  /** Nodes at which something may be next, or no more, and those with room for more of it: see look-ahead.ts. */
+  readonly nextDue = new Marked<Node>(NEXT)
+  readonly nextWanting = new Set<Node>()
+  nodesWithNext = 0
+  /** Groups with data to choose nodes by: without any nothing is next anywhere. */
+  dataGroups = 0
   /** After a restart nobody counts as silent before this, whatever was heard. */
   graceUntilMs = 0
   /** Number of the next batch. */

@@ -123,6 +123,8 @@ export function findStragglers(state: State, nowMs: number): void {
   for (const { runs } of state.batches.values())
     for (const replica of runs.takeStragglers(state.policy.stragglerFactor, nowMs)) {
       replica.straggles = true
+      // What is next there does not wait for it.
+      if (replica.node.next !== null) state.nextDue.add(replica.node)
       state.touched.add(replica.task)
     }
 }

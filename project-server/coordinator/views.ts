@@ -124,6 +124,7 @@ export function nodeView(node: Node, silentBeforeMs: number): NodeView {
     ...(owner === null ? {} : { owner }),
     ownerOnly,
     ...dataOf(node),
+    ...(node.next === null || node.next.tasks.length === 0 ? {} : { next: node.next.tasks.length }),
     availability: Math.round(node.availability * 100),
     ...(node.ban === null ? {} : { ban: node.ban })
   }

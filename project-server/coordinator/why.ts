@@ -9,6 +9,7 @@ import { blockOf, type Client } from './clients.ts'
 import { isStopped } from './comparisons.ts'
 import { progressOf } from './figures.ts'
 import { isOnOther } from './groups.ts'
+import { isHere } from './holders.ts'
 import { isDependent } from './independence.ts'
 import { isHeldBack, isLocal } from './locality.ts'
 import { type Batch, type Group, isHeld, type Needs, type Node, type Task } from './model.ts'
@@ -91,7 +92,7 @@ export function why(state: State, task: Task, nowMs: number): WhyView {
   }
   const able = [...state.nodes.values()].filter((node) => isThere(node) && suits(node, group))
   const ahead = placeOf(state, task, able)
-  return { ...view, waitsFor: 'turn', nodes, ahead, ...sharesOf(state, group.client), ...estimateOfTurn(state, task, able, ahead) }
+  return { ...view, waitsFor: 'turn', nodes, ahead, ...nextOf(task), ...sharesOf(state, group.client), ...estimateOfTurn(state, task, able, ahead) }
 }
 
 /** What came of earlier runs, where that was nothing. */
@@ -110,6 +111,13 @@ function comparingOf({ comparison, batch }: Task): Pick<WhyView, 'comparing'> {
   if (comparison === null || compare === null) return {}
   const trouble = comparison.trouble === '' ? {} : { trouble: comparison.trouble }
   return { comparing: { kind: compare.kind, ...(compare.kind === 'program' ? { bundle: compare.bundle } : {}), ...trouble } }
+}
+
+/** Where it is next. */
+function nextOf({ nextAt, bundle }: Task): Pick<WhyView, 'next'> {
+  return nextAt === null
+    ? {}
+    : { next: nextAt.map((node) => ({ id: node.id, name: node.offer.name, here: bundle.data === null || isHere(node, bundle.data) })) }
 }
 
 /** Its own hold, or else its batch's. */

@@ -19,6 +19,7 @@ export interface Frame {
     commits?: Commits;
     welcome?: Welcome;
     refused?: Refused;
+    next?: Next;
     assign?: Assign;
     grant?: Grant;
     cancel?: Cancel;
@@ -157,6 +158,10 @@ export declare namespace Frame {
     interface FrameHelloSpareFieldEvent {
         field: '$.hello.spare';
         value: Uint8Array<ArrayBuffer>;
+    }
+    interface FrameHelloNextFieldEvent {
+        field: '$.hello.next';
+        value: number;
     }
     interface FrameDemandSlotsFieldEvent {
         field: '$.demand.slots';
@@ -308,6 +313,11 @@ export declare namespace Frame {
         field: '$.refused.retryMs';
         value: number;
     }
+    interface FrameNextManifestsFieldEvent {
+        field: '$.next.manifests[]';
+        index: number;
+        value: Uint8Array<ArrayBuffer>;
+    }
     interface FrameAssignLeasesReplicaFieldEvent {
         field: '$.assign.leases[].replica';
         value: string;
@@ -378,7 +388,7 @@ export declare namespace Frame {
     }
     function encode(obj: Partial<Frame>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Frame>): Frame;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Frame>): Generator<FrameSeqFieldEvent | FrameAckFieldEvent | FrameBeforeFieldEvent | FrameHelloVersionsFieldEvent | FrameHelloLinkFieldEvent | FrameHelloReceivedFieldEvent | FrameHelloProjectFieldEvent | FrameHelloCapabilitiesPlatformFieldEvent | FrameHelloCapabilitiesEnginesFieldEvent | FrameHelloCapabilitiesCpuMillisFieldEvent | FrameHelloCapabilitiesMemoryBytesFieldEvent | FrameHelloCapabilitiesDiskBytesFieldEvent | FrameHelloCapabilitiesSlotsFieldEvent | FrameHelloCapabilitiesTagsFieldEvent | FrameHelloCapabilitiesGpusUuidFieldEvent | FrameHelloCapabilitiesGpusModelFieldEvent | FrameHelloCapabilitiesGpusMemoryBytesFieldEvent | FrameHelloCapabilitiesGpusDriverFieldEvent | FrameHelloCapabilitiesExclusiveFieldEvent | FrameHelloCapabilitiesOwnerOnlyFieldEvent | FrameHelloCapabilitiesOwnerClientFieldEvent | FrameHelloCapabilitiesOwnerSignatureFieldEvent | FrameHelloCapabilitiesCpuFieldEvent | FrameHelloReplicasFieldEvent | FrameHelloAgentFieldEvent | FrameHelloNameFieldEvent | FrameHelloDemandSlotsFieldEvent | FrameHelloHoldingsRootFieldEvent | FrameHelloHoldingsBytesFieldEvent | FrameHelloSpareFieldEvent | FrameDemandSlotsFieldEvent | FrameHoldingsGotRootFieldEvent | FrameHoldingsGotBytesFieldEvent | FrameHoldingsDroppedFieldEvent | FrameCrashedReplicasReplicaFieldEvent | FrameCrashedReplicasLogFieldEvent | FrameParkedResultsResultFieldEvent | FrameParkedResultsSignatureFieldEvent | FrameStartReplicasReplicaFieldEvent | FrameStartReplicasEpochFieldEvent | FrameProgressReplicasReplicaFieldEvent | FrameProgressReplicasStateFieldEvent | FrameProgressReplicasAgainFieldEvent | FrameProgressReplicasDonePpmFieldEvent | FrameProgressReplicasNoteFieldEvent | FrameReportsResultsFieldEvent | FrameReportsSignatureFieldEvent | FrameReturnedReplicasReplicaFieldEvent | FrameReturnedReplicasClassFieldEvent | FrameReturnedReplicasCodeFieldEvent | FrameReturnedReplicasMessageFieldEvent | FrameCommitsReplicasReplicaFieldEvent | FrameCommitsReplicasDigestFieldEvent | FrameWelcomeVersionFieldEvent | FrameWelcomeEpochFieldEvent | FrameWelcomeResumedFieldEvent | FrameWelcomeReceivedFieldEvent | FrameWelcomeHeartbeatMsFieldEvent | FrameWelcomeUnknownFieldEvent | FrameRefusedCodeFieldEvent | FrameRefusedMessageFieldEvent | FrameRefusedRetryMsFieldEvent | FrameAssignLeasesReplicaFieldEvent | FrameAssignLeasesEpochFieldEvent | FrameAssignLeasesManifestFieldEvent | FrameAssignLeasesGrantedFieldEvent | FrameAssignLeasesGpusFieldEvent | FrameAssignLeasesMemoryBytesFieldEvent | FrameAssignLeasesSealedFieldEvent | FrameAssignSignatureFieldEvent | FrameGrantGrantedFieldEvent | FrameGrantRefusedFieldEvent | FrameCancelReplicasFieldEvent | FrameCancelReasonFieldEvent | FrameReleaseReplicasFieldEvent | FrameRevealReplicasFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Frame>): Generator<FrameSeqFieldEvent | FrameAckFieldEvent | FrameBeforeFieldEvent | FrameHelloVersionsFieldEvent | FrameHelloLinkFieldEvent | FrameHelloReceivedFieldEvent | FrameHelloProjectFieldEvent | FrameHelloCapabilitiesPlatformFieldEvent | FrameHelloCapabilitiesEnginesFieldEvent | FrameHelloCapabilitiesCpuMillisFieldEvent | FrameHelloCapabilitiesMemoryBytesFieldEvent | FrameHelloCapabilitiesDiskBytesFieldEvent | FrameHelloCapabilitiesSlotsFieldEvent | FrameHelloCapabilitiesTagsFieldEvent | FrameHelloCapabilitiesGpusUuidFieldEvent | FrameHelloCapabilitiesGpusModelFieldEvent | FrameHelloCapabilitiesGpusMemoryBytesFieldEvent | FrameHelloCapabilitiesGpusDriverFieldEvent | FrameHelloCapabilitiesExclusiveFieldEvent | FrameHelloCapabilitiesOwnerOnlyFieldEvent | FrameHelloCapabilitiesOwnerClientFieldEvent | FrameHelloCapabilitiesOwnerSignatureFieldEvent | FrameHelloCapabilitiesCpuFieldEvent | FrameHelloReplicasFieldEvent | FrameHelloAgentFieldEvent | FrameHelloNameFieldEvent | FrameHelloDemandSlotsFieldEvent | FrameHelloHoldingsRootFieldEvent | FrameHelloHoldingsBytesFieldEvent | FrameHelloSpareFieldEvent | FrameHelloNextFieldEvent | FrameDemandSlotsFieldEvent | FrameHoldingsGotRootFieldEvent | FrameHoldingsGotBytesFieldEvent | FrameHoldingsDroppedFieldEvent | FrameCrashedReplicasReplicaFieldEvent | FrameCrashedReplicasLogFieldEvent | FrameParkedResultsResultFieldEvent | FrameParkedResultsSignatureFieldEvent | FrameStartReplicasReplicaFieldEvent | FrameStartReplicasEpochFieldEvent | FrameProgressReplicasReplicaFieldEvent | FrameProgressReplicasStateFieldEvent | FrameProgressReplicasAgainFieldEvent | FrameProgressReplicasDonePpmFieldEvent | FrameProgressReplicasNoteFieldEvent | FrameReportsResultsFieldEvent | FrameReportsSignatureFieldEvent | FrameReturnedReplicasReplicaFieldEvent | FrameReturnedReplicasClassFieldEvent | FrameReturnedReplicasCodeFieldEvent | FrameReturnedReplicasMessageFieldEvent | FrameCommitsReplicasReplicaFieldEvent | FrameCommitsReplicasDigestFieldEvent | FrameWelcomeVersionFieldEvent | FrameWelcomeEpochFieldEvent | FrameWelcomeResumedFieldEvent | FrameWelcomeReceivedFieldEvent | FrameWelcomeHeartbeatMsFieldEvent | FrameWelcomeUnknownFieldEvent | FrameRefusedCodeFieldEvent | FrameRefusedMessageFieldEvent | FrameRefusedRetryMsFieldEvent | FrameNextManifestsFieldEvent | FrameAssignLeasesReplicaFieldEvent | FrameAssignLeasesEpochFieldEvent | FrameAssignLeasesManifestFieldEvent | FrameAssignLeasesGrantedFieldEvent | FrameAssignLeasesGpusFieldEvent | FrameAssignLeasesMemoryBytesFieldEvent | FrameAssignLeasesSealedFieldEvent | FrameAssignSignatureFieldEvent | FrameGrantGrantedFieldEvent | FrameGrantRefusedFieldEvent | FrameCancelReplicasFieldEvent | FrameCancelReasonFieldEvent | FrameReleaseReplicasFieldEvent | FrameRevealReplicasFieldEvent>;
 }
 export interface Hello {
     versions: number[];
@@ -392,6 +402,7 @@ export interface Hello {
     demand?: Demand;
     holdings: Holding[];
     spare: Uint8Array<ArrayBuffer>;
+    next?: number;
 }
 export declare namespace Hello {
     const codec: () => Codec<Hello>;
@@ -514,9 +525,13 @@ export declare namespace Hello {
         field: '$.spare';
         value: Uint8Array<ArrayBuffer>;
     }
+    interface HelloNextFieldEvent {
+        field: '$.next';
+        value: number;
+    }
     function encode(obj: Partial<Hello>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Hello>): Hello;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Hello>): Generator<HelloVersionsFieldEvent | HelloLinkFieldEvent | HelloReceivedFieldEvent | HelloProjectFieldEvent | HelloCapabilitiesPlatformFieldEvent | HelloCapabilitiesEnginesFieldEvent | HelloCapabilitiesCpuMillisFieldEvent | HelloCapabilitiesMemoryBytesFieldEvent | HelloCapabilitiesDiskBytesFieldEvent | HelloCapabilitiesSlotsFieldEvent | HelloCapabilitiesTagsFieldEvent | HelloCapabilitiesGpusUuidFieldEvent | HelloCapabilitiesGpusModelFieldEvent | HelloCapabilitiesGpusMemoryBytesFieldEvent | HelloCapabilitiesGpusDriverFieldEvent | HelloCapabilitiesExclusiveFieldEvent | HelloCapabilitiesOwnerOnlyFieldEvent | HelloCapabilitiesOwnerClientFieldEvent | HelloCapabilitiesOwnerSignatureFieldEvent | HelloCapabilitiesCpuFieldEvent | HelloReplicasFieldEvent | HelloAgentFieldEvent | HelloNameFieldEvent | HelloDemandSlotsFieldEvent | HelloHoldingsRootFieldEvent | HelloHoldingsBytesFieldEvent | HelloSpareFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Hello>): Generator<HelloVersionsFieldEvent | HelloLinkFieldEvent | HelloReceivedFieldEvent | HelloProjectFieldEvent | HelloCapabilitiesPlatformFieldEvent | HelloCapabilitiesEnginesFieldEvent | HelloCapabilitiesCpuMillisFieldEvent | HelloCapabilitiesMemoryBytesFieldEvent | HelloCapabilitiesDiskBytesFieldEvent | HelloCapabilitiesSlotsFieldEvent | HelloCapabilitiesTagsFieldEvent | HelloCapabilitiesGpusUuidFieldEvent | HelloCapabilitiesGpusModelFieldEvent | HelloCapabilitiesGpusMemoryBytesFieldEvent | HelloCapabilitiesGpusDriverFieldEvent | HelloCapabilitiesExclusiveFieldEvent | HelloCapabilitiesOwnerOnlyFieldEvent | HelloCapabilitiesOwnerClientFieldEvent | HelloCapabilitiesOwnerSignatureFieldEvent | HelloCapabilitiesCpuFieldEvent | HelloReplicasFieldEvent | HelloAgentFieldEvent | HelloNameFieldEvent | HelloDemandSlotsFieldEvent | HelloHoldingsRootFieldEvent | HelloHoldingsBytesFieldEvent | HelloSpareFieldEvent | HelloNextFieldEvent>;
 }
 export interface Capabilities {
     platform: string;
@@ -854,6 +869,20 @@ export declare namespace Refused {
     function encode(obj: Partial<Refused>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Refused>): Refused;
     function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Refused>): Generator<RefusedCodeFieldEvent | RefusedMessageFieldEvent | RefusedRetryMsFieldEvent>;
+}
+export interface Next {
+    manifests: Uint8Array<ArrayBuffer>[];
+}
+export declare namespace Next {
+    const codec: () => Codec<Next>;
+    interface NextManifestsFieldEvent {
+        field: '$.manifests[]';
+        index: number;
+        value: Uint8Array<ArrayBuffer>;
+    }
+    function encode(obj: Partial<Next>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Next>): Next;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Next>): Generator<NextManifestsFieldEvent>;
 }
 export interface Assign {
     leases: Lease[];

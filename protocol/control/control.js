@@ -79,6 +79,10 @@ export var Frame;
                     w.uint32(250);
                     Refused.codec().encode(obj.refused, w);
                 }
+                if (obj.next != null) {
+                    w.uint32(298);
+                    Next.codec().encode(obj.next, w);
+                }
                 if (obj.assign != null) {
                     w.uint32(258);
                     Assign.codec().encode(obj.assign, w);
@@ -204,6 +208,12 @@ export var Frame;
                         case 31: {
                             obj.refused = Refused.codec().decode(reader, reader.uint32(), {
                                 limits: opts.limits?.refused
+                            });
+                            break;
+                        }
+                        case 37: {
+                            obj.next = Next.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.next
                             });
                             break;
                         }
@@ -354,6 +364,12 @@ export var Frame;
                             });
                             break;
                         }
+                        case 37: {
+                            yield* Next.codec().stream(reader, reader.uint32(), `${prefix}.next`, {
+                                limits: opts.limits?.next
+                            });
+                            break;
+                        }
                         case 32: {
                             yield* Assign.codec().stream(reader, reader.uint32(), `${prefix}.assign`, {
                                 limits: opts.limits?.assign
@@ -466,6 +482,10 @@ export var Hello;
                     w.uint32(122);
                     w.bytes(obj.spare);
                 }
+                if (obj.next != null) {
+                    w.uint32(128);
+                    w.uint32(obj.next);
+                }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
                 }
@@ -542,6 +562,10 @@ export var Hello;
                         }
                         case 15: {
                             obj.spare = reader.bytes();
+                            break;
+                        }
+                        case 16: {
+                            obj.next = reader.uint32();
                             break;
                         }
                         default: {
@@ -651,6 +675,13 @@ export var Hello;
                             yield {
                                 field: `${prefix}.spare`,
                                 value: reader.bytes()
+                            };
+                            break;
+                        }
+                        case 16: {
+                            yield {
+                                field: `${prefix}.next`,
+                                value: reader.uint32()
                             };
                             break;
                         }
@@ -2114,6 +2145,89 @@ export var Refused;
     }
     Refused.stream = stream;
 })(Refused || (Refused = {}));
+export var Next;
+(function (Next) {
+    let _codec;
+    Next.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if (obj.manifests != null && obj.manifests.length > 0) {
+                    for (const value of obj.manifests) {
+                        w.uint32(10);
+                        w.bytes(value);
+                    }
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    manifests: []
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            if (opts.limits?.manifests != null && obj.manifests.length === opts.limits.manifests) {
+                                throw new MaxLengthError('Decode error - repeated field "manifests" had too many elements');
+                            }
+                            obj.manifests.push(reader.bytes());
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const obj = {
+                    manifests: 0
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            if (opts.limits?.manifests != null && obj.manifests === opts.limits.manifests) {
+                                throw new MaxLengthError('Streaming decode error - repeated field "manifests" had too many elements');
+                            }
+                            yield {
+                                field: `${prefix}.manifests[]`,
+                                index: obj.manifests,
+                                value: reader.bytes()
+                            };
+                            obj.manifests++;
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, Next.codec());
+    }
+    Next.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, Next.codec(), opts);
+    }
+    Next.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, Next.codec(), opts);
+    }
+    Next.stream = stream;
+})(Next || (Next = {}));
 export var Assign;
 (function (Assign) {
     let _codec;

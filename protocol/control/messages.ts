@@ -22,6 +22,8 @@ export const PARKED_PER_FRAME_MAX = 16
 /** Of what a run says of how far it is: the whole, and characters of what stands beside the figure. */
 export const DONE_PPM_MAX = 1_000_000
 export const PROGRESS_NOTE_CHARS_MAX = 40
+/** Bundles whose content one node brings to itself ahead of their leases: a few slots become free together at the most, and each holds room of its disk. */
+export const NEXT_MAX = 4
 /** The domain under which a project signs manifests. */
 export const BUNDLES_DOMAIN = 'talko-bundles-1'
 
@@ -47,6 +49,7 @@ export function decodeFrame(bytes: Uint8Array): Frame | undefined {
         welcome: { unknown: FRAME_ITEMS_MAX },
         assign: { leases: FRAME_ITEMS_MAX },
         grant: { granted: FRAME_ITEMS_MAX, refused: FRAME_ITEMS_MAX },
+        next: { manifests: NEXT_MAX },
         cancel: { replicas: FRAME_ITEMS_MAX },
         release: { replicas: FRAME_ITEMS_MAX },
         commits: { replicas: FRAME_ITEMS_MAX },

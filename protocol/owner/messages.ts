@@ -267,6 +267,8 @@ export interface NodeView {
   /** Data of a MiB and more that lies there for later runs, as it says itself. */
   readonly dataTrees: number
   readonly dataBytes: number
+  /** Tasks that are next there, whose data is brought to it while others run; left out for none. */
+  readonly next?: number
   /** Percent of the time that it was there and computed, lately; an estimate. */
   readonly availability: number
   /** Results in a row that others confirmed. */
@@ -426,6 +428,12 @@ export interface ClientTurn {
   readonly waiting: number
 }
 
+export interface NextWhy {
+  readonly id: PeerIdString
+  readonly name: string
+  readonly here: boolean
+}
+
 /** `why`: what a task, or the first task of a batch that waits for a node, waits for. Times are estimates, and missing while there is nothing to tell them from. */
 export interface WhyView {
   readonly task: TaskId
@@ -467,6 +475,8 @@ export interface WhyView {
   readonly nearest?: NearestMiss
   /** With `turn`. */
   readonly ahead?: QueuePlace
+  /** With `turn`: busy nodes at which it is next, and whether what it needs lies there by now. Any other node that is free for it first takes it. */
+  readonly next?: readonly NextWhy[]
   /** With `quota`. */
   readonly quota?: QuotaWhy
   /** With `turn`, when other clients wait too: the first of those whose turn it is before this one's, by slots held for each share, and how many they are. */

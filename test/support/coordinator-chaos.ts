@@ -109,6 +109,8 @@ class ChaosNode {
 
 /** Trust is soon had here. */
 const POLICY = { ...DEFAULT_COORDINATOR_POLICY, trustedAfter: 1, idleCopies: 1, newcomersMax: 3 }
+/** Of the bundles with an input. Nobody says what came, so what a node has goes by its leases, and is forgotten with each hello. */
+const DATA = ['a', 'b'].map((root) => [{ root, within: null, bytes: 8 * 1024 ** 2 }])
 const RECHECKS_FROM = 0x10000
 const SLOTS = 3
 /** Of the first nodes; nobody knows it of the others. */
@@ -214,6 +216,7 @@ export class Chaos {
 
   commit(): void {
     for (const effect of this.#write()) this.#carryOut(effect)
+    this.safety.checkNext()
     for (const wish of this.#rechecks.splice(0)) this.#recheck(wish)
   }
 
@@ -335,7 +338,7 @@ export class Chaos {
     const unfinished = this.batches.find(({ complete }) => !complete)
     const sizes = (index: number) => ({ memoryBytes: 1024 ** 3 * (1 + (index % 2)), silenceMs: 1_000 })
     const bundles = Array.from({ length: tasks }, (_, index) =>
-      index % 3 === 2 ? plainBundle('2', sizes(index)) : bundle(`${index % 3}`, { resources: sizes(index) })
+      index % 3 === 2 ? plainBundle('2', sizes(index)) : { ...bundle(`${index % 3}`, { resources: sizes(index) }), data: DATA[index % 3] ?? [] }
     )
     const batch: Chaos['batches'][number] = unfinished ?? {
       id: batchId(this.batches.length + 1),
@@ -442,12 +445,14 @@ export class Chaos {
         network,
         cpu: CPUS[this.nodes.indexOf(node) % CPUS.length] ?? ''
       }),
-      replicas: [...node.leases.keys(), ...node.kept]
+      replicas: [...node.leases.keys(), ...node.kept],
+      next: this.#nextMax(node)
     })
   }
 
   #cut(node: ChaosNode, tell: boolean): void {
     const had = node.inbox !== undefined
+    this.safety.next(node.id, [])
     node.inbox = undefined
     node.welcomeSent = false
     node.welcomeHeard = false
@@ -491,6 +496,7 @@ export class Chaos {
   }
 
   #take(node: ChaosNode, frame: Frame): void {
+    if (frame.next !== undefined) return
     if (frame.seq <= node.received) return
     if (frame.seq !== node.received + 1) throw new Error(`${node.id} has ${node.received} and got ${frame.seq}`)
     node.received = frame.seq
@@ -691,6 +697,7 @@ export class Chaos {
       // An older stream's welcome is nobody's.
       if (this.#greeting.includes(node) || node.inbox === undefined) return
       node.welcomeSent = true
+      this.safety.next(node.id, [])
       node.inbox.push(effect)
     } else if (effect.kind === 'disconnect') {
       this.#count(`disconnect ${effect.code}`)
@@ -701,9 +708,21 @@ export class Chaos {
         const frame = decodeFrame(effect.frame)
         if (frame === undefined || frame.seq !== effect.seq) throw new Error('a frame that was sent does not decode')
         this.safety.sent(node.id, frame)
+        if (frame.next !== undefined) this.safety.next(node.id, this.#toldNext(node, frame.next.manifests))
         node.inbox?.push(frame)
       }
     }
+  }
+
+  #toldNext(node: ChaosNode, manifests: readonly Uint8Array[]): string[] {
+    if (manifests.length > this.#nextMax(node)) throw new Error(`${node.id} is told of ${manifests.length} bundles ahead and asked for ${this.#nextMax(node)}`)
+    if (manifests.length > 0) this.#count('brought ahead')
+    return manifests.map((manifest) => manifestCid(manifest).toString())
+  }
+
+  /** Every third is of a version that brings nothing ahead. */
+  #nextMax(node: ChaosNode): number {
+    return this.nodes.indexOf(node) % 3 === 2 ? 0 : 2
   }
 
   #count(what: string): void {

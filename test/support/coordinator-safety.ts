@@ -40,6 +40,8 @@ export class Safety {
   /** Who is banned, by the key of its record. */
   readonly #bans = new Map<string, string>()
   readonly #holding = new Set<TaskId>()
+  /** Bundles that each node brings to itself ahead of their leases, as it was told last. */
+  readonly #next = new Map<string, readonly string[]>()
   /** How many replicas those had that are held. */
   readonly #held = new Map<TaskId, number>()
   readonly #receipts = new Set<TaskId>()
@@ -122,6 +124,29 @@ export class Safety {
     for (const replica of [...(frame.assign?.leases ?? []).map((lease) => lease.replica), ...(frame.grant?.granted ?? [])]) {
       const task = parseReplicaId(replica)?.task ?? ''
       assert.ok(!this.#killedDurably.has(task), `${replica} was leased or granted after its task was killed`)
+    }
+  }
+
+  /** S20: bundles whose content the node is to bring to itself ahead; a stream that begins knows of none. */
+  next(node: string, bundles: readonly string[]): void {
+    this.#next.set(node, bundles)
+  }
+
+  /** S20, when the effects of a commit are carried out: what is brought ahead is of tasks that wait, to nodes that run others. */
+  checkNext(): void {
+    for (const [node, bundles] of this.#next) {
+      if (bundles.length === 0) continue
+      const tasks = [...this.open].flatMap((id) => this.#last.get(id) ?? [])
+      const waiting = tasks.filter(
+        ({ id, held, replicas }) => held === null && this.#batchOf(id).held === null && !replicas.some((one) => one.node === node && isLive(one.state))
+      )
+      for (const bundle of bundles)
+        assert.ok(
+          waiting.some((task) => task.bundle === bundle),
+          `${node} brings ${bundle} to itself, for which nothing waits`
+        )
+      const runs = tasks.flatMap(({ replicas }) => replicas).filter((one) => one.node === node && one.granted && isLive(one.state)).length
+      assert.ok(bundles.length <= runs, `${node} brings ${bundles.length} bundles to itself and runs ${runs}`)
     }
   }
 

@@ -179,6 +179,10 @@ export class ScriptedNode {
   readonly revealed: ReplicaId[] = []
   readonly welcomes: Extract<Effect, { kind: 'welcome' }>[] = []
   readonly disconnects: string[] = []
+  /** Arguments of the bundles whose content it brings to itself ahead of their leases, as it was told last. */
+  next: readonly string[] = []
+  /** As many as its hello asks for. */
+  nextMax = 0
 
   constructor(id: string) {
     this.id = id
@@ -186,6 +190,7 @@ export class ScriptedNode {
   }
 
   take(frame: Frame): void {
+    if (frame.next !== undefined) this.next = frame.next.manifests.map((bytes) => decodeManifest(bytes).command[1] ?? '')
     if (frame.seq <= this.received) return
     if (frame.seq !== this.received + 1) throw new Error(`node ${this.id} has message ${this.received} and got ${frame.seq}`)
     this.received = frame.seq
@@ -314,7 +319,7 @@ export class CoordinatorWorld {
       const frame = decodeFrame(effect.frame)
       if (frame === undefined || frame.seq !== effect.seq) throw new Error('a sent frame does not decode')
       node.take(frame)
-      this.coordinator.apply({ kind: 'ack', node: node.id, seq: effect.seq }, this.nowMs)
+      if (effect.seq > 0) this.coordinator.apply({ kind: 'ack', node: node.id, seq: effect.seq }, this.nowMs)
     }
   }
 
@@ -347,8 +352,9 @@ export class CoordinatorWorld {
   }
 
   /** A node says hello: new, or back with what it holds. */
-  join(id: string, offered: NodeOffer = offer(1), roots: readonly string[] = []): ScriptedNode {
+  join(id: string, offered: NodeOffer = offer(1), roots: readonly string[] = [], next?: number): ScriptedNode {
     const node = this.nodes.get(id) ?? new ScriptedNode(id)
+    node.nextMax = next ?? node.nextMax
     this.nodes.set(id, node)
     const holdings = roots.map((root) => ({ root, bytes: MIB }))
     this.apply({
@@ -359,7 +365,8 @@ export class CoordinatorWorld {
       received: node.received,
       offer: offered,
       replicas: [...node.leases.keys()],
-      holdings
+      holdings,
+      next: node.nextMax
     })
     return node
   }

@@ -69,7 +69,7 @@ function shuffled<Item>(items: readonly Item[], random: Random): Item[] {
 }
 
 /** What a node says of the data that it keeps. */
-async function stockOf(folder: string): Promise<{ readonly fetchedTrees: number; readonly fetchedBytes: number }> {
+export async function stockOf(folder: string): Promise<{ readonly fetchedTrees: number; readonly fetchedBytes: number }> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   request({ socketPath: join(folder, 'node.sock'), path: '/status' }, (response) => {
     let body = ''
