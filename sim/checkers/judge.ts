@@ -6,7 +6,7 @@ import type { Coordinator } from '#project-server/coordinator/coordinator'
 import type { Effect } from '#project-server/coordinator/events'
 import type { Change } from '#project-server/ports'
 import { type BatchId, type PeerIdString, parseTaskId, type ReplicaId, type TaskId } from '#protocol/ids'
-import type { Outcome } from '../protocol/truth.ts'
+import { INPUTS, idOf, type Outcome } from '../protocol/truth.ts'
 import type { Speaker } from '../protocol/witness.ts'
 import type { Judge } from '../protocol/world.ts'
 import { Arrivals } from './arrivals.ts'
@@ -16,6 +16,7 @@ import { Credit } from './credit.ts'
 import { IdleLeases } from './idle-leases.ts'
 import { Limits } from './limits.ts'
 import { Newcomers } from './newcomers.ts'
+import { Next } from './next.ts'
 import { Parking } from './parking.ts'
 import { Runs } from './runs.ts'
 import type { Scene } from './scene.ts'
@@ -39,6 +40,7 @@ interface Parts {
   readonly tasks: Tasks
   readonly newcomers: Newcomers
   readonly limits: Limits
+  readonly next: Next
   readonly usage: Usage
   readonly credit: Credit
   readonly words: Words
@@ -77,12 +79,13 @@ class Bench implements Judge {
     const credit = new Credit(records, complaints, sometimes)
     const newcomers = new Newcomers(policy, complaints, sometimes)
     const limits = new Limits(records, complaints, sometimes)
+    const next = new Next(complaints, sometimes)
     const words = new Words(records, complaints, sometimes)
     const arrivals = new Arrivals(records, complaints, sometimes)
     const idle = new IdleLeases(complaints)
     const comparing = new Comparing(complaints)
     const parking = new Parking(this.#world, complaints)
-    this.#parts = { runs, tasks, usage, credit, newcomers, limits, words, storms: new Storms(complaints), arrivals, idle, comparing, parking }
+    this.#parts = { runs, tasks, usage, credit, newcomers, limits, next, words, storms: new Storms(complaints), arrivals, idle, comparing, parking }
     return this.#parts
   }
 
@@ -97,12 +100,14 @@ class Bench implements Judge {
     this.#all.newcomers.committed(changes)
     this.#all.limits.committed(changes)
     this.#all.arrivals.committed(changes)
+    this.#all.next.committed(changes)
   }
 
   led(coordinator: Coordinator, epoch: number): void {
     this.#complaints.expect(epoch > this.#led, () => `epoch ${epoch} began after epoch ${this.#led}`)
     this.#led = epoch
     this.#all.tasks.led(coordinator)
+    this.#all.next.led()
     this.#world.sometimes.see('a server began')
     this.#world.tell(`the server leads, epoch ${epoch}`)
   }
@@ -112,6 +117,7 @@ class Bench implements Judge {
     this.#all.words.effects(effects)
     this.#all.comparing.effects(epoch, effects)
     this.#all.parking.effects(effects)
+    if (epoch === this.#led) this.#all.next.effects(effects)
   }
 
   serverFailed(code: string, message: string): void {
@@ -198,6 +204,7 @@ class Bench implements Judge {
     if (from.peerId === project.peerId) this.#all.storms.fromServer(to, frame)
     if (from.peerId === project.peerId) this.#all.arrivals.fromServer(to, frame, from === network.server)
     else this.#all.arrivals.fromNode(from.peerId, frame)
+    if (from.peerId !== project.peerId) this.#all.next.fromNode(from.peerId, frame)
     if (from === network.server) this.#all.words.fromServer(to, frame)
     else if (to === project.peerId && this.#world.isNode(from.peerId)) this.#all.words.fromNode(from.peerId, frame)
   }
@@ -261,9 +268,10 @@ class Bench implements Judge {
   }
 }
 
-/** The input of many tasks, and what tasks took from others: a node may keep what it may need again. */
+const PROJECT_INPUTS: ReadonlySet<string> = new Set(INPUTS.map((text) => idOf(text).toString()))
+
+/** The inputs of many tasks, and what tasks took from others: a node may keep what it may need again. */
 function onlyInputs(content: { keys(): Iterable<string> }, inputs: ReadonlySet<string>): boolean {
-  let others = 0
-  for (const root of content.keys()) if (!inputs.has(root)) others++
-  return others <= 1
+  for (const root of content.keys()) if (!inputs.has(root) && !PROJECT_INPUTS.has(root)) return false
+  return true
 }

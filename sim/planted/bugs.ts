@@ -10,6 +10,18 @@ export interface Bug {
 
 export const BUGS: readonly Bug[] = [
   {
+    name: 'what is next somewhere is not let go when it is held',
+    file: 'project-server/coordinator/scheduler.ts',
+    line: 'if (queue === null && task.nextAt !== null)',
+    instead: 'if (queue === null && count === 0 && task.nextAt !== null)'
+  },
+  {
+    name: 'more is next at a node than may end there',
+    file: 'project-server/coordinator/look-ahead.ts',
+    line: 'return Math.min(next.max, policy.nextMax, going)',
+    instead: 'return Math.min(next.max, policy.nextMax, going + 1)'
+  },
+  {
     name: 'a run that was lost is charged to nobody',
     file: 'project-server/coordinator/clients.ts',
     line: '  client.ranMs += ms\n',

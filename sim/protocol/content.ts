@@ -5,7 +5,7 @@ import { type AddedTree, ContentError, type ContentStore, EMPTY_DIRECTORY, EMPTY
 import type { PeerIdString } from '#protocol/ids'
 import type { Process } from '../engine/process.ts'
 import type { Connection, SimHost } from './network.ts'
-import { idOf } from './truth.ts'
+import { bytesOf, idOf } from './truth.ts'
 
 /** What a peer gives that is asked for a root: it, something else instead, or nothing. */
 export type Given = boolean | 'corrupt'
@@ -111,7 +111,7 @@ class SimContent implements ContentStore {
   }
 
   sizeOf(root: CID): number | undefined {
-    return this.has(root) ? 1 : undefined
+    return this.has(root) ? bytesOf(root.toString()) : undefined
   }
 
   /** From the first of these peers that gives it. What comes is looked at as it comes: what is corrupt is never kept. */
@@ -123,8 +123,9 @@ class SimContent implements ContentStore {
       corrupt ||= given === 'corrupt'
       if (given !== true) continue
       this.#world.roots.add(root.toString())
-      onProgress?.({ bytes: 1, totalBytes: 1, blocks: 1 })
-      return { bytes: 1 }
+      const bytes = bytesOf(root.toString())
+      onProgress?.({ bytes, totalBytes: bytes, blocks: 1 })
+      return { bytes }
     }
     throw corrupt ? new ContentError('corrupt', `what came for ${root} is something else`) : new ContentError('unreachable', `nobody gives ${root}`)
   }

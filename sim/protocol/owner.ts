@@ -14,7 +14,7 @@ import type { BatchCase, TaskCase } from '../faults/case.ts'
 import type { Random } from '../random.ts'
 import { identityOf } from './identities.ts'
 import type { Pace } from './pace.ts'
-import { commandOf, idOf, MEMORY_BYTES } from './truth.ts'
+import { commandOf, idOf, inputOf, MEMORY_BYTES } from './truth.ts'
 import type { Witness } from './witness.ts'
 
 const ANSWER_MS_MAX = 5_000
@@ -51,9 +51,6 @@ interface Sent {
 
 /** Numbers of batches that are equal to others. */
 const EQUAL_FROM = 1_000
-
-/** Content that the project holds and tasks need. */
-export const INPUT = 'the input of many tasks'
 
 export class Owner {
   readonly #ports: OwnerPorts
@@ -322,7 +319,7 @@ function manifestOf({ kind, name, runMs, needsInput }: TaskCase): RunManifest {
     engine: 'process',
     image: null,
     command: commandOf(kind, name, runMs),
-    dependencies: needsInput ? [{ name: 'data', root: idOf(INPUT), path: '', executables: [] }] : [],
+    dependencies: needsInput ? [{ name: 'data', root: idOf(inputOf(name)), path: '', executables: [] }] : [],
     environment: {},
     resources: {
       cpuMillis: 1000,

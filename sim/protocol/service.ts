@@ -72,11 +72,12 @@ export function nodeService(ports: NodeServicePorts, { addresses, lookUp }: Proj
   })
 }
 
-const STOCK_BYTES_MAX = 2 ** 40
 /** Small, so that it is full now and then. */
 const KEEP = { keep: { bytesMax: 2 ** 20, msMax: 7 * 86_400_000 }, parkAfterMs: 10_000 }
 /** As the real node's. */
 const HANG_UP_MS = 30_000
+/** Two and a half of the large inputs: what nobody uses is removed again and again. */
+const STOCK_BYTES_MAX = 20 * 1024 ** 2
 const known = new Map<string, Capabilities>()
 
 /** One for all that have as many slots, the same processor and the same tag. */

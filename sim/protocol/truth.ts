@@ -88,6 +88,21 @@ function sumOf(text: string): number {
   return sum
 }
 
+/** What tasks that need an input read: a small one, and some that are large enough to choose nodes by. */
+const SMALL_INPUT = 'the input of many tasks'
+const LARGE_INPUTS = Array.from({ length: 4 }, (_, index) => `large input ${index}`)
+export const INPUTS: readonly string[] = [SMALL_INPUT, ...LARGE_INPUTS]
+const LARGE_BYTES = 8 * 1024 ** 2
+
+export function inputOf(name: string): string {
+  return LARGE_INPUTS[sumOf(name) % (LARGE_INPUTS.length + 2)] ?? SMALL_INPUT
+}
+
+/** Of the content with this id, whatever its text. */
+export function bytesOf(root: string): number {
+  return largeRoots.has(root) ? LARGE_BYTES : 1
+}
+
 const IDS_MAX = 65_536
 const ids = new Map<string, CID>()
 
@@ -100,3 +115,5 @@ export function idOf(text: string): CID {
   ids.set(text, id)
   return id
 }
+
+const largeRoots: ReadonlySet<string> = new Set(LARGE_INPUTS.map((text) => idOf(text).toString()))

@@ -15,12 +15,12 @@ import { identityOf } from './identities.ts'
 import { Machine } from './machine.ts'
 import { Network } from './network.ts'
 import { type NodePorts, SimNode } from './node.ts'
-import { INPUT, Owner } from './owner.ts'
+import { Owner } from './owner.ts'
 import { type Pace, USUAL_PACE } from './pace.ts'
 import { NodePath } from './path.ts'
 import { ServerProcess } from './server.ts'
 import { ServerDisk } from './server-disk.ts'
-import { idOf, type Outcome } from './truth.ts'
+import { INPUTS, idOf, type Outcome } from './truth.ts'
 import type { Witness } from './witness.ts'
 
 /** After the faults: far longer than the longest time limit that a healthy world can run into (an output that is waited for, or what a killed task leaves: ten minutes each). */
@@ -67,7 +67,7 @@ export class World {
   readonly #faults: Faults
   readonly #gossip = new Map<string, Outcome>()
   /** Content that the project holds. */
-  readonly roots = new Set<string>([idOf(INPUT).toString()])
+  readonly roots = new Set<string>(INPUTS.map((text) => idOf(text).toString()))
   /** Those that live: the one that leads, and those that do not know yet that they no longer do. */
   readonly #servers = new Set<ServerProcess>()
   #cancelStart = (): void => {}

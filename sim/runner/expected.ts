@@ -56,6 +56,7 @@ export const EXPECTED: readonly string[] = [
   'credit of one that was believed',
   'credit taken_back',
   'content came that was not what was asked for',
+  'content was brought ahead of a lease',
   'fault of input',
   'fault of death',
   'fault of lost',
@@ -106,5 +107,6 @@ export const EXPECTED: readonly string[] = [
   'the server could not write and said so',
   'the server missed a message',
   'two runs of a task on one network',
-  'votes were weighed'
+  'votes were weighed',
+  'what was brought ahead was leased there'
 ]

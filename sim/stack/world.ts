@@ -10,11 +10,11 @@ import type { Scene } from '../checkers/scene.ts'
 import type { Engine } from '../engine/engine.ts'
 import { FRESH, type NodeCase } from '../faults/case.ts'
 import { identityOf } from '../protocol/identities.ts'
-import { INPUT, Owner } from '../protocol/owner.ts'
+import { Owner } from '../protocol/owner.ts'
 import { USUAL_PACE } from '../protocol/pace.ts'
 import { NodePath } from '../protocol/path.ts'
 import { ServerDisk } from '../protocol/server-disk.ts'
-import { idOf, type Outcome } from '../protocol/truth.ts'
+import { INPUTS, idOf, type Outcome } from '../protocol/truth.ts'
 import type { Speaker } from '../protocol/witness.ts'
 import { Random } from '../random.ts'
 import { Sometimes } from '../sometimes.ts'
@@ -54,7 +54,7 @@ export class StackWorld implements Scene {
   readonly server: StackServer
   readonly disk: ServerDisk
   readonly owner: Owner
-  readonly roots = new Set<string>([idOf(INPUT).toString()])
+  readonly roots = new Set<string>(INPUTS.map((text) => idOf(text).toString()))
   readonly network: { server: Speaker | undefined } = { server: undefined }
   readonly story: { readonly atMs: number; readonly text: string }[] = []
   readonly #random: Random

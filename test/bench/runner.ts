@@ -54,6 +54,7 @@ const NAMES = [
   'docker',
   'live',
   'locality',
+  'next',
   'agreement',
   'population',
   'agents',
