@@ -11,7 +11,7 @@ import { checkReceipt } from '#protocol/result/receipt'
 import { makeBusyboxRoot } from '../support/busybox-image.ts'
 import { skipWithoutDocker } from '../support/docker.ts'
 import { type TestNetwork, testNetwork } from '../support/network.ts'
-import { assertRefused, type Said, talko } from '../support/talko.ts'
+import { assertRefused } from '../support/talko.ts'
 import { until } from '../support/until.ts'
 
 const skip = await skipWithoutDocker()
@@ -48,11 +48,6 @@ describe('results compared by a program of their owner', { skip, timeout: 240_00
     return Object.fromEntries(replicas.map(({ node, verdict }) => [names.get(node) ?? '', verdict]))
   }
   const running = () => new Docker().listContainers({ filters: { name: [containerPrefix(network.project)] } })
-  const cli = (words: readonly string[]): Promise<Said> => {
-    const at = words.includes('--') ? words.indexOf('--') : words.length
-    const where = ['--project', `talko://${network.project}?a=${network.address.split('/p2p/')[0]}`, '--home', join(network.dir, 'home')]
-    return talko([...words.slice(0, at), ...where, ...words.slice(at)])
-  }
 
   it('agree although their bytes differ; a liar loses; why, events and receipt say by which program', async () => {
     const bundle = await comparator(WHOLE)
@@ -65,7 +60,7 @@ describe('results compared by a program of their owner', { skip, timeout: 240_00
     assert.equal(task.agreeing, 2)
     const { ok, lines } = checkReceipt(await client.receipt(`${batch}.0`), { project: network.project })
     assert.ok(ok && lines.some((line) => line.includes(`found to agree by its owner's program ${bundle}`)), lines.join('\n'))
-    const { out } = await cli(['events', batch])
+    const { out } = await network.owner('events', batch)
     assert.match(out, new RegExp(`compared.*program ${bundle}`), out)
     assert.deepEqual(await running(), [])
     // What each node leaves once more, beside what was agreed on: this is what talko verify does.
@@ -124,7 +119,7 @@ describe('results compared by a program of their owner', { skip, timeout: 240_00
     await refused(await client.comparator({ engine: 'process', command: ['true'] }), /needs the engine process, and this project runs programs by docker/)
     await assert.rejects(client.comparator({ image, command: ['true'], inputs: { a: { root: image } } }), /has the name of what it compares/)
     await assert.rejects(client.comparator({ image, command: ['true'], resources: { timeMs: 3_600_000 } }), /600 s at most/)
-    assert.match((await cli(['info'])).out, /programs .*run by docker on linux\//)
+    assert.match((await network.owner('info')).out, /programs .*run by docker on linux\//)
   })
 
   it('a file of YAML says what compares: talko run --compare-program', async () => {
@@ -134,10 +129,10 @@ describe('results compared by a program of their owner', { skip, timeout: 240_00
     await writeFile(file, `image: busybox\ncommand: [sh, /in/words]\ninput: { words: ${words} }\ntime: 30s\n`)
     await letGo('go-5')
     const run = ['run', '--engine', 'process', '--force', '-W', '--compare-program']
-    const { status, out, err } = await cli([...run, file, '--', 'sh', '-c', noisy('go-5')])
+    const { status, out, err } = await network.owner(...run, file, '--', 'sh', '-c', noisy('go-5'))
     assert.equal(status, 0, err)
-    assert.match((await cli(['receipt', 'check', out.split('\n')[0] ?? ''])).out, /\nok\n$/)
-    assertRefused(await cli([...run, join(network.dir, 'none.yaml'), '--', 'true']), 3, /cannot be read/)
-    assertRefused(await cli([...run, file, '--compare', 'rel=1e-6', '--', 'true']), 2, /choose one/)
+    assert.match((await network.owner('receipt', 'check', out.split('\n')[0] ?? '')).out, /\nok\n$/)
+    assertRefused(await network.owner(...run, join(network.dir, 'none.yaml'), '--', 'true'), 3, /cannot be read/)
+    assertRefused(await network.owner(...run, file, '--compare', 'rel=1e-6', '--', 'true'), 2, /choose one/)
   })
 })
