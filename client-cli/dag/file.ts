@@ -22,7 +22,7 @@
  *   command: echo done
  * ```
  */
-import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
+import { isMap, isScalar, type Node } from 'yaml'
 import type { GpuNeeds, Resources } from '#protocol/bundle/manifest'
 import { isTag, type TaskPolicy } from '#protocol/bundle/policy'
 import { parseRules } from '#protocol/compare/rules'
@@ -30,6 +30,7 @@ import { labelsOf } from '../client/manage.ts'
 import type { TaskSpec } from '../client/spec.ts'
 import { parseBytes, parseCpus, parseDuration, parseGpus } from '../client/units.ts'
 import { ClientError } from '../errors.ts'
+import { type Fields, YamlFile } from '../yaml.ts'
 
 export interface Take {
   /** The input's name. */
@@ -74,8 +75,6 @@ const STEP_KEYS = ['image', 'engine', 'command', 'env', 'input', 'take', 'after'
 const FILE_KEYS = ['name', 'quorum', 'attempts', 'priority', 'tags', 'labels', 'compare', 'defaults', 'steps', 'final']
 const DEFAULT_KEYS = ['image', 'engine', 'env', 'cpus', 'memory', 'time', 'silence', 'disk', 'gpus']
 
-type Fields = ReadonlyMap<string, Node>
-
 const COMPARATOR_KEYS = ['image', 'engine', 'command', 'env', 'input', 'cpus', 'memory', 'time', 'silence', 'disk']
 
 /** Throws ClientError `usage` that names the line. */
@@ -103,25 +102,21 @@ export function parseComparator(text: string, name: string): Omit<TaskSpec, 'pol
 }
 
 class Reader {
-  readonly #lines = new LineCounter()
-  readonly #root: Node | null
+  readonly #yaml: YamlFile
 
   constructor(text: string) {
-    if (text.length > DAG_CHARS_MAX) throw new ClientError('usage', `a file of steps has at most ${DAG_CHARS_MAX} characters`)
-    const document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false, uniqueKeys: true })
-    const [error] = [...document.errors, ...document.warnings]
-    if (error !== undefined) throw new ClientError('usage', `line ${this.#lines.linePos(error.pos[0]).line}: ${error.message}`)
-    this.#root = document.contents
+    this.#yaml = new YamlFile(text, { what: 'a file of steps', charsMax: DAG_CHARS_MAX })
   }
 
   dag(): Dag {
-    const file = this.#fields(this.#root, 'the file', FILE_KEYS)
-    const defaults = file.has('defaults') ? this.#fields(file.get('defaults') ?? null, 'defaults', DEFAULT_KEYS) : new Map<string, Node>()
-    const named = this.#pairs(file.get('steps') ?? null, 'steps')
-    if (named.length === 0) this.#refuse(file.get('steps') ?? this.#root, 'there are no steps')
-    if (named.length > STEPS_MAX) this.#refuse(file.get('steps') ?? this.#root, `at most ${STEPS_MAX} steps, not ${named.length}`)
+    const file = this.#yaml.fields(this.#yaml.root, 'the file', FILE_KEYS)
+    const defaults = file.has('defaults') ? this.#yaml.fields(file.get('defaults') ?? null, 'defaults', DEFAULT_KEYS) : new Map<string, Node>()
+    const named = this.#yaml.pairs(file.get('steps') ?? null, 'steps')
+    if (named.length === 0) this.#yaml.refuse(file.get('steps') ?? this.#yaml.root, 'there are no steps')
+    if (named.length > STEPS_MAX) this.#yaml.refuse(file.get('steps') ?? this.#yaml.root, `at most ${STEPS_MAX} steps, not ${named.length}`)
     const steps = new Map(named.map(([name, node]) => [name, this.#step(name, node, defaults)]))
-    for (const [name, node] of named) if (!NAME.test(name)) this.#refuse(node, `a step's name is letters, digits, dots and dashes, not ${JSON.stringify(name)}`)
+    for (const [name, node] of named)
+      if (!NAME.test(name)) this.#yaml.refuse(node, `a step's name is letters, digits, dots and dashes, not ${JSON.stringify(name)}`)
     const final = file.get('final')
     const comparator = this.#comparator(file.get('compare'))
     const last = final === undefined ? undefined : this.#step('final', final, defaults)
@@ -129,7 +124,7 @@ class Reader {
       for (const of of [...step.takes.map((take) => take.step), ...step.after])
         if (!steps.has(of)) throw new ClientError('usage', `line ${step.line}: step ${step.name} needs ${JSON.stringify(of)}, and there is no such step`)
     return {
-      name: this.#text(file.get('name')) ?? '',
+      name: this.#yaml.text(file.get('name')) ?? '',
       policy: this.#policy(file),
       ...(comparator === undefined ? {} : { comparator }),
       labels: this.#labels(file.get('labels')),
@@ -139,24 +134,25 @@ class Reader {
   }
 
   comparator(): Omit<TaskSpec, 'policy'> {
-    const root = this.#root ?? this.#refuse(null, 'the file is empty')
-    this.#fields(root, 'a comparator', COMPARATOR_KEYS)
+    const root = this.#yaml.root ?? this.#yaml.refuse(null, 'the file is empty')
+    this.#yaml.fields(root, 'a comparator', COMPARATOR_KEYS)
     const { image, engine, command, environment, inputs, resources } = this.#step('of the comparator', root, new Map())
     return { engine, command, environment, inputs, resources, ...(image === undefined ? {} : { image }) }
   }
 
   #step(name: string, node: Node, defaults: Fields): Step {
-    const own = this.#fields(node, `step ${name}`, STEP_KEYS)
+    const own = this.#yaml.fields(node, `step ${name}`, STEP_KEYS)
     const at = (key: string): Node | undefined => own.get(key) ?? defaults.get(key)
-    const image = this.#text(at('image'))
-    const engine = this.#text(at('engine')) ?? 'docker'
-    if (engine !== 'docker' && engine !== 'process') this.#refuse(at('engine') ?? node, `engine is docker or process, not ${JSON.stringify(engine)}`)
+    const image = this.#yaml.text(at('image'))
+    const engine = this.#yaml.text(at('engine')) ?? 'docker'
+    if (engine !== 'docker' && engine !== 'process') this.#yaml.refuse(at('engine') ?? node, `engine is docker or process, not ${JSON.stringify(engine)}`)
     const done = own.get('done')
-    if (done === undefined && own.get('command') === undefined) this.#refuse(node, `step ${name} has no command`)
-    if (done === undefined && engine === 'docker' && image === undefined) this.#refuse(node, `step ${name} has no image; name one, or choose engine: process`)
+    if (done === undefined && own.get('command') === undefined) this.#yaml.refuse(node, `step ${name} has no command`)
+    if (done === undefined && engine === 'docker' && image === undefined)
+      this.#yaml.refuse(node, `step ${name} has no image; name one, or choose engine: process`)
     const amount = <T>(key: string, parse: (text: string, what: string) => T): T | undefined => {
       const found = at(key)
-      return found === undefined ? undefined : this.#tried(found, () => parse(this.#text(found) ?? '', key))
+      return found === undefined ? undefined : this.#yaml.tried(found, () => parse(this.#yaml.text(found) ?? '', key))
     }
     const resources = {
       cpuMillis: amount('cpus', parseCpus),
@@ -166,21 +162,21 @@ class Reader {
       silenceMs: amount('silence', parseDuration)
     }
     const gpus = amount('gpus', parseGpus)
-    const inputs = this.#texts(own.get('input'), `input of ${name}`)
-    const takes = Object.entries(this.#texts(own.get('take'), `take of ${name}`)).map(([input, from]) => takeOf(input, from))
+    const inputs = this.#yaml.texts(own.get('input'), `input of ${name}`)
+    const takes = Object.entries(this.#yaml.texts(own.get('take'), `take of ${name}`)).map(([input, from]) => takeOf(input, from))
     const twice = takes.find((take) => Object.hasOwn(inputs, take.name))
-    if (twice !== undefined) this.#refuse(node, `step ${name} has two inputs named ${twice.name}`)
+    if (twice !== undefined) this.#yaml.refuse(node, `step ${name} has two inputs named ${twice.name}`)
     return {
       name,
-      line: this.#line(node),
+      line: this.#yaml.line(node),
       ...(image === undefined || engine === 'process' ? {} : { image }),
       engine,
-      command: this.#command(own.get('command')),
-      environment: { ...this.#texts(defaults.get('env'), 'env'), ...this.#texts(own.get('env'), `env of ${name}`) },
+      command: this.#yaml.command(own.get('command')),
+      environment: { ...this.#yaml.texts(defaults.get('env'), 'env'), ...this.#yaml.texts(own.get('env'), `env of ${name}`) },
       inputs,
       takes,
-      after: this.#list(own.get('after'), `after of ${name}`),
-      allowFailed: this.#flag(own.get('allow-failed')),
+      after: this.#yaml.list(own.get('after'), `after of ${name}`),
+      allowFailed: this.#yaml.flag(own.get('allow-failed')),
       resources: Object.fromEntries(Object.entries(resources).filter(([, value]) => value !== undefined)),
       ...(gpus === undefined ? {} : { gpus }),
       ...(done === undefined ? {} : { done: this.#done(done) })
@@ -188,9 +184,9 @@ class Reader {
   }
 
   #done(node: Node): NonNullable<Step['done']> {
-    const fields = this.#fields(node, 'done', ['output', 'stdout'])
-    const output = this.#text(fields.get('output'))
-    const stdout = this.#text(fields.get('stdout'))
+    const fields = this.#yaml.fields(node, 'done', ['output', 'stdout'])
+    const output = this.#yaml.text(fields.get('output'))
+    const stdout = this.#yaml.text(fields.get('stdout'))
     return { ...(output === undefined ? {} : { output }), ...(stdout === undefined ? {} : { stdout }) }
   }
 
@@ -200,7 +196,7 @@ class Reader {
       const value = isScalar(node) ? node.value : undefined
       if (node === undefined) return undefined
       if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < min || value > max)
-        this.#refuse(node, `${key} is a whole number from ${min} to ${max}`)
+        this.#yaml.refuse(node, `${key} is a whole number from ${min} to ${max}`)
       return value
     }
     const policy = {
@@ -215,85 +211,27 @@ class Reader {
 
   #tags(node: Node | undefined): readonly string[] | undefined {
     if (node === undefined) return undefined
-    const tags = this.#list(node, 'tags')
+    const tags = this.#yaml.list(node, 'tags')
     const wrong = tags.find((tag) => !isTag(tag))
-    if (wrong !== undefined) this.#refuse(node, `${JSON.stringify(wrong)} is no tag: letters, digits and . _ : = / -, 63 at most`)
+    if (wrong !== undefined) this.#yaml.refuse(node, `${JSON.stringify(wrong)} is no tag: letters, digits and . _ : = / -, 63 at most`)
     return [...new Set(tags)].sort()
   }
 
   #compare(node: Node | undefined): TaskPolicy['compare'] | undefined {
     if (node === undefined || isMap(node)) return undefined
-    return this.#tried(node, () => ({ kind: 'tolerance', rules: parseRules(this.#list(node, 'compare')) }))
+    return this.#yaml.tried(node, () => ({ kind: 'tolerance', rules: parseRules(this.#yaml.list(node, 'compare')) }))
   }
 
   #comparator(node: Node | undefined): string | undefined {
     if (node === undefined || !isMap(node)) return undefined
-    const program = this.#fields(node, 'compare', ['program']).get('program')
-    return this.#text(program) ?? this.#refuse(node, 'compare is a list of rules, or { program: FILE or ID }')
+    const program = this.#yaml.fields(node, 'compare', ['program']).get('program')
+    return this.#yaml.text(program) ?? this.#yaml.refuse(node, 'compare is a list of rules, or { program: FILE or ID }')
   }
 
   #labels(node: Node | undefined): Readonly<Record<string, string>> {
-    const labels = this.#texts(node, 'labels')
-    if (node !== undefined) this.#tried(node, () => labelsOf(labels))
+    const labels = this.#yaml.texts(node, 'labels')
+    if (node !== undefined) this.#yaml.tried(node, () => labelsOf(labels))
     return labels
-  }
-
-  /** A text is a shell's line. */
-  #command(node: Node | undefined): readonly string[] {
-    if (node === undefined) return []
-    return isSeq(node) ? this.#list(node, 'command') : ['sh', '-c', this.#text(node) ?? '']
-  }
-
-  #fields(node: Node | null, what: string, keys: readonly string[]): Fields {
-    const pairs = this.#pairs(node, what)
-    for (const [key, value] of pairs) if (!keys.includes(key)) this.#refuse(value, `${what} has no ${JSON.stringify(key)}; it may have ${keys.join(', ')}`)
-    return new Map(pairs)
-  }
-
-  #pairs(node: Node | null, what: string): (readonly [string, Node])[] {
-    if (!isMap(node)) return this.#refuse(node, `${what} must be names and what they stand for`)
-    return node.items.map(({ key, value }) => {
-      if (!isScalar(key) || value === null) return this.#refuse((key as Node | null) ?? node, `${what} has a name that stands for nothing`)
-      return [String(key.value), value as Node] as const
-    })
-  }
-
-  #texts(node: Node | undefined, what: string): Record<string, string> {
-    return node === undefined ? {} : Object.fromEntries(this.#pairs(node, what).map(([key, value]) => [key, this.#text(value) ?? '']))
-  }
-
-  #list(node: Node | undefined, what: string): readonly string[] {
-    if (node === undefined) return []
-    if (!isSeq(node)) return this.#refuse(node, `${what} is a list`)
-    return node.items.map((item) => this.#text(item as Node) ?? '')
-  }
-
-  #text(node: Node | undefined): string | undefined {
-    if (node === undefined) return undefined
-    if (!isScalar(node) || node.value === null || typeof node.value === 'object') return this.#refuse(node, 'a text is expected here')
-    return typeof node.value === 'string' ? node.value : (node.source ?? String(node.value))
-  }
-
-  #flag(node: Node | undefined): boolean {
-    if (node === undefined) return false
-    if (!isScalar(node) || typeof node.value !== 'boolean') return this.#refuse(node, 'true or false is expected here')
-    return node.value
-  }
-
-  #tried<T>(node: Node, read: () => T): T {
-    try {
-      return read()
-    } catch (error) {
-      return this.#refuse(node, error instanceof Error ? error.message : String(error))
-    }
-  }
-
-  #line(node: Node | null): number {
-    return Math.max(1, this.#lines.linePos(node?.range?.[0] ?? 0).line)
-  }
-
-  #refuse(node: Node | null, message: string): never {
-    throw new ClientError('usage', `line ${this.#line(node)}: ${message}`)
   }
 }
 
