@@ -58,6 +58,11 @@ const VERBS: readonly Entry[] = [
   { name: 'map', summary: 'run a command on every part of an input, then reduce', load: () => import('./commands/map.ts') },
   { name: 'sweep', summary: 'run a command for every value, or combination of values', load: () => import('./commands/sweep.ts') },
   {
+    name: 'template',
+    summary: 'runs, maps and sweeps with parameters, written once',
+    verbs: [{ name: 'check', summary: 'check a template and list its parameters', load: () => import('./commands/template-check.ts') }]
+  },
+  {
     name: 'dag',
     summary: 'graphs of steps',
     verbs: [

@@ -10,13 +10,15 @@ import { uploadParts } from '../tasks/map-input.ts'
 import { describePlan } from '../tasks/plan.ts'
 import { imageRoot, readTaskOptions, taskOptions, withComparator, withNodes } from '../tasks/task-options.ts'
 import { allTasks, showResults, summarize, waitFor, warnFewNodes } from '../tasks/waiting.ts'
+import { setOption, withTemplate } from '../template/use.ts'
 
 export function define(command: Command, run: (verb: Verb) => void): void {
   taskOptions(command)
+  setOption(command)
   command
-    .usage('[options] INPUT -- COMMAND…')
-    .argument('[words...]', 'the input (a file here, or ID[/path]), then the command that maps one part')
-    .requiredOption('--split <how>', 'lines=N (parts of N lines) or parts=N (N parts of about equal size, cut at ends of lines)')
+    .usage('[options] INPUT -- COMMAND…, or TEMPLATE.yaml --set NAME=VALUE…')
+    .argument('[words...]', 'the input (a file here, or ID[/path]), then the command that maps one part; or a template (talko template check --help)')
+    .option('--split <how>', 'lines=N (parts of N lines) or parts=N (N parts of about equal size, cut at ends of lines)')
     .option('--image <image>', 'the image the commands run in')
     .option('--reduce <command>', 'a shell command run once over all map outputs; waits (but see --detach), and prints what it prints')
     .option('--reduce-image <image>', 'the image of the reduce (default: --image)')
@@ -35,10 +37,13 @@ export function define(command: Command, run: (verb: Verb) => void): void {
   run(map)
 }
 
-async function map(context: Context, args: readonly string[], options: Readonly<Record<string, unknown>>): Promise<number | undefined> {
+async function map(context: Context, given: readonly string[], beside: Readonly<Record<string, unknown>>): Promise<number | undefined> {
   const { io, signal } = context
+  const { args, options } = await withTemplate(context, 'map', { module: { define }, args: given, options: beside })
   const [input, ...command] = args
-  const split = parseSplit(text(options, 'split') ?? '')
+  const how = text(options, 'split')
+  if (how === undefined) throw new ClientError('usage', 'how is it split? --split lines=N or parts=N')
+  const split = parseSplit(how)
   const { spec, nodes, comparator } = readTaskOptions(options)
   const image = text(options, 'image')
   const reduce = text(options, 'reduce')

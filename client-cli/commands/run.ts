@@ -9,15 +9,20 @@ import { showTransfer } from '../tasks/show-transfer.ts'
 import { forEach, readSources, sourceOptions } from '../tasks/sources.ts'
 import { imageRoot, readTaskOptions, taskOptions, withComparator, withNodes } from '../tasks/task-options.ts'
 import { allTasks, follow, showResults, summarize, waitFor, warnFewNodes } from '../tasks/waiting.ts'
+import { setOption, withTemplate } from '../template/use.ts'
 
 const COUNT_MAX = 1_000_000
 
 export function define(command: Command, run: (verb: Verb) => void): void {
   taskOptions(command)
   sourceOptions(command)
+  setOption(command)
   command
-    .usage('[options] IMAGE -- COMMAND…')
-    .argument('[words...]', 'the image (an id, a prefix, a name, or what `talko image import` takes), then the command')
+    .usage('[options] IMAGE -- COMMAND…, or TEMPLATE.yaml --set NAME=VALUE…')
+    .argument(
+      '[words...]',
+      'the image (an id, a prefix, a name, or what `talko image import` takes), then the command; or a template (talko template check --help)'
+    )
     .option('--count <n>', 'run it as so many tasks of one batch')
     .option('--self-test', 'only run it on two different nodes, and say which files differ and what to do about it')
     .option('-W, --wait', 'wait for the result and show the progress')
@@ -31,6 +36,7 @@ export function define(command: Command, run: (verb: Verb) => void): void {
         'a=$(talko run alpine -- sh -c "seq 9 > /out/n"); talko run alpine --dep n=$a/n -W -- wc -l /in/n',
         'id=$(talko run alpine -- sleep 60); talko logs -f $id',
         'talko run alpine --self-test -- sh -c "date > now"      # before thousands of them never agree',
+        'talko run grep.yaml --set word=seven --set text=./book.txt -W      # a template, from a file or uploaded by that name',
         'talko run --engine process -W -- hostname      # on the bare machine of nodes that allow it',
         'Outputs: files written to /out (the working directory) come back with `talko get TASK`.'
       )
@@ -38,8 +44,9 @@ export function define(command: Command, run: (verb: Verb) => void): void {
   run(submitRun)
 }
 
-async function submitRun(context: Context, args: readonly string[], options: Readonly<Record<string, unknown>>): Promise<number | undefined> {
+async function submitRun(context: Context, given: readonly string[], beside: Readonly<Record<string, unknown>>): Promise<number | undefined> {
   const { io, signal } = context
+  const { args, options } = await withTemplate(context, 'run', { module: { define }, args: given, options: beside })
   const { spec, nodes, comparator } = readTaskOptions(options)
   const image = spec.engine === 'process' ? undefined : args[0]
   const command = spec.engine === 'process' ? args : args.slice(1)

@@ -8,13 +8,18 @@ import { showTransfer } from '../tasks/show-transfer.ts'
 import { parseParameter } from '../tasks/sweep-values.ts'
 import { imageRoot, readTaskOptions, taskOptions, withComparator, withNodes } from '../tasks/task-options.ts'
 import { showResults, summarize, waitFor, warnFewNodes } from '../tasks/waiting.ts'
+import { withTemplate } from '../template/use.ts'
 
 export function define(command: Command, run: (verb: Verb) => void): void {
   taskOptions(command)
   command
-    .usage('[options] IMAGE -- COMMAND…')
-    .argument('[words...]', 'the image, then the command, with {name} where a value goes')
-    .requiredOption('--set <name=values>', 'FROM:TO, FROM:TO:STEP (whole numbers, both ends), A,B,C, or @FILE (a value a line); may repeat', collect)
+    .usage('[options] IMAGE -- COMMAND…, or TEMPLATE.yaml --set NAME=VALUE…')
+    .argument('[words...]', 'the image, then the command, with {name} where a value goes; or a template (talko template check --help)')
+    .option(
+      '--set <name=values>',
+      'FROM:TO, FROM:TO:STEP (whole numbers, both ends), A,B,C, or @FILE (a value a line); with a template a value for one of its parameters; may repeat',
+      collect
+    )
     .option('--zip', 'the values of several --set go together, instead of every combination')
     .option('-W, --wait', 'wait for the results and show the progress')
     .addHelpText(
@@ -29,12 +34,14 @@ export function define(command: Command, run: (verb: Verb) => void): void {
   run(submitSweep)
 }
 
-async function submitSweep(context: Context, args: readonly string[], options: Readonly<Record<string, unknown>>): Promise<number | undefined> {
+async function submitSweep(context: Context, given: readonly string[], beside: Readonly<Record<string, unknown>>): Promise<number | undefined> {
   const { io, signal } = context
+  const { args, options } = await withTemplate(context, 'sweep', { module: { define }, args: given, options: beside })
   const { spec, nodes, comparator } = readTaskOptions(options)
   const image = spec.engine === 'process' ? undefined : args[0]
   const command = spec.engine === 'process' ? args : args.slice(1)
   if (command.length === 0) throw new ClientError('usage', 'which command? write it after --, like: talko sweep alpine --set x=1:9 -- echo {x}')
+  if (texts(options, 'set').length === 0) throw new ClientError('usage', 'which values? like: --set x=1:9')
   const parameters = await Promise.all(texts(options, 'set').map(parseParameter))
   const unused = parameters.filter(({ name }) => ![...command, ...Object.values(spec.environment ?? {})].some((word) => word.includes(`{${name}}`)))
   for (const { name } of unused) io.say(`{${name}} is neither in the command nor in an -e: its values make tasks that are equal`)

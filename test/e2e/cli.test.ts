@@ -132,6 +132,29 @@ describe('talko on a local network', { timeout: 240_000 }, () => {
     )
   })
 
+  it('fills in a template, from a file and from the project, and says which parameter is wrong (S22)', async () => {
+    const file = join(dir, 'count.yaml')
+    await writeFile(
+      file,
+      'template: run\nabout: counts\nparameters:\n  words: { type: input }\n  word: { type: text, about: what is looked for }\n  quorum: { type: whole, default: 2 }\ncommand: grep -c "$WORD" "$TALKO_IN/words"\noptions: { engine: process, input: { words: "{{words}}" }, env: { WORD: "{{word}}" }, quorum: "{{quorum}}" }\n'
+    )
+    await writeFile(join(dir, 'words'), 'one $(id)\ntwo\none\n')
+    const listed = await ok('template', 'check', file)
+    assert.match(listed, /a template for talko run: counts\n.*word +text +must be set +what is looked for/s)
+    const first = JSON.parse(await ok('run', file, '--set', `words=${join(dir, 'words')}`, '--set', 'word=$(id)', '-W', '-o', 'json'))
+    assert.equal(await ok('logs', `${first.batch}.0`), '1')
+    await ok('upload', file, '--name', 'count.yaml')
+    const { batch } = JSON.parse(
+      await ok('run', 'count.yaml', '--set', `words=${join(dir, 'words')}`, '--set', 'word=one', '--name', 'counted', '-W', '-o', 'json')
+    )
+    assert.equal(await ok('logs', `${batch}.0`), '2')
+    const wrong = await talko('run', 'count.yaml', '--set', 'word=one', '--set', 'wrods=x')
+    assert.equal(wrong.status, 2)
+    assert.match(wrong.err, /count\.yaml has no parameter "wrods"; it has words, word, quorum/)
+    const other = await talko('map', file, '--set', 'word=one')
+    assert.match(other.err, /is a template for talko run, not for talko map/)
+  })
+
   it('follows a log while the task runs, and kills a task', async () => {
     const go = join(dir, 'go')
     const program = startProgram(
