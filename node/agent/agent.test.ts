@@ -482,7 +482,7 @@ describe('the agent', () => {
 
   describe('F22: for others', () => {
     const KEEP = { bytesMax: 2 ** 30, msMax: 86_400_000 }
-    const parcel = { replica: B, from: 'v', content: ['root'], bytes: 10, body: bodyOf(B, 'v'), signature: new Uint8Array(64) }
+    const parcel = { replica: B, from: 'v', network: '', content: ['root'], bytes: 10, body: bodyOf(B, 'v'), signature: new Uint8Array(64) }
     function keeper(): Agent {
       const options = { project: PROJECT, slots: 1, stockBytesMax: 2 ** 40, keep: KEEP, link: new Uint8Array(16) }
       const agent = new Agent({ ...options, signer: { peerId: PROJECT, sign: () => new Uint8Array(64) } })

@@ -247,6 +247,7 @@ export class Agent {
         break
       case 'answered':
         this.#parking.answered(event, event.code, nowMs)
+        if (this.phaseOf(event.replica) === undefined) this.#parking.forget(event.replica)
         break
       case 'offered':
         this.#offered(event.parcel, nowMs)

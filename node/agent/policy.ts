@@ -59,5 +59,5 @@ export const KEPT_ENTRIES_MAX = 1_024
 export const KEPT_ENTRY_BYTES = 16 * 1024
 /** Of them, those that are being fetched. */
 export const KEPT_COLLECTING_MAX = 8
-/** What one node may have of the room for others. */
+/** What one node may have of the room for others, or those of one network together. */
 export const KEPT_SHARE = 1 / 4

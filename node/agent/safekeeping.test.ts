@@ -17,7 +17,10 @@ function rootOf(text: string): CID {
   return cidOfBytes(RAW, new TextEncoder().encode(text))
 }
 
-function parcel(index: number, { from = 'ann', text = `${index}`, bytes = MIB }: { from?: string; text?: string; bytes?: number } = {}): Parcel {
+function parcel(
+  index: number,
+  { from = 'ann', text = `${index}`, bytes = MIB, network = '' }: { from?: string; text?: string; bytes?: number; network?: string } = {}
+): Parcel {
   const result: Result = {
     v: 1,
     project: PROJECT,
@@ -36,7 +39,7 @@ function parcel(index: number, { from = 'ann', text = `${index}`, bytes = MIB }:
     memoryPeakBytes: 1
   }
   const body = encodeResult(result)
-  return parcelOf(decodeResult(body) ?? assert.fail(), { body, signature: SIGNATURE }, bytes)
+  return parcelOf(decodeResult(body) ?? assert.fail(), { body, signature: SIGNATURE }, { bytes, network })
 }
 
 function keep(keeping: Safekeeping, one: Parcel, nowMs = 0): void {
@@ -79,8 +82,19 @@ describe('what is kept for others', () => {
     assert.equal(share.offer(parcel(20, { from: 'eve', bytes: 0 }), false, 0), 'full')
 
     const many = new Safekeeping({ ...options, bytesMax: 2 ** 40 })
-    for (let index = 0; index < KEPT_ENTRIES_MAX; index++) keep(many, parcel(index, { bytes: 0 }))
-    assert.equal(many.offer(parcel(KEPT_ENTRIES_MAX), false, 0), 'full')
+    const each = KEPT_ENTRIES_MAX * KEPT_SHARE
+    for (let index = 0; index < KEPT_ENTRIES_MAX; index++) {
+      keep(many, parcel(index, { from: `${Math.floor(index / each)}`, bytes: 0 }))
+      if (index % each === each - 1) assert.equal(many.offer(parcel(9_999, { from: `${Math.floor(index / each)}`, bytes: 0 }), false, 0), 'full')
+    }
+    assert.equal(many.offer(parcel(KEPT_ENTRIES_MAX, { from: 'new' }), false, 0), 'full')
+
+    const places = new Safekeeping(options)
+    keep(places, parcel(0, { bytes: most, network: 'here' }))
+    assert.equal(places.offer(parcel(1, { from: 'another', bytes: 0, network: 'here' }), false, 0), 'full')
+    keep(places, parcel(2, { from: 'third', bytes: 0, network: 'there' }))
+    keep(places, parcel(3, { from: 'fourth', bytes: most }))
+    keep(places, parcel(4, { from: 'fifth', bytes: 0 }))
 
     const busy = new Safekeeping(options)
     for (let index = 0; index < KEPT_COLLECTING_MAX; index++) assert.equal(busy.offer(parcel(index, { from: `${index}` }), false, 0), 'collect')

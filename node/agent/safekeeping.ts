@@ -28,6 +28,8 @@ export interface SafekeepingOptions {
 export interface Parcel extends ParkedResult {
   readonly replica: ReplicaId
   readonly from: PeerIdString
+  /** Where it called from; '' when that says nothing of who it is. */
+  readonly network: string
   /** Output and logs, without those that everybody has. */
   readonly content: readonly string[]
   readonly bytes: number
@@ -61,10 +63,10 @@ export class Safekeeping {
   /** From a durable record; true when it is one. Throws when it is damaged. */
   restore(key: string, value: Uint8Array): boolean {
     if (!key.startsWith(KEPT_PREFIX)) return false
-    const [v, state, body, signature, bytes, sinceMs] = dagCbor.decode<[number, Entry['state'], Uint8Array, Uint8Array, number, number]>(value)
+    const [v, state, body, signature, bytes, sinceMs, network = ''] = dagCbor.decode<[number, Entry['state'], Uint8Array, Uint8Array, number, number, string]>(value)
     const result = decodeResult(body)
     if (v !== 1 || result === undefined) throw new TypeError(`the record of ${key} is not of version 1, which this talko reads`)
-    this.#add({ ...parcelOf(result, { body, signature }, bytes), state, sinceMs })
+    this.#add({ ...parcelOf(result, { body, signature }, { bytes, network }), state, sinceMs })
     return true
   }
 
@@ -86,14 +88,17 @@ export class Safekeeping {
     if (known !== undefined) return known.state === 'collecting' ? 'busy' : Buffer.compare(known.body, parcel.body) === 0 ? 'kept' : 'refused'
     // Who computes the same is not shown the answer by who did, and its machine may not be there either.
     if (involved) return 'refused'
-    let own = 0
+    const own = { bytes: 0, entries: 0 }
     let collecting = 0
     for (const entry of this.#entries?.values() ?? []) {
-      if (entry.from === parcel.from) own += sizeOf(entry)
       if (entry.state === 'collecting') collecting++
+      if (entry.from !== parcel.from && (entry.network === '' || entry.network !== parcel.network)) continue
+      own.bytes += sizeOf(entry)
+      own.entries++
     }
     const size = sizeOf(parcel)
-    if ((this.#entries?.size ?? 0) >= KEPT_ENTRIES_MAX || this.#bytes + size > bytesMax || own + size > bytesMax * KEPT_SHARE) return 'full'
+    if ((this.#entries?.size ?? 0) >= KEPT_ENTRIES_MAX || this.#bytes + size > bytesMax) return 'full'
+    if (own.entries >= KEPT_ENTRIES_MAX * KEPT_SHARE || own.bytes + size > bytesMax * KEPT_SHARE) return 'full'
     if (collecting >= KEPT_COLLECTING_MAX) return 'busy'
     this.#add({ ...parcel, state: 'collecting', sinceMs: nowMs })
     this.#write(parcel.replica)
@@ -135,7 +140,7 @@ export class Safekeeping {
     const changes: Change[] = []
     for (const replica of this.#dirty ?? []) {
       const entry = this.#entries?.get(replica)
-      const value = entry === undefined ? null : dagCbor.encode([1, entry.state, entry.body, entry.signature, entry.bytes, entry.sinceMs])
+      const value = entry === undefined ? null : dagCbor.encode([1, entry.state, entry.body, entry.signature, entry.bytes, entry.sinceMs, entry.network])
       changes.push({ key: KEPT_PREFIX + replica, value })
     }
     this.#dirty = undefined
@@ -160,9 +165,13 @@ export class Safekeeping {
 }
 
 /** A verified result as it is kept. */
-export function parcelOf(result: Result, { body, signature }: ParkedResult, bytes: number): Parcel {
+export function parcelOf(
+  result: Result,
+  { body, signature }: ParkedResult,
+  { bytes, network = '' }: { readonly bytes: number; readonly network?: string }
+): Parcel {
   const content = [result.output, result.stdout, result.stderr].map(String).filter((root) => root !== EMPTY_DIRECTORY && root !== EMPTY_FILE)
-  return { replica: result.replica, from: result.node, content: [...new Set(content)], body, signature, bytes }
+  return { replica: result.replica, from: result.node, network, content: [...new Set(content)], body, signature, bytes }
 }
 
 /** Of whose task a replica is. */

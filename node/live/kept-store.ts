@@ -15,7 +15,9 @@ export class KeptFolder implements BlockServer {
 
   /** What nothing is known of any more goes. */
   async begin(needed: boolean): Promise<void> {
-    if (!needed) await rm(this.#folder, { recursive: true, force: true })
+    if (needed) return
+    this.#opening = undefined
+    await rm(this.#folder, { recursive: true, force: true })
   }
 
   open(): Promise<ContentStore> {

@@ -84,7 +84,7 @@ describe('F22: leaving results with other nodes', () => {
     const [from, to] = [await join(ann), await join(bob)]
     const body = encodeResult(resultOf())
     from.service.meet([{ peer: bob.peerId, addresses: ['/ip4/5.5.5.7/tcp/1'] }])
-    assert.deepEqual(from.heard, [{ kind: 'neighbours', neighbours: [{ peer: bob.peerId, network: '5.5.5.7' }] }])
+    assert.deepEqual(from.heard, [{ kind: 'neighbours', neighbours: [{ peer: bob.peerId, network: '5.5.5.0/24' }] }])
     from.service.park({ kind: 'park', replica: replicaOf(0), peer: bob.peerId, body })
     await settle()
     const [offered] = to.heard
@@ -140,7 +140,7 @@ describe('F22: leaving results with other nodes', () => {
       return { bytes: 30 }
     })
     const result = resultOf({ stderr: cidOfBytes(RAW, Uint8Array.of(2)) })
-    const parcel = parcelOf(result, { body: encodeResult(result), signature: new Uint8Array(64) }, 40)
+    const parcel = parcelOf(result, { body: encodeResult(result), signature: new Uint8Array(64) }, { bytes: 40 })
     keeper.service.unkeep([ROOT.toString()])
     keeper.service.collect(parcel)
     await settle()
@@ -155,7 +155,7 @@ describe('F22: leaving results with other nodes', () => {
     const keeper = await network().join(bob, async () => {
       throw new ContentError('too_large', 'more than that')
     })
-    keeper.service.collect(parcelOf(resultOf(), { body: new Uint8Array(1), signature: new Uint8Array(64) }, 40))
+    keeper.service.collect(parcelOf(resultOf(), { body: new Uint8Array(1), signature: new Uint8Array(64) }, { bytes: 40 }))
     await settle()
     assert.deepEqual(keeper.heard, [{ kind: 'uncollected', replica: replicaOf(0) }])
   })
@@ -164,7 +164,7 @@ describe('F22: leaving results with other nodes', () => {
     const { service, heard, done } = await network().join(bob)
     assert.deepEqual(done, ['begin false'])
     const [here, gone] = [resultOf(), resultOf({ replica: replicaOf(1), output: cidOfBytes(RAW, Uint8Array.of(3)) })]
-    await service.start([here, gone].map((result) => parcelOf(result, { body: encodeResult(result), signature: new Uint8Array(64) }, 1)))
+    await service.start([here, gone].map((result) => parcelOf(result, { body: encodeResult(result), signature: new Uint8Array(64) }, { bytes: 1 })))
     assert.deepEqual([done.at(-1), heard], ['begin true', [{ kind: 'uncollected', replica: replicaOf(1) }]])
   })
 })

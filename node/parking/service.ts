@@ -3,6 +3,7 @@
  * and what to answer is decided in the agent; what comes from others is checked here before the agent hears of it.
  */
 import { CID } from 'multiformats/cid'
+import { networkOf } from '#protocol/callers/network'
 import type { ContentStore } from '#protocol/content/content'
 import type { PeerIdString, ReplicaId } from '#protocol/ids'
 import {
@@ -17,7 +18,6 @@ import {
   signParked,
   verifyParked
 } from '#protocol/parking/messages'
-import { isRelayed, networkOf } from '#protocol/peer/addresses'
 import type { FrameStream, Host } from '#protocol/peer/host'
 import { decodeResult } from '#protocol/result/result'
 import type { Signer } from '#protocol/signing/keys'
@@ -86,13 +86,24 @@ export class ParkingService {
 
   /** `kept`: what the agent has records of. */
   async start(kept: readonly Parcel[]): Promise<void> {
-    await this.#ports.store.begin(kept.length > 0)
-    if (kept.length > 0) {
-      const store = await this.#ports.store.open()
-      for (const { replica, content } of kept) if (!content.every((root) => store.has(CID.parse(root)))) this.#owner?.apply({ kind: 'uncollected', replica })
-    }
+    for (const replica of await this.#missing(kept)) this.#owner?.apply({ kind: 'uncollected', replica })
     await this.#ports.host.handle(PARKING_PROTOCOL, STREAM, (stream) => this.#serve(stream))
     this.#tellNeighbours()
+  }
+
+  /** Of these, those whose content is not all here; a store that cannot be opened is begun anew. */
+  async #missing(kept: readonly Parcel[]): Promise<ReplicaId[]> {
+    const { store, logger } = this.#ports
+    await store.begin(kept.length > 0)
+    if (kept.length === 0) return []
+    try {
+      const { has } = await store.open().then((open) => ({ has: (root: string) => open.has(CID.parse(root)) }))
+      return kept.filter(({ content }) => !content.every(has)).map(({ replica }) => replica)
+    } catch (error) {
+      logger.warn({ why: messageOf(error) }, 'what was kept for others is lost')
+      await store.begin(false)
+      return kept.map(({ replica }) => replica)
+    }
   }
 
   stop(): void {
@@ -200,7 +211,7 @@ export class ParkingService {
     const verified = verifyParked({ body, signature }, this.#project)
     if (verified === undefined || verified.result.node !== stream.remotePeer || this.#stopped.signal.aborted)
       return encodeAnswer(verified?.result.replica ?? '', 'refused')
-    const parcel = parcelOf(verified.result, { body, signature }, bytes)
+    const parcel = parcelOf(verified.result, { body, signature }, { bytes, network: networkOf(stream.remoteAddress) })
     const { replica } = parcel
     if (this.#waiting.has(replica)) return encodeAnswer(replica, 'busy')
     try {
@@ -235,10 +246,9 @@ export function weightOf(bytes: number): number {
   return bytes === 0 ? 0 : bytes + Math.ceil(bytes / 16) + PARK_SPARE_BYTES
 }
 
-/** That of its own address; '' for who is only reached through relays. */
+/** Of the first address that tells; '' when none does. */
 function networkIn(addresses: readonly string[]): string {
-  const direct = addresses.find((address) => !isRelayed(address))
-  return direct === undefined ? '' : networkOf(direct)
+  return addresses.map(networkOf).find((network) => network !== '') ?? ''
 }
 
 function messageOf(error: unknown): string {
