@@ -14,18 +14,17 @@ const ME = '12D3KooWB8BM8hQSJQzZg5er7nJbQYBrdj9yz2361nv8GfZbNddT'
 const NEVER = new AbortController().signal
 const at = (peer: string): Source => ({ peer, addresses: [`/ip4/5.5.5.5/tcp/1/p2p/${peer}`], roots: [0] })
 
+interface Worldly {
+  readonly sources?: Source[]
+  readonly gone?: string[]
+  readonly uploadPerSecond?: number
+  readonly kept?: BlockServer
+  /** Others fetch it first. */
+  readonly waiting?: { readonly laterMs: number }
+}
+
 /** A node whose project answers with `sources`, and who reaches all peers but `gone`. */
-function world({
-  sources = [],
-  gone = [],
-  uploadPerSecond = 1_000,
-  kept
-}: {
-  sources?: Source[]
-  gone?: string[]
-  uploadPerSecond?: number
-  kept?: BlockServer
-}) {
+function world({ sources = [], gone = [], uploadPerSecond = 1_000, kept, waiting = { laterMs: 0 } }: Worldly) {
   const timers = new Set<{ atMs: number; call: () => void }>()
   const told: (readonly string[])[] = []
   const connected = new Set<string>()
@@ -63,7 +62,9 @@ function world({
     open: async (peer, protocol) => {
       if (protocol !== SOURCES_PROTOCOL) return streamTo(peer, '/ip4/5.5.5.9/tcp/1/p2p/R/p2p-circuit', [new Uint8Array(70), new Uint8Array(30)], () => {})
       if (gone.includes(PROJECT)) throw new HostError('not_connected', 'the project is away')
-      return streamTo(peer, '/ip4/5.5.5.1/tcp/1', [Found.encode({ sources })], (frame) => told.push(decodeAsk(frame)?.addresses ?? []))
+      return streamTo(peer, '/ip4/5.5.5.1/tcp/1', [Found.encode(waiting.laterMs > 0 ? { ...waiting } : { sources })], (frame) =>
+        told.push(decodeAsk(frame)?.addresses ?? [])
+      )
     },
     disconnect: async (peer) => void connected.delete(peer),
     publishRecord: async () => {},
@@ -93,6 +94,17 @@ describe('what nodes fetch from each other', () => {
     assert.ok(connected.has(ANN))
     await pass(1)
     assert.ok(!connected.has(ANN))
+  })
+  it('D11: comes from who fetches it first, when the project says so, and from the project after a while', async () => {
+    const waiting = { laterMs: 2_000 }
+    const first = world({ sources: [at(ANN)], waiting })
+    const found = first.exchange.find(['bafy'], NEVER)
+    await first.pass(0)
+    waiting.laterMs = 0
+    await first.pass(2_000)
+    assert.deepEqual([(await found).of('bafy'), first.told.length], [[ANN], 2])
+    const never = world({ waiting: { laterMs: 2 ** 31 } })
+    assert.deepEqual([(await never.exchange.find(['bafy'], NEVER)).of('bafy'), never.told.length], [[], 1])
   })
   it('comes from nobody when the project does not say, and is given up when it is not wanted', async () => {
     const { exchange } = world({ gone: [PROJECT] })

@@ -22,7 +22,9 @@ import {
   PEERS_PER_ROOT,
   PEERS_SHOWN_MAX,
   TELL_AGAIN_MS,
-  TELL_LOOK_MS
+  TELL_LOOK_MS,
+  TURN_ASK_MS_MAX,
+  TURN_WAIT_MS_MAX
 } from './policy.ts'
 import type { Clock, Logger } from './ports.ts'
 
@@ -63,6 +65,12 @@ export interface Found {
   of(root: string): readonly PeerIdString[]
   /** Called when they are not needed any more. */
   release(): void
+}
+
+/** `laterMs`: it is worth asking again after that; 0 when it is not. */
+interface Answer {
+  readonly sources: readonly Source[]
+  readonly laterMs: number
 }
 
 const NOBODY: Found = { of: () => [], release() {} }
@@ -121,7 +129,7 @@ export class Exchange implements Gate {
   async find(roots: readonly string[], signal: AbortSignal): Promise<Found> {
     let sources: readonly Source[]
     try {
-      sources = await this.#ask(roots, signal)
+      sources = await this.#inTurn(roots, signal)
     } catch (error) {
       signal.throwIfAborted()
       this.#ports.logger.debug({ why: messageOf(error) }, 'the project does not say who has it')
@@ -205,11 +213,21 @@ export class Exchange implements Gate {
     return filled >= 0 ? 0 : Math.ceil((-filled / uploadPerSecond) * 1000)
   }
 
-  #ask(roots: readonly string[], signal: AbortSignal): Promise<readonly Source[]> {
+  /** Others fetch it first and give it on, when the project says so; it is waited for no longer than that is worth. */
+  async #inTurn(roots: readonly string[], signal: AbortSignal): Promise<readonly Source[]> {
+    const { clock } = this.#ports
+    for (const endMs = clock.nowMs() + TURN_WAIT_MS_MAX; ; ) {
+      const { sources, laterMs } = await this.#ask(roots, signal)
+      if (laterMs === 0 || clock.nowMs() + laterMs > endMs) return sources
+      await pause(clock, Math.min(laterMs, TURN_ASK_MS_MAX), signal)
+    }
+  }
+
+  #ask(roots: readonly string[], signal: AbortSignal): Promise<Answer> {
     return inTime(this.#ports.clock, ASK_MS_MAX, signal, (limit) => this.#asked(roots, limit))
   }
 
-  async #asked(roots: readonly string[], limit: AbortSignal): Promise<readonly Source[]> {
+  async #asked(roots: readonly string[], limit: AbortSignal): Promise<Answer> {
     const { host, clock } = this.#ports
     const addresses = this.#addresses()
     const stream = await host.open(this.#options.project, SOURCES_PROTOCOL, { frameBytesMax: SOURCES_FRAME_BYTES_MAX }, limit)
@@ -227,7 +245,8 @@ export class Exchange implements Gate {
             found.record,
             found.neighbours.filter(({ peer }) => peer !== host.peerId)
           )
-        return found.sources.filter(({ peer }) => peer !== host.peerId && peer !== this.#options.project)
+        const sources = found.sources.filter(({ peer }) => peer !== host.peerId && peer !== this.#options.project)
+        return { sources, laterMs: found.laterMs ?? 0 }
       }
       throw new Error('the answer is none')
     } finally {

@@ -31,6 +31,9 @@ export const FULL_RETRY_MS = 5_000
 export const LAN_EVERY = 4
 /** Of other nodes that have a tree, so many are asked. */
 export const PEERS_PER_ROOT = 2
+/** While others fetch it first the project is asked again after this at most, and for so long in all: well within the time in which something of an input must have come. */
+export const TURN_ASK_MS_MAX = 10_000
+export const TURN_WAIT_MS_MAX = 300_000
 /** For the project to say who they are, and for one of them to be reached, the second of two relays included. */
 export const ASK_MS_MAX = 10_000
 export const PEER_CONNECT_MS_MAX = 10_000

@@ -152,3 +152,16 @@ export const RECORD_REFRESH_MS = 600_000
 export const RECORD_LOOK_MS = 2_000
 /** After a failed attempt to publish it. */
 export const RECORD_RETRY_MS = 15_000
+/** Of larger trees it is the project's word whose turn it is to fetch them: a smaller one is there before anybody asks again. */
+export const TURN_BYTES_MIN = 16 * 1024 ** 2
+/** Nodes that fetch one tree from the project at once while others wait for it, and from one node that has it. */
+export const TURNS_AT_PROJECT = 2
+export const TURNS_AT_NODE = 2
+/** A turn lasts as long as this takes, of what two share of a volunteer's line; and so long at least. */
+export const TURN_BYTES_PER_SECOND = 1024 ** 2
+export const TURN_MS_MIN = 30_000
+/** Trees of which turns are remembered. */
+export const TURN_TREES_MAX = 1_024
+/** Who waits asks again after one to three seconds. */
+export const TURN_AGAIN_MS = 1_000
+export const TURN_AGAIN_DRAWN_MS = 2_000

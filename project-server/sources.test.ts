@@ -7,11 +7,12 @@ import { Sources } from './sources.ts'
 const ANN = '12D3KooWD8APRYqjqvLY4qrgB4NxZi75BnWMJeCL87EUdFdfxNyd'
 const BOB = '12D3KooWEu9mzKK1LNTThU4Zeu2LUcdTFgnXFS7gLqxJhp7boEb5'
 const CID = '12D3KooWQwF4eUsvaWbEEeStfA64ryiXfHnaVUYrbJA4RfhzyVov'
+const DEE = '12D3KooWB8BM8hQSJQzZg5er7nJbQYBrdj9yz2361nv8GfZbNddT'
 const OPEN = '/ip4/5.5.5.20/tcp/1'
 const HOME = '/ip4/192.168.1.2/tcp/1'
 const RELAYED = '/ip4/5.5.5.9/tcp/1/p2p/Rel/p2p-circuit/p2p/Ann'
 
-async function world(holders: Readonly<Record<string, readonly string[]>>) {
+async function world(holders: Readonly<Record<string, readonly string[]>>, comingTo: (node: string, root: string) => number | undefined = () => undefined) {
   let serve: ((stream: FrameStream) => Promise<void>) | undefined
   const sources = new Sources({
     host: {
@@ -19,7 +20,7 @@ async function world(holders: Readonly<Record<string, readonly string[]>>) {
         serve = handler
       }
     },
-    coordinator: { isOnline: (node) => node !== CID, holdersOf: (root, _draw, max) => (holders[root] ?? []).slice(0, max) },
+    coordinator: { isOnline: (node) => node !== CID, holdersOf: (root, _draw, max) => (holders[root] ?? []).slice(0, max), comingTo },
     clock: { nowMs: () => 0 },
     random: { bytes: (count) => new Uint8Array(count) },
     record: () => Uint8Array.of(7),
@@ -48,7 +49,7 @@ async function world(holders: Readonly<Record<string, readonly string[]>>) {
     (await found(node, at, question))?.sources
   const neighbours = async (node: string, at: string, roots: string[] = []): Promise<readonly Source[] | undefined> =>
     (await found(node, at, { roots }))?.neighbours
-  return Object.assign(ask, { neighbours })
+  return Object.assign(ask, { neighbours, found })
 }
 
 describe('telling nodes where others are', () => {
@@ -88,6 +89,28 @@ describe('telling nodes where others are', () => {
     for (let i = 0; i < 2_001; i += 1) answers.push(await ask(BOB, OPEN, { roots: ['data'] }))
     assert.ok(answers.includes(undefined))
     assert.notEqual(await ask(ANN, OPEN, {}), undefined)
+  })
+  it('D11: lets two fetch a large tree, others later from them; who cannot reach them fetches at once', async () => {
+    const [large, small, other] = [16 * 1024 ** 2, 16 * 1024 ** 2 - 1, 'other']
+    const sizes: Readonly<Record<string, number>> = { large, small, other: large }
+    const lacking = new Set([ANN, BOB, DEE])
+    const holders: Record<string, readonly string[]> = { large: [], small: [], other: [] }
+    const ask = await world(holders, (node, root) => (lacking.has(node) ? sizes[root] : undefined))
+    const question = (root: string, addresses = [OPEN]) => ({ addresses, roots: [root] })
+    const later = async (node: string, roots: string[]): Promise<boolean> => ((await ask.found(node, OPEN, { addresses: [OPEN], roots }))?.laterMs ?? 0) > 0
+    assert.deepEqual([await later(ANN, ['large']), await later(BOB, ['large']), await later(DEE, ['large'])], [false, false, true])
+    assert.deepEqual(
+      [await later(DEE, ['small']), await later(DEE, [other, 'large']), await later(ANN, [other]), await later(BOB, [other])],
+      [false, true, false, false]
+    )
+    lacking.delete(ANN)
+    holders.large = [ANN]
+    assert.deepEqual(
+      (await ask(DEE, OPEN, question('large')))?.map(({ peer }) => peer),
+      [ANN]
+    )
+    const alone = await world({ large: [] }, () => large)
+    for (const node of [ANN, BOB, DEE]) assert.equal((await alone.found(node, OPEN, question('large', [])))?.laterMs, undefined)
   })
   it('looks for no more trees for one node in a second however it asks, and at few of their holders', async () => {
     let looked = 0

@@ -7,9 +7,20 @@ import { isPrivateAddress, isRelayed, networkOf } from '#protocol/peer/addresses
 import type { FrameStream, Host } from '#protocol/peer/host'
 import { type Ask, decodeAsk, Found, NEIGHBOURS_MAX, SOURCES_FRAME_BYTES_MAX, SOURCES_MAX, SOURCES_PROTOCOL, type Source } from '#protocol/sources/messages'
 import { Neighbours } from './neighbours.ts'
-import { ASKS, NEIGHBOURS_LOOKED_MAX, SOURCE_PLACES_MAX, SOURCE_STREAMS_MAX, SOURCES_LOOKED_MAX, SOURCES_PER_ROOT } from './policy.ts'
+import {
+  ASKS,
+  NEIGHBOURS_LOOKED_MAX,
+  SOURCE_PLACES_MAX,
+  SOURCE_STREAMS_MAX,
+  SOURCES_LOOKED_MAX,
+  SOURCES_PER_ROOT,
+  TURN_AGAIN_DRAWN_MS,
+  TURN_AGAIN_MS,
+  TURN_BYTES_MIN
+} from './policy.ts'
 import type { Clock, Random } from './ports.ts'
 import { Rates } from './rates.ts'
+import { Turns } from './turns.ts'
 
 export interface SourcesPorts {
   readonly host: Pick<Host, 'handle'>
@@ -18,6 +29,8 @@ export interface SourcesPorts {
     isOnline(node: PeerIdString): boolean
     /** Those that are there and have the tree, of at most `max` nodes, beginning with the one drawn. */
     holdersOf(root: string, draw: number, max: number): readonly PeerIdString[]
+    /** Bytes of a tree that the node is without and needs. */
+    comingTo(node: PeerIdString, root: string): number | undefined
   }
   readonly clock: Pick<Clock, 'nowMs'>
   readonly random: Random
@@ -38,6 +51,7 @@ export class Sources {
   readonly #places = new Map<PeerIdString, Place>()
   readonly #asks = new Rates(ASKS)
   readonly #ring: Neighbours
+  readonly #turns = new Turns()
 
   constructor(ports: SourcesPorts) {
     this.#ports = ports
@@ -64,7 +78,7 @@ export class Sources {
       const place = this.#remember(node, stream.remoteAddress, ask)
       const record = ask.roots.length === 0 ? { record: this.#ports.record() as Uint8Array<ArrayBuffer> } : {}
       const neighbours = ask.roots.length === 0 ? this.#neighbours(node, place) : []
-      await stream.write(Found.encode({ sources: this.#find(node, place, ask.roots), neighbours, ...record }))
+      await stream.write(Found.encode({ ...this.#find(node, place, ask.roots), neighbours, ...record }))
       return
     }
     stream.abort(new Error('not a question of a node that is there'))
@@ -91,26 +105,55 @@ export class Sources {
     })
   }
 
-  #find(asker: PeerIdString, here: Place, roots: readonly string[]): Source[] {
+  #find(asker: PeerIdString, here: Place, roots: readonly string[]): Pick<Found, 'sources' | 'laterMs'> {
     const sources = new Map<PeerIdString, Source>()
+    const given: string[] = []
     for (const [index, root] of roots.entries()) {
-      // Not the same ones for everybody.
-      const draw = Buffer.from(this.#ports.random.bytes(4)).readUInt32BE()
-      const holders = this.#ports.coordinator.holdersOf(root, draw, SOURCES_LOOKED_MAX)
-      let found = 0
-      for (const peer of holders) {
-        if (found >= SOURCES_PER_ROOT) break
+      const holders = this.#holdersFor(asker, here, root)
+      const first = this.#turnOf(asker, here, root, holders)
+      if (first === undefined) {
+        // What it will not fetch now either, others may.
+        for (const other of given) this.#turns.leave(other, asker)
+        return { sources: [], laterMs: TURN_AGAIN_MS + (this.#draw() % TURN_AGAIN_DRAWN_MS) }
+      }
+      given.push(root)
+      const inOrder = [...holders].sort(([a], [b]) => Number(b === first) - Number(a === first))
+      for (const [peer, addresses] of inOrder.slice(0, SOURCES_PER_ROOT)) {
         const known = sources.get(peer)
-        const place = this.#places.get(peer)
-        if (peer === asker || place === undefined || (known === undefined && sources.size >= SOURCES_MAX)) continue
-        const addresses = reachable(place, here)
-        if (addresses.length === 0) continue
-        found += 1
-        if (known === undefined) sources.set(peer, { peer, addresses, roots: [index] })
-        else known.roots.push(index)
+        if (known !== undefined) known.roots.push(index)
+        else if (sources.size < SOURCES_MAX) sources.set(peer, { peer, addresses, roots: [index] })
       }
     }
-    return [...sources.values()]
+    return { sources: [...sources.values()] }
+  }
+
+  /** Nodes that have the tree, and where the asker reaches them: not the same ones first for everybody. */
+  #holdersFor(asker: PeerIdString, here: Place, root: string): ReadonlyMap<PeerIdString, string[]> {
+    const found = new Map<PeerIdString, string[]>()
+    for (const peer of this.#ports.coordinator.holdersOf(root, this.#draw(), SOURCES_LOOKED_MAX)) {
+      const addresses = peer === asker ? [] : this.#reach(peer, here)
+      if (addresses.length > 0) found.set(peer, addresses)
+    }
+    return found
+  }
+
+  /** From whom it fetches a large tree now; undefined when it does better to wait. */
+  #turnOf(asker: PeerIdString, here: Place, root: string, holders: ReadonlyMap<PeerIdString, string[]>): PeerIdString | null | undefined {
+    const { coordinator, clock } = this.#ports
+    const bytes = coordinator.comingTo(asker, root)
+    if (bytes === undefined || bytes < TURN_BYTES_MIN) return null
+    const isFetching = (node: PeerIdString): boolean => coordinator.comingTo(node, root) !== undefined
+    const canReach = (node: PeerIdString): boolean => this.#reach(node, here).length > 0
+    return this.#turns.ask({ root, bytes, node: asker, holders: [...holders.keys()], isFetching, canReach }, clock.nowMs())
+  }
+
+  #reach(peer: PeerIdString, here: Place): string[] {
+    const place = this.#places.get(peer)
+    return place === undefined ? [] : reachable(place, here)
+  }
+
+  #draw(): number {
+    return Buffer.from(this.#ports.random.bytes(4)).readUInt32BE()
   }
 }
 

@@ -63,7 +63,8 @@ export class Safekeeping {
   /** From a durable record; true when it is one. Throws when it is damaged. */
   restore(key: string, value: Uint8Array): boolean {
     if (!key.startsWith(KEPT_PREFIX)) return false
-    const [v, state, body, signature, bytes, sinceMs, network = ''] = dagCbor.decode<[number, Entry['state'], Uint8Array, Uint8Array, number, number, string]>(value)
+    const [v, state, body, signature, bytes, sinceMs, network = ''] =
+      dagCbor.decode<[number, Entry['state'], Uint8Array, Uint8Array, number, number, string]>(value)
     const result = decodeResult(body)
     if (v !== 1 || result === undefined) throw new TypeError(`the record of ${key} is not of version 1, which this talko reads`)
     this.#add({ ...parcelOf(result, { body, signature }, { bytes, network }), state, sinceMs })

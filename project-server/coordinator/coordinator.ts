@@ -216,6 +216,13 @@ export class Coordinator {
     return this.#state.nodes.get(id)?.state === 'online'
   }
 
+  /** Bytes of a tree that the node needs and does not have, as far as is known; undefined when it has it, or need not. */
+  comingTo(id: PeerIdString, root: string): number | undefined {
+    const node = this.#state.nodes.get(id)
+    const data = node?.state === 'online' ? node.holds?.get(root) : undefined
+    return data?.here === false ? data.bytes : undefined
+  }
+
   /** Those that are there and have the tree, of at most `max` nodes that ever said so, beginning with the one drawn. */
   holdersOf(root: string, draw: number, max: number): readonly PeerIdString[] {
     const nodes = this.#state.holders.of(root)

@@ -25,6 +25,7 @@ export interface Found {
     sources: Source[];
     record?: Uint8Array<ArrayBuffer>;
     neighbours: Source[];
+    laterMs?: number;
 }
 export declare namespace Found {
     const codec: () => Codec<Found>;
@@ -62,9 +63,13 @@ export declare namespace Found {
         index: number;
         value: number;
     }
+    interface FoundLaterMsFieldEvent {
+        field: '$.laterMs';
+        value: number;
+    }
     function encode(obj: Partial<Found>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Found>): Found;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Found>): Generator<FoundSourcesPeerFieldEvent | FoundSourcesAddressesFieldEvent | FoundSourcesRootsFieldEvent | FoundRecordFieldEvent | FoundNeighboursPeerFieldEvent | FoundNeighboursAddressesFieldEvent | FoundNeighboursRootsFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Found>): Generator<FoundSourcesPeerFieldEvent | FoundSourcesAddressesFieldEvent | FoundSourcesRootsFieldEvent | FoundRecordFieldEvent | FoundNeighboursPeerFieldEvent | FoundNeighboursAddressesFieldEvent | FoundNeighboursRootsFieldEvent | FoundLaterMsFieldEvent>;
 }
 export interface Source {
     peer: string;

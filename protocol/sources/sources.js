@@ -135,6 +135,10 @@ export var Found;
                         Source.codec().encode(value, w);
                     }
                 }
+                if (obj.laterMs != null) {
+                    w.uint32(32);
+                    w.uint32(obj.laterMs);
+                }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
                 }
@@ -167,6 +171,10 @@ export var Found;
                             obj.neighbours.push(Source.codec().decode(reader, reader.uint32(), {
                                 limits: opts.limits?.neighbours$
                             }));
+                            break;
+                        }
+                        case 4: {
+                            obj.laterMs = reader.uint32();
                             break;
                         }
                         default: {
@@ -220,6 +228,13 @@ export var Found;
                                 };
                             }
                             obj.neighbours++;
+                            break;
+                        }
+                        case 4: {
+                            yield {
+                                field: `${prefix}.laterMs`,
+                                value: reader.uint32()
+                            };
                             break;
                         }
                         default: {

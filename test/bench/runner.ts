@@ -55,6 +55,7 @@ const NAMES = [
   'live',
   'locality',
   'next',
+  'egress',
   'agreement',
   'population',
   'agents',
