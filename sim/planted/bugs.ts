@@ -118,6 +118,24 @@ export const BUGS: readonly Bug[] = [
     instead: 'if (set.length === 0 || set.some((other) =>'
   },
   {
+    name: 'a program that is at fault holds nothing, and is run again',
+    file: 'project-server/coordinator/comparisons.ts',
+    line: "if (fault?.of !== 'program') return",
+    instead: "if (fault?.of !== 'program' || fault.message !== '') return"
+  },
+  {
+    name: 'what a program answered is asked again for another task',
+    file: 'project-server/comparisons.ts',
+    line: "const agree = by.kind === 'program' ? this.#ports.known.get(by.bundle, a, b) : undefined",
+    instead: "const agree = by.kind !== 'program' ? undefined : this.#ports.known.get(task, a, b)"
+  },
+  {
+    name: 'a program compares for what is held',
+    file: 'project-server/coordinator/comparisons.ts',
+    line: "return task.batch.policy.compare?.kind === 'program' && isHeld(task)",
+    instead: "return task.batch.policy.compare?.kind === 'program' && isHeld(task) && task.batch.open"
+  },
+  {
     name: 'what nobody has compared counts as close',
     file: 'project-server/coordinator/comparisons.ts',
     line: '? comparison?.pairs.get(pairOf(a, b)) : false',
