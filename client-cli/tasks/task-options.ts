@@ -40,7 +40,7 @@ export function taskOptions(command: Command): void {
     )
     .option(
       '--compare-program <what>',
-      'outputs that differ agree when a program of yours, run on the project’s machine, says so: a YAML file of what to run, or a bundle’s id (docs: client-cli/README.md)'
+      'outputs that differ agree when a program of yours, run on the project’s machine, says so: a YAML file of what to run, or a bundle’s id'
     )
     .option('--same-class <class>', 'all runs of a task on hosts alike: platform, or cpu (its vendor and family, and the GPU), for floating-point work')
     .option('--independent', 'results of one owner, or from one network, count as one')
