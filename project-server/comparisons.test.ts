@@ -26,7 +26,7 @@ function setUp(
   texts: readonly string[],
   here: readonly string[] = [],
   away: readonly string[] = [],
-  program: (a: string, b: string) => Promise<boolean> = noProgram
+  program: (a: string, b: string, signal: AbortSignal) => Promise<boolean> = noProgram
 ) {
   const files = new Map(texts.map((text) => [rootOf(text), text]))
   const held = new Set(here.map(rootOf))
@@ -61,9 +61,9 @@ function setUp(
   const host = { isConnected: (node: string) => !away.includes(node) } as Host
   const asked: string[] = []
   const agree = agreeBy(content, {
-    agree(_bundle, a, b) {
+    agree(_bundle, a, b, signal) {
       asked.push(`${a.vote} ${b.vote}`)
-      return program(a.vote, b.vote)
+      return program(a.vote, b.vote, signal)
     }
   })
   const comparisons = new Comparisons({
@@ -77,15 +77,18 @@ function setUp(
     known: new KnownPairs()
   })
   const ask = (...all: readonly string[]): Promise<Extract<Event, { kind: 'compared' }>> => askBy(NEAR, 't', ...all)
-  const askBy = async (by: Comparing, task: string, ...all: readonly string[]): Promise<Extract<Event, { kind: 'compared' }>> => {
+  const send = (by: Comparing, task: string, ...all: readonly string[]): void => {
     const candidates = all.map((text): Candidate => ({ vote: text, nodes: [`node of ${text}`], output: rootOf(text), stdout: null }))
     const pairs = all.flatMap((a, index) => all.slice(index + 1).map((b) => [a, b] as const))
     comparisons.compare({ kind: 'compare', task, by, candidates, pairs, bytesMax: 100 })
+  }
+  const askBy = async (by: Comparing, task: string, ...all: readonly string[]): Promise<Extract<Event, { kind: 'compared' }>> => {
+    send(by, task, ...all)
     const answer = (): number => compared.findIndex((event) => event.task === task)
     await until('the answer', () => answer() >= 0)
     return compared.splice(answer(), 1)[0] as Extract<Event, { kind: 'compared' }>
   }
-  return { ask, askBy, asked, held, records, pinned, comparisons, content, committer }
+  return { ask, askBy, send, compared, asked, held, records, pinned, comparisons, content, committer }
 }
 
 describe('comparing outputs', () => {
@@ -186,5 +189,19 @@ describe('comparing outputs', () => {
     }
     await Promise.all(answers)
     assert.equal(most, COMPARATORS_MAX)
+  })
+
+  it('a program whose answer nobody waits for any more is ended, and what was fetched for it goes', async () => {
+    let ended = false
+    const { send, compared, asked, held, records, comparisons } = setUp(['1', '2'], [], [], async (_a, _b, signal) => {
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+      ended = true
+      throw signal.reason
+    })
+    send(PROGRAM, 't', '1', '2')
+    await until('it runs', () => asked.length === 1)
+    comparisons.enough('t')
+    await until('all is dropped', () => held.size === 0 && records.size === 0)
+    assert.deepEqual([ended, compared], [true, []])
   })
 })

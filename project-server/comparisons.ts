@@ -45,7 +45,7 @@ export class Comparisons {
   readonly #ports: ComparisonsPorts
   /** One entry a task: the core asks once, and again only after a `compared`. */
   readonly #waiting = new Map<TaskId, Compare>()
-  readonly #running = new Map<TaskId, Promise<void>>()
+  readonly #running = new Map<TaskId, { readonly over: Promise<void>; readonly end: AbortController }>()
   /** Those of them that run a program. */
   readonly #programs = new Set<TaskId>()
   /** What was fetched for whom, the least lately used task first. */
@@ -72,16 +72,18 @@ export class Comparisons {
     this.#next()
   }
 
-  /** Nothing more is asked about the task: what was fetched for it alone goes, unless it is pinned by now. */
+  /** Nothing more is asked about the task: what was fetched for it alone goes, unless it is pinned by now, and a program that still compares for it is ended. */
   enough(task: TaskId): void {
     this.#waiting.delete(task)
-    if (!this.#running.has(task)) this.#forget(task)
+    const running = this.#running.get(task)
+    if (running === undefined) this.#forget(task)
+    else running.end.abort(new Error('nobody waits for it any more'))
   }
 
   async stop(): Promise<void> {
     this.#stop.abort()
     this.#waiting.clear()
-    await Promise.all(this.#running.values())
+    await Promise.all(Array.from(this.#running.values(), ({ over }) => over))
     await this.#dropping
   }
 
@@ -93,17 +95,19 @@ export class Comparisons {
       if (isProgram && this.#programs.size >= COMPARATORS_MAX) continue
       if (isProgram) this.#programs.add(task)
       this.#waiting.delete(task)
-      const run = this.#run(effect).finally(() => {
+      const end = new AbortController()
+      const over = this.#run(effect, AbortSignal.any([end.signal, this.#stop.signal])).finally(() => {
         this.#running.delete(task)
         this.#programs.delete(task)
+        if (end.signal.aborted) this.#forget(task)
         this.#makeRoom()
         this.#next()
       })
-      this.#running.set(task, run)
+      this.#running.set(task, { over, end })
     }
   }
 
-  async #run(effect: Compare): Promise<void> {
+  async #run(effect: Compare, signal: AbortSignal): Promise<void> {
     const { task, candidates, pairs, by } = effect
     const found: { a: string; b: string; agree: boolean }[] = []
     const open: (readonly [a: string, b: string])[] = []
@@ -118,25 +122,26 @@ export class Comparisons {
     for (const candidate of candidates) {
       const { vote } = candidate
       if (!wanted.has(vote)) continue
-      if (await this.#fetch(candidate, effect)) here.set(vote, candidate)
+      if (await this.#fetch(candidate, effect, signal)) here.set(vote, candidate)
       else missing.add(vote)
     }
     let fault: Compared['fault']
     for (const [a, b] of open) {
       const [left, right] = [here.get(a), here.get(b)]
-      if (left === undefined || right === undefined || fault !== undefined || this.#stop.signal.aborted) continue
+      if (left === undefined || right === undefined || fault !== undefined || signal.aborted) continue
       try {
-        const agree = await this.#ports.agree(left, right, by, { task, signal: this.#stop.signal })
+        const agree = await this.#ports.agree(left, right, by, { task, signal })
         found.push({ a, b, agree })
         if (by.kind === 'program') await this.#keep(by.bundle, { a, b, agree })
       } catch (error) {
+        if (signal.aborted) return
         this.#ports.logger.warn({ task, reason: reason(error) }, 'two outputs could not be compared')
         if (error instanceof ComparatorError) fault = { of: error.of, message: error.message }
         // It was here a moment ago: it is asked for again.
         else missing.add(a).add(b)
       }
     }
-    if (this.#stop.signal.aborted) return
+    if (signal.aborted) return
     this.#ports.done({ kind: 'compared', task, pairs: found, missing: [...missing], ...(fault === undefined ? {} : { fault }) })
   }
 
@@ -150,7 +155,7 @@ export class Comparisons {
   }
 
   /** True when all of it is here. */
-  async #fetch({ nodes, output, stdout }: Candidate, { task, bytesMax }: Compare): Promise<boolean> {
+  async #fetch({ nodes, output, stdout }: Candidate, { task, bytesMax }: Compare, signal: AbortSignal): Promise<boolean> {
     let left = bytesMax
     for (const text of stdout === null ? [output] : [output, stdout]) {
       const root = CID.parse(text)
@@ -164,11 +169,11 @@ export class Comparisons {
         try {
           await this.#ports.committer.write([{ key: NOTE + text, value: NOTHING }])
           this.#note(task, text, true)
-          const limits = { pin: false, bytesMax: left, silenceMsMax: PULL_SILENCE_MS_MAX, signal: this.#stop.signal }
+          const limits = { pin: false, bytesMax: left, silenceMsMax: PULL_SILENCE_MS_MAX, signal }
           left = Math.max(0, left - (await fetchFrom(node, root, this.#ports, limits)))
           here = true
         } catch (error) {
-          if (this.#stop.signal.aborted) return false
+          if (signal.aborted) return false
           this.#ports.logger.warn({ task, node, reason: reason(error) }, 'an output could not be fetched to be compared')
         }
       }
