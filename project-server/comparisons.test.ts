@@ -80,7 +80,7 @@ function setUp(
   const send = (by: Comparing, task: string, ...all: readonly string[]): void => {
     const candidates = all.map((text): Candidate => ({ vote: text, nodes: [`node of ${text}`], output: rootOf(text), stdout: null }))
     const pairs = all.flatMap((a, index) => all.slice(index + 1).map((b) => [a, b] as const))
-    comparisons.compare({ kind: 'compare', task, by, candidates, pairs, bytesMax: 100 })
+    comparisons.compare({ kind: 'compare', task, by, client: 'ann', candidates, pairs, bytesMax: 100 })
   }
   const askBy = async (by: Comparing, task: string, ...all: readonly string[]): Promise<Extract<Event, { kind: 'compared' }>> => {
     send(by, task, ...all)

@@ -13,6 +13,7 @@ import type { TaskId } from '#protocol/ids'
 import type { Host } from '#protocol/peer/host'
 import type { Committer } from './commit.ts'
 import { ComparatorError, type Comparators } from './comparators.ts'
+import { ComparingLine } from './comparing-line.ts'
 import type { Candidate, Effect, Event } from './coordinator/events.ts'
 import { fetchFrom, reason } from './fetch.ts'
 import type { KnownPairs } from './known-pairs.ts'
@@ -45,9 +46,11 @@ export class Comparisons {
   readonly #ports: ComparisonsPorts
   /** One entry a task: the core asks once, and again only after a `compared`. */
   readonly #waiting = new Map<TaskId, Compare>()
+  /** The same for those that programs compare. */
+  readonly #line = new ComparingLine<Compare>()
   readonly #running = new Map<TaskId, { readonly over: Promise<void>; readonly end: AbortController }>()
   /** Those of them that run a program. */
-  readonly #programs = new Set<TaskId>()
+  readonly #programs = new Set<AbortController>()
   /** What was fetched for whom, the least lately used task first. */
   readonly #fetched = new Map<TaskId, Set<string>>()
   readonly #stop = new AbortController()
@@ -68,13 +71,15 @@ export class Comparisons {
   }
 
   compare(effect: Compare): void {
-    this.#waiting.set(effect.task, effect)
+    if (effect.by.kind === 'program') this.#line.add(effect)
+    else this.#waiting.set(effect.task, effect)
     this.#next()
   }
 
   /** Nothing more is asked about the task: what was fetched for it alone goes, unless it is pinned by now, and a program that still compares for it is ended. */
   enough(task: TaskId): void {
     this.#waiting.delete(task)
+    this.#line.delete(task)
     const running = this.#running.get(task)
     if (running === undefined) this.#forget(task)
     else running.end.abort(new Error('nobody waits for it any more'))
@@ -83,28 +88,41 @@ export class Comparisons {
   async stop(): Promise<void> {
     this.#stop.abort()
     this.#waiting.clear()
+    this.#line.clear()
     await Promise.all(Array.from(this.#running.values(), ({ over }) => over))
     await this.#dropping
   }
 
   #next(): void {
-    for (const [task, effect] of this.#waiting) {
-      if (this.#running.size >= COMPARISONS_MAX || this.#stop.signal.aborted) return
-      if (this.#running.has(task)) continue
-      const isProgram = effect.by.kind === 'program'
-      if (isProgram && this.#programs.size >= COMPARATORS_MAX) continue
-      if (isProgram) this.#programs.add(task)
-      this.#waiting.delete(task)
-      const end = new AbortController()
-      const over = this.#run(effect, AbortSignal.any([end.signal, this.#stop.signal])).finally(() => {
-        this.#running.delete(task)
-        this.#programs.delete(task)
-        if (end.signal.aborted) this.#forget(task)
-        this.#makeRoom()
-        this.#next()
-      })
-      this.#running.set(task, { over, end })
+    if (this.#stop.signal.aborted) return
+    while (this.#programs.size < COMPARATORS_MAX) {
+      const effect = this.#line.take()
+      if (effect === undefined) break
+      this.#begin(effect)
     }
+    for (const [task, effect] of this.#waiting) {
+      if (this.#running.size - this.#programs.size >= COMPARISONS_MAX) return
+      this.#waiting.delete(task)
+      this.#begin(effect)
+    }
+  }
+
+  /** After the run of the same task that is not quite over. */
+  #begin(effect: Compare): void {
+    const { task } = effect
+    const before = this.#running.get(task)?.over
+    const end = new AbortController()
+    if (effect.by.kind === 'program') this.#programs.add(end)
+    const signal = AbortSignal.any([end.signal, this.#stop.signal])
+    const run = before === undefined ? this.#run(effect, signal) : before.then(() => this.#run(effect, signal))
+    const over = run.finally(() => {
+      if (this.#running.get(task)?.end === end) this.#running.delete(task)
+      this.#programs.delete(end)
+      if (end.signal.aborted) this.#forget(task)
+      this.#makeRoom()
+      this.#next()
+    })
+    this.#running.set(task, { over, end })
   }
 
   async #run(effect: Compare, signal: AbortSignal): Promise<void> {
@@ -197,7 +215,7 @@ export class Comparisons {
     for (const roots of this.#fetched.values()) for (const root of roots) bytes += bytesOf(root)
     for (const [task, roots] of [...this.#fetched]) {
       if (bytes <= COMPARED_BYTES_KEPT_MAX) return
-      if (this.#running.has(task) || this.#waiting.has(task)) continue
+      if (this.#running.has(task) || this.#waiting.has(task) || this.#line.has(task)) continue
       for (const root of roots) bytes -= bytesOf(root)
       this.#forget(task)
     }

@@ -105,7 +105,7 @@ export const HINTS_MAX = 8
 export const HINTS_FILE_BYTES_MAX = 64 * 1024 ** 2
 /** Tasks whose outputs are fetched and compared at once: each may hold as many outputs as it has results. */
 export const COMPARISONS_MAX = 4
-/** Of those, tasks whose outputs programs of their owners compare: each takes up to 2 GiB of the project's memory (protocol/compare/policy.ts). */
+/** Beside those, tasks whose outputs programs of their owners compare at once: each takes up to 2 GiB of the project's memory (protocol/compare/policy.ts). */
 export const COMPARATORS_MAX = 2
 /** What programs answered about two outputs, about 200 bytes each. */
 export const KNOWN_PAIRS_MAX = 16_384

@@ -50,7 +50,7 @@ export function compareOutputs(state: State, task: Task, pairs: readonly (readon
   const wanted = new Set(pairs.flat())
   const candidates = candidatesOf(state, task).filter(({ vote }) => wanted.has(vote))
   const bytesMax = task.bundle.needs.diskBytes + PULL_LOG_BYTES_MAX
-  state.out.effect({ kind: 'compare', task: task.id, by: compare, candidates, pairs, bytesMax })
+  state.out.effect({ kind: 'compare', task: task.id, by: compare, client: task.batch.client.id, candidates, pairs, bytesMax })
 }
 
 /** The task is decided and its output lost: results that differ from it are compared with it. False when there is nothing to compare, and what cannot be compared is judged by nobody. */

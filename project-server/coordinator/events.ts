@@ -234,6 +234,8 @@ export type Effect =
       readonly kind: 'compare'
       readonly task: TaskId
       readonly by: Comparing
+      /** Whose task it is. */
+      readonly client: PeerIdString
       readonly candidates: readonly Candidate[]
       readonly pairs: readonly (readonly [a: string, b: string])[]
       /** Of each output. */
