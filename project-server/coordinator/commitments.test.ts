@@ -97,6 +97,17 @@ describe('F23: sealed results', () => {
     assert.equal(world.record(TASK).state, 'ready')
   })
 
+  it('of fewer than a quorum are asked for when no more may be issued: the task ends', async () => {
+    const { world, nodes } = await project(['a', 'b', 'c'], { maxTotalResults: 2, maxErrorResults: 2 })
+    const [a, b] = nodes.filter(({ leases }) => leases.size > 0) as [ScriptedNode, ScriptedNode]
+    commit(world, a, TRUTH)
+    assert.deepEqual(a.revealed, [])
+    world.giveBack(b, replicaOf(b), 'node')
+    assert.deepEqual(a.revealed, [replicaOf(a)])
+    reveal(world, a, TRUTH)
+    assert.deepEqual([world.record(TASK).state, world.record(TASK).failure?.code], ['failed', 'too_many_errors'])
+  })
+
   it('are asked for again after a restart', async () => {
     const { world, nodes } = await project(['a', 'b'])
     const [a, b] = nodes as [ScriptedNode, ScriptedNode]

@@ -52,12 +52,12 @@ function isWanted(replica: Replica): boolean {
   return isLive(state) || (state === 'lost' && !mixes(task, node) && !isFollowed(replica))
 }
 
-/** Asks for what nodes are bound to, when so many are that they can decide. */
-export function askReveals(state: State, task: Task, nowMs: number): void {
+/** Asks for what nodes are bound to, when so many are that they can decide; or (`last`) when nobody comes after them who could copy. */
+export function askReveals(state: State, task: Task, nowMs: number, last = false): void {
   const sealed = task.replicas.filter(isSealed)
   if (sealed.length === 0) return
   const said = new Set([...sealed, ...task.replicas.filter(({ report, verdict }) => report !== null && verdict !== 'inconclusive')].map(({ node }) => node))
-  if (said.size < task.batch.policy.minQuorum) return
+  if (!last && said.size < task.batch.policy.minQuorum) return
   for (const replica of sealed) {
     if (replica.revealMs !== null) continue
     replica.revealMs = nowMs

@@ -47,6 +47,8 @@ export function settle(state: State, task: Task, nowMs: number): void {
   const phase = live ? 'running' : task.replicas.some((replica) => replica.state === 'reported') ? 'validating' : 'staged'
   if (task.batch.policy.commit) askReveals(state, task, nowMs)
   const next = outlook(task)
+  // All that may be issued have ended, and too few are bound: what they are bound to is all that there will be.
+  if (task.batch.policy.commit && !live && next.kind === 'wait' && next.count === 0) askReveals(state, task, nowMs, true)
   if (state.copies.size > 0 && task.replicas.some(({ copy }) => copy)) state.copiesChanged = true
   // A task that fails with nothing running goes straight from where it is.
   if (task.state !== phase && !(next.kind === 'failed' && phase === 'staged')) moveTask(state, task, phase)
