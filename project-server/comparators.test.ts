@@ -31,7 +31,7 @@ function setUp({
   engines = ['docker', 'process'],
   trouble = '',
   end = ENDED
-}: Partial<{ here: readonly string[]; engines: readonly Engine[]; trouble: string; end: ProgramEnd | Error }> = {}) {
+}: Partial<{ here: readonly string[]; engines: readonly Engine[]; trouble: string; end: ProgramEnd | Error | ((run: Run) => ProgramEnd) }> = {}) {
   const blocks = new Map<string, Uint8Array>()
   const runs: Run[] = []
   const programs: Programs = {
@@ -42,7 +42,7 @@ function setUp({
     async run(program) {
       runs.push(program)
       if (end instanceof Error) throw end
-      return end
+      return typeof end === 'function' ? end(program) : end
     },
     async stop() {}
   }
@@ -136,6 +136,29 @@ describe('a program that compares', () => {
       assert.match(message, words)
     }
     assert.deepEqual(await faultOf(new Error('the engine does not answer')), ['project', 'the engine does not answer'])
+  })
+
+  it('is not at fault for what it cannot compare with itself, when it can the other: that agrees with nothing', async () => {
+    const choking = (rubbish: readonly string[]) => (run: Run) => ({
+      ...ENDED,
+      exitCode: run.inputs.some(({ path }) => rubbish.some((text) => path === `/store/${rootOf(text)}`)) ? 2 : 0
+    })
+    const asked = async (rubbish: readonly string[]): Promise<readonly [boolean | string, number]> => {
+      const { add, comparators, runs } = setUp({ here: ['x', 'y'], end: choking(rubbish) })
+      const answer = await comparators.agree(add(), candidate('x'), candidate('y'), NEVER).catch((error: ComparatorError) => error.of)
+      return [answer, runs.length]
+    }
+    assert.deepEqual(await asked([]), [true, 1])
+    assert.deepEqual(
+      [await asked(['x']), await asked(['y'])],
+      [
+        [false, 3],
+        [false, 3]
+      ]
+    )
+    assert.deepEqual(await asked(['x', 'y']), ['program', 3])
+    const together = setUp({ here: ['x', 'y'], end: ({ inputs }) => ({ ...ENDED, exitCode: new Set(inputs.map(({ path }) => path)).size === 1 ? 0 : 2 }) })
+    await assert.rejects(together.comparators.agree(together.add(), candidate('x'), candidate('y'), NEVER), { name: 'ComparatorError', of: 'program' })
   })
 
   it('an output that has gone is neither its fault nor the project’s', async () => {

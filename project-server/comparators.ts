@@ -79,31 +79,48 @@ export class Comparators {
     return { engines: programs.engines, platform: programs.platform, trouble: await programs.trouble() }
   }
 
-  /** Whether two outputs that are here agree. What is no output folder, or prints no file, agrees with nothing: the program does not see it. Throws ComparatorError, ContentError `not_found` when an output has gone, or the signal's reason. */
+  /**
+   * Whether two outputs that are here agree. What is no output folder, or prints no file, agrees with nothing: the program does not
+   * see it. Nor does what the program cannot even compare with itself, when it can the other: or a liar's rubbish would look like
+   * its own fault. Throws ComparatorError, ContentError `not_found` when an output has gone, or the signal's reason.
+   */
   async agree(bundle: string, one: Candidate, other: Candidate, signal: AbortSignal): Promise<boolean> {
-    const { programs, content } = this.#ports
-    if (programs === undefined) throw new ComparatorError('project', NO_PROGRAMS)
+    if (this.#ports.programs === undefined) throw new ComparatorError('project', NO_PROGRAMS)
     const manifest = await this.#manifest(bundle)
     if (manifest === undefined || typeof manifest === 'string') throw new ComparatorError('project', `the comparator ${bundle} is not here any more`)
     if (!(await this.#isHonest(one)) || !(await this.#isHonest(other))) return false
     const [a, b] = one.vote < other.vote ? [one, other] : [other, one]
+    const own = await this.#inputs(manifest, signal)
+    const run = (left: Candidate, right: Candidate): Promise<ProgramEnd> => this.#run({ manifest, inputs: [...own, ...this.#shown(left, right)] }, signal)
+    const end = await run(a, b)
+    const answer = answerOf(end)
+    if (answer !== undefined) return answer
+    if (end.reason === 'image') throw new ComparatorError('program', faultOf(end))
+    const [readsA, readsB] = [answerOf(await run(a, a)) !== undefined, answerOf(await run(b, b)) !== undefined]
+    if (readsA === readsB) throw new ComparatorError('program', faultOf(end))
+    return false
+  }
+
+  /** The outputs as the program finds them. */
+  #shown(a: Candidate, b: Candidate): { readonly name: string; readonly path: string }[] {
     const place = (name: string, text: string): { readonly name: string; readonly path: string } => {
-      const path = content.locate(CID.parse(text))
+      const path = this.#ports.content.locate(CID.parse(text))
       if (path === undefined) throw new ContentError('not_found', `output ${text} is not here any more`)
       return { name, path }
     }
     const printed = a.stdout === null || b.stdout === null ? [] : [place('a.stdout', a.stdout), place('b.stdout', b.stdout)]
-    const inputs = [...(await this.#inputs(manifest, signal)), place('a', a.output), place('b', b.output), ...printed]
-    let end: ProgramEnd
+    return [place('a', a.output), place('b', b.output), ...printed]
+  }
+
+  async #run(program: Parameters<Programs['run']>[0], signal: AbortSignal): Promise<ProgramEnd> {
+    const { programs } = this.#ports
+    if (programs === undefined) throw new ComparatorError('project', NO_PROGRAMS)
     try {
-      end = await programs.run({ manifest, inputs }, signal)
+      return await programs.run(program, signal)
     } catch (cause) {
       signal.throwIfAborted()
       throw new ComparatorError('project', reason(cause), { cause })
     }
-    const answer = answerOf(end)
-    if (answer === undefined) throw new ComparatorError('program', faultOf(end))
-    return answer
   }
 
   /** For a person who asks: one after another, beside what tasks wait for. */
