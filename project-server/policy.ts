@@ -154,6 +154,8 @@ export const RECORD_LOOK_MS = 2_000
 export const RECORD_RETRY_MS = 15_000
 /** Of larger trees it is the project's word whose turn it is to fetch them: a smaller one is there before anybody asks again. */
 export const TURN_BYTES_MIN = 16 * 1024 ** 2
+/** Fewer nodes than these are no crowd: some copies more from the project are there sooner than over the lines of volunteers. */
+export const TURN_NODES_MIN = 8
 /** Nodes that fetch one tree from the project at once while others wait for it, and from one node that has it. */
 export const TURNS_AT_PROJECT = 2
 export const TURNS_AT_NODE = 2

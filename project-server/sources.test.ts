@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { FrameStream } from '#protocol/peer/host'
 import { Ask, decodeFound, type Found, type Source } from '#protocol/sources/messages'
+import { TURN_NODES_MIN } from './policy.ts'
 import { Sources } from './sources.ts'
 
 const ANN = '12D3KooWD8APRYqjqvLY4qrgB4NxZi75BnWMJeCL87EUdFdfxNyd'
@@ -12,7 +13,11 @@ const OPEN = '/ip4/5.5.5.20/tcp/1'
 const HOME = '/ip4/192.168.1.2/tcp/1'
 const RELAYED = '/ip4/5.5.5.9/tcp/1/p2p/Rel/p2p-circuit/p2p/Ann'
 
-async function world(holders: Readonly<Record<string, readonly string[]>>, comingTo: (node: string, root: string) => number | undefined = () => undefined) {
+async function world(
+  holders: Readonly<Record<string, readonly string[]>>,
+  comingTo: (node: string, root: string) => number | undefined = () => undefined,
+  crowd = TURN_NODES_MIN
+) {
   let serve: ((stream: FrameStream) => Promise<void>) | undefined
   const sources = new Sources({
     host: {
@@ -20,7 +25,7 @@ async function world(holders: Readonly<Record<string, readonly string[]>>, comin
         serve = handler
       }
     },
-    coordinator: { isOnline: (node) => node !== CID, holdersOf: (root, _draw, max) => (holders[root] ?? []).slice(0, max), comingTo },
+    coordinator: { isOnline: (node) => node !== CID, holdersOf: (root, _draw, max) => (holders[root] ?? []).slice(0, max), comingTo, crowdAt: () => crowd },
     clock: { nowMs: () => 0 },
     random: { bytes: (count) => new Uint8Array(count) },
     record: () => Uint8Array.of(7),
@@ -90,7 +95,7 @@ describe('telling nodes where others are', () => {
     assert.ok(answers.includes(undefined))
     assert.notEqual(await ask(ANN, OPEN, {}), undefined)
   })
-  it('D11: lets two fetch a large tree, others later from them; who cannot reach them fetches at once', async () => {
+  it('D11: lets two fetch a large tree, others later from them; who cannot reach them fetches at once, and so do few', async () => {
     const [large, small, other] = [16 * 1024 ** 2, 16 * 1024 ** 2 - 1, 'other']
     const sizes: Readonly<Record<string, number>> = { large, small, other: large }
     const lacking = new Set([ANN, BOB, DEE])
@@ -111,7 +116,10 @@ describe('telling nodes where others are', () => {
     )
     const alone = await world({ large: [] }, () => large)
     for (const node of [ANN, BOB, DEE]) assert.equal((await alone.found(node, OPEN, question('large', [])))?.laterMs, undefined)
+    const few = await world({ large: [] }, () => large, TURN_NODES_MIN - 1)
+    for (const node of [ANN, BOB, DEE]) assert.equal((await few.found(node, OPEN, question('large')))?.laterMs, undefined)
   })
+
   it('looks for no more trees for one node in a second however it asks, and at few of their holders', async () => {
     let looked = 0
     const holders = Array.from({ length: 10_000 }, (_, index) => `silent ${index}`)

@@ -16,7 +16,8 @@ import {
   SOURCES_PER_ROOT,
   TURN_AGAIN_DRAWN_MS,
   TURN_AGAIN_MS,
-  TURN_BYTES_MIN
+  TURN_BYTES_MIN,
+  TURN_NODES_MIN
 } from './policy.ts'
 import type { Clock, Random } from './ports.ts'
 import { Rates } from './rates.ts'
@@ -31,6 +32,8 @@ export interface SourcesPorts {
     holdersOf(root: string, draw: number, max: number): readonly PeerIdString[]
     /** Bytes of a tree that the node is without and needs. */
     comingTo(node: PeerIdString, root: string): number | undefined
+    /** How many nodes have the tree, or are to have it. */
+    crowdAt(root: string): number
   }
   readonly clock: Pick<Clock, 'nowMs'>
   readonly random: Random
@@ -141,7 +144,7 @@ export class Sources {
   #turnOf(asker: PeerIdString, here: Place, root: string, holders: ReadonlyMap<PeerIdString, string[]>): PeerIdString | null | undefined {
     const { coordinator, clock } = this.#ports
     const bytes = coordinator.comingTo(asker, root)
-    if (bytes === undefined || bytes < TURN_BYTES_MIN) return null
+    if (bytes === undefined || bytes < TURN_BYTES_MIN || coordinator.crowdAt(root) < TURN_NODES_MIN) return null
     const isFetching = (node: PeerIdString): boolean => coordinator.comingTo(node, root) !== undefined
     const canReach = (node: PeerIdString): boolean => this.#reach(node, here).length > 0
     return this.#turns.ask({ root, bytes, node: asker, holders: [...holders.keys()], isFetching, canReach }, clock.nowMs())

@@ -216,6 +216,11 @@ export class Coordinator {
     return this.#state.nodes.get(id)?.state === 'online'
   }
 
+  /** How many nodes have the tree, or are to have it, as far as is known. */
+  crowdAt(root: string): number {
+    return this.#state.holders.of(root).length
+  }
+
   /** Bytes of a tree that the node needs and does not have, as far as is known; undefined when it has it, or need not. */
   comingTo(id: PeerIdString, root: string): number | undefined {
     const node = this.#state.nodes.get(id)
