@@ -16,18 +16,10 @@ import { createLibp2p } from 'libp2p'
 import { CONTROL_PROTOCOL, CONTROL_VERSION, Frame } from '#protocol/control/messages'
 import { OWNER_PROTOCOL, Request } from '#protocol/owner/messages'
 import { frameLength } from '#protocol/streams/decoder'
+import { ABUSES, type Abuse, type Asked, type Told } from './abuses.ts'
 
-export const ABUSES = ['flood', 'patient flood', 'slow loris', 'oversized', 'garbage', 'calls'] as const
-export type Abuse = (typeof ABUSES)[number]
 /** Those that go over streams. */
 type Act = Exclude<Abuse, 'calls'>
-export type Asked = Abuse | 'all' | 'rest'
-export interface Told {
-  /** Connections that it had, and streams. */
-  readonly calls: number
-  readonly streams: number
-  readonly bytes: number
-}
 
 const MIB = 1024 ** 2
 /** Streams that each kind keeps open, or tries to. */

@@ -1,14 +1,14 @@
 /**
  * What one peer that means ill costs the others (Q06): the round trip of control of an honest node beside it, at the 99th
- * percentile, and the server's memory. It floods, drips bytes on streams that it never ends, announces frames that are too
+ * percentile (of the rounds the median), and the server's memory. It floods, drips bytes on streams that it never ends, announces frames that are too
  * large, sends garbage, and does all of that at once; and it calls again and again. Beside the same without it, in turns.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { ABUSES, type Asked, type Told } from './abuse-peer.ts'
+import { ABUSES, type Asked, type Told } from './abuses.ts'
 import { Probe } from './probe.ts'
-import { type BenchContext, type BenchLine, benchLine, quantile } from './runner.ts'
+import { type BenchContext, type BenchLine, benchLine, median, quantile } from './runner.ts'
 import { memoryOf, startServer } from './system.ts'
 
 const PROBES = 200
@@ -24,20 +24,22 @@ export async function run(context: BenchContext): Promise<BenchLine[]> {
     try {
       await probe.roundTrips(PROBES, 0)
       const kinds = [...ABUSES, 'all'] as const
-      const times = new Map<Asked, number[]>()
+      /** The 99th percentile of each round. */
+      const worsts = new Map<Asked, number[]>()
       const memory: number[] = []
       for (let round = 0; round < context.rounds; round++) {
         for (const kind of ['rest', ...kinds] as const) {
           await ask(peer, kind)
           const some = await probe.roundTrips(PROBES, PROBE_MS)
           const { calls, streams, bytes } = await ask(peer, 'rest')
-          times.set(kind, [...(times.get(kind) ?? []), ...some])
-          context.log(`${kind}: p99 ${quantile(some, 0.99).toFixed(1)} ms, ${calls} calls, ${streams} streams, ${(bytes / MIB).toFixed(0)} MiB`)
+          const worst = quantile(some, 0.99)
+          worsts.set(kind, [...(worsts.get(kind) ?? []), worst])
+          context.log(`${kind}: p99 ${worst.toFixed(1)} ms, ${calls} calls, ${streams} streams, ${(bytes / MIB).toFixed(0)} MiB`)
         }
         memory.push(memoryOf(server.pid))
         context.log(`the server has ${((memory.at(-1) ?? 0) / MIB).toFixed(0)} MiB`)
       }
-      const p99 = (kind: Asked): number => quantile(times.get(kind) ?? [], 0.99)
+      const p99 = (kind: Asked): number => median(worsts.get(kind) ?? [])
       return [
         ...kinds.map((kind) =>
           benchLine({
@@ -54,8 +56,9 @@ export async function run(context: BenchContext): Promise<BenchLine[]> {
           name: "the server's memory after the last of them",
           value: (memory.at(-1) ?? 0) / MIB,
           unit: 'MiB',
-          peer: 'after the first round',
-          peerValue: (memory[0] ?? 0) / MIB,
+          // V8 takes the space that it wants for young objects in the first.
+          peer: 'after the second round',
+          peerValue: (memory[1] ?? 0) / MIB,
           must: '<= 1.2'
         })
       ]
