@@ -85,6 +85,8 @@ describe('places that are refused', () => {
     places.refuse('/ip6/2001:db8:1:2:3:4:5:6/tcp/50000', 0)
     places.refuse(`${RELAY}/p2p/${PEER}`, 0)
     assert.equal(places.admits('/ip4/198.51.100.7/tcp/50001', 1), false)
+    for (const same of ['/ip4/198.51.100.7', '/ip6/::ffff:198.51.100.7']) assert.ok(places.isRefused(same, 1), same)
+    assert.equal(places.isRefused('/ip4/198.51.100.8', 1), false)
     assert.ok(places.admits('/ip4/198.51.100.8/tcp/50000', 1))
     assert.equal(places.admits('/ip6/2001:db8:1:2::1/tcp/1', 1), false)
     assert.ok(places.admits('/ip6/2001:db8:1:3::1/tcp/1', 1))

@@ -81,6 +81,11 @@ export class Places {
     return nowMs >= place.refusedUntilMs && place.calls.take(1, nowMs)
   }
 
+  isRefused(address: string, nowMs: number): boolean {
+    const place = this.#places.get(nameOf(address))
+    return place !== undefined && nowMs < place.refusedUntilMs
+  }
+
   /** Nobody there may call for a while: answers for how long, in milliseconds. */
   refuse(address: string, nowMs: number): number {
     const place = this.#placeOf(address, nowMs)

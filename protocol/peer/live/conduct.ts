@@ -1,4 +1,5 @@
 /** Holds the peers of a libp2p host to what they may do: peer/conduct.ts, from libp2p's events. */
+import { BlockList } from 'node:net'
 import type { Connection, ConnectionGater, Libp2p, StreamMuxer } from '@libp2p/interface'
 import { type Allowance, Conduct, Places } from '../conduct.ts'
 
@@ -12,12 +13,28 @@ interface Logger {
 }
 
 export interface Watch {
+  /** For the servers that take calls: who is refused now. */
+  readonly refused: BlockList
   /** Turns away those that are refused, before anything is spent on them. */
   readonly gater: ConnectionGater
   /** Watches every connection of the host from now on. */
   start(libp2p: Pick<Libp2p, 'addEventListener'>): void
   /** The peer broke a protocol: `what` it did. */
   accuse(connection: Connection, what: string): void
+}
+
+/** One that asks. */
+class Refused extends BlockList {
+  readonly #isRefused: (address: string) => boolean
+
+  constructor(isRefused: (address: string) => boolean) {
+    super()
+    this.#isRefused = isRefused
+  }
+
+  override check(address: unknown, family?: string): boolean {
+    return this.#isRefused(`/${family === 'ipv6' ? 'ip6' : 'ip4'}/${address}`)
+  }
 }
 
 export function watchConduct(logger: Logger | undefined): Watch {
@@ -34,6 +51,7 @@ export function watchConduct(logger: Logger | undefined): Watch {
     if (conducts.get(connection)?.breaks(Date.now()) === false) hangUp(connection, what)
   }
   return {
+    refused: new Refused((address) => places.isRefused(address, Date.now())),
     gater: { denyInboundConnection: ({ remoteAddr }) => !places.admits(remoteAddr.toString(), Date.now()) },
     accuse,
     start: (libp2p) =>

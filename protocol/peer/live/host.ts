@@ -1,6 +1,6 @@
 /** The real Host: js-libp2p over TCP, with the settings that were measured to work. */
 import { once, setMaxListeners } from 'node:events'
-import { createServer } from 'node:net'
+import { type BlockList, createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { circuitRelayTransport } from '@libp2p/circuit-relay-v2'
 import { dcutr } from '@libp2p/dcutr'
@@ -98,11 +98,16 @@ export interface LiveHost extends Host {
 
 // The dialler's order of encryptions counts. TLS carried 1 MiB blocks 1.35 times and small frames 1.6 times as fast as Noise, with
 // two thirds of the CPU (two processes on loopback); accepting a connection costs 17 ms of CPU instead of 10.
-const DIRECT: Wire = { transports: [tcp(), webSockets()], connectionEncrypters: [tls(), noise()] }
+function direct(refused: BlockList): Wire {
+  // Whoever is refused is turned away where a call arrives, before libp2p makes anything of it.
+  return { transports: [tcp({ listenOpts: { blockList: refused } as object }), webSockets()], connectionEncrypters: [tls(), noise()] }
+}
+
 /** With as many calls at once through one relay as may be carried. */
-const INTERNET: Wire = {
-  ...DIRECT,
-  transports: [...DIRECT.transports, circuitRelayTransport({ reservationConcurrency: 4, maxInboundStopStreams: 1_280, maxOutboundStopStreams: 64 })]
+function internet(refused: BlockList): Wire {
+  const { transports, connectionEncrypters } = direct(refused)
+  const circuit = circuitRelayTransport({ reservationConcurrency: 4, maxInboundStopStreams: 1_280, maxOutboundStopStreams: 64 })
+  return { transports: [...transports, circuit], connectionEncrypters }
 }
 
 type Services = { dht?: DhtService; ping: Ping; wires: { manager: TransportManager } }
@@ -113,7 +118,7 @@ interface TransportManager extends Transports {
 }
 
 /** A started host. Throws HostError `bad_address` or `address_in_use`. */
-export async function createHost(options: HostOptions, wire: Wire = options.relay === undefined ? INTERNET : DIRECT): Promise<LiveHost> {
+export async function createHost(options: HostOptions, wire?: Wire): Promise<LiveHost> {
   const { signer, role, dht, relays = [] } = options
   const listen = await withPorts(options.listen.map(parseAddress))
   const announce = (options.announce ?? []).map(parseAddress)
@@ -125,7 +130,7 @@ export async function createHost(options: HostOptions, wire: Wire = options.rela
       privateKey: signer.privateKey,
       ...(kad === undefined ? {} : { datastore: new DhtStore() }),
       addresses: { listen: listen.map(String), announce: announce.map(String), appendAnnounce: publicAddresses(listen) },
-      ...wire,
+      ...(wire ?? (options.relay === undefined ? internet(watch.refused) : direct(watch.refused))),
       streamMuxers: [
         yamux({
           maxInboundStreams: STREAMS_PER_CONNECTION_MAX[role],
