@@ -10,7 +10,6 @@ import { noise } from '@libp2p/noise'
 import { peerIdFromString } from '@libp2p/peer-id'
 import { type Ping, ping } from '@libp2p/ping'
 import { tcp } from '@libp2p/tcp'
-import { tls } from '@libp2p/tls'
 import { webSockets } from '@libp2p/websockets'
 import { yamux } from '@libp2p/yamux'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
@@ -28,6 +27,7 @@ import { DhtStore } from './dht-store.ts'
 import { type Dial, dialFirst, type Target } from './dialling.ts'
 import { startRelay } from './relay-server.ts'
 import { keepReservations, type RelayState, type Transports } from './reservations.ts'
+import { tls } from './tls.ts'
 import { within } from './within.ts'
 
 /**
@@ -97,7 +97,7 @@ export interface LiveHost extends Host {
 }
 
 // The dialler's order of encryptions counts. TLS carried 1 MiB blocks 1.35 times and small frames 1.6 times as fast as Noise, with
-// two thirds of the CPU (two processes on loopback); accepting a connection costs 17 ms of CPU instead of 10.
+// two thirds of the CPU (two processes on loopback).
 function direct(refused: BlockList): Wire {
   // Whoever is refused is turned away where a call arrives, before libp2p makes anything of it.
   return { transports: [tcp({ listenOpts: { blockList: refused } as object }), webSockets()], connectionEncrypters: [tls(), noise()] }
