@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { BREACH_COST, CALLS, Conduct, FORGOTTEN_MS, PLACES_MAX, Places, REFUSED_MS, REFUSED_MS_MAX } from './conduct.ts'
+import { BREACH_COST, CALLER, CALLS, Conduct, EXCESS_COST, FORGOTTEN_MS, PLACES_MAX, Places, REFUSED_MS, REFUSED_MS_MAX } from './conduct.ts'
 
 const PEER = '12D3KooWBmwkafWE2fqfzS96VoTZgpGp6aJsF4N7eysLGTrHBcdh'
 const RELAY = '/ip4/203.0.113.1/tcp/4600/p2p/12D3KooWRm8J3iL796zPFi2EtGGtUJn58AG67gcqzMFHZnnsTzqD/p2p-circuit'
 
 describe('the conduct of a peer on a connection', () => {
   it('may be anything within the allowance, and nothing that costs more than it and what has come back meanwhile', () => {
-    const acts = fc.array(fc.record({ afterMs: fc.nat(2_000), breaks: fc.boolean() }), { maxLength: 200 })
+    const acts = fc.array(fc.record({ afterMs: fc.nat(2_000), act: fc.constantFrom('opens', 'exceeds', 'breaks') }), { maxLength: 200 })
     fc.assert(
       fc.property(acts, fc.integer({ min: BREACH_COST, max: 300 }), fc.integer({ min: 1, max: 50 }), (list, burst, perSecond) => {
         const conduct = new Conduct({ burst, perSecond }, 0)
         let [nowMs, spent] = [0, 0]
-        for (const { afterMs, breaks } of list) {
+        for (const { afterMs, act } of list) {
           nowMs += afterMs
-          spent += breaks ? BREACH_COST : 1
-          const fine = breaks ? conduct.breaks(nowMs) : conduct.opens(nowMs)
+          spent += { opens: 1, exceeds: EXCESS_COST, breaks: BREACH_COST }[act]
+          const fine = conduct[act](nowMs)
           if (spent <= burst) assert.ok(fine, 'it had enough left')
           if (fine) assert.ok(spent <= burst + (nowMs * perSecond) / 1000, 'it had more than its allowance')
           else return
@@ -35,6 +35,13 @@ describe('the conduct of a peer on a connection', () => {
     assert.ok(conduct.opens(1e6))
     assert.equal(conduct.opens(0), false)
     assert.equal(conduct.opens(1e6 + 500), false)
+  })
+
+  it('may be five streams too many of a protocol at once, and one breach, but not two', () => {
+    const caller = new Conduct(CALLER, 0)
+    assert.deepEqual([caller.breaks(0), caller.breaks(0)], [true, false])
+    const hasty = new Conduct(CALLER, 0)
+    for (let stream = 0; stream < 5; stream++) assert.ok(hasty.exceeds(0))
   })
 })
 

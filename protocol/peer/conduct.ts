@@ -10,8 +10,14 @@ export interface Allowance {
   readonly perSecond: number
 }
 
-/** What a breach costs, in streams. A peer whose link fails at a bad moment breaks a protocol now and then, too. */
-export const BREACH_COST = 32
+/** Streams of who calls: some streams for what it is at, and as many again where it comes back after a break. */
+export const CALLER: Allowance = { burst: 256, perSecond: 20 }
+/** Streams of who was called: a relay opens a stream for each of a thousand nodes that call through it. */
+export const CALLED: Allowance = { burst: 4_096, perSecond: 512 }
+/** What a stream costs that is one too many of its protocol, in streams. An end that comes late makes an honest peer open one now and then. */
+export const EXCESS_COST = 32
+/** What a breach of a protocol costs, in streams: a peer whose link fails at a bad moment may seem to have done it, but hardly twice. */
+export const BREACH_COST = 160
 /** How long a place is refused at first, and at most: others may call from behind the same router. */
 export const REFUSED_MS = 5_000
 export const REFUSED_MS_MAX = 60_000
@@ -56,6 +62,11 @@ export class Conduct {
   /** It opened a stream; false when that was one too many. */
   opens(nowMs: number): boolean {
     return this.#left.take(1, nowMs)
+  }
+
+  /** It opened one more of a protocol than it may hold at once; false when it did so too often. */
+  exceeds(nowMs: number): boolean {
+    return this.#left.take(EXCESS_COST, nowMs)
   }
 
   /** It broke a protocol; false when it did so too often. */

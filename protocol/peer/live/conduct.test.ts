@@ -77,14 +77,12 @@ describe('a peer that misbehaves', { timeout: 60_000 }, () => {
     await isShutOut(all)
   })
 
-  it('is not one that has a broken frame now and then, nor one with many streams one after another', async () => {
+  it('is not one that broke a frame once, nor one with many streams one after another', async () => {
     const { server, good } = await setUp()
-    for (let broken = 0; broken < 3; broken++) {
-      const stream = await good.open(server.peerId, '/hear', { frameBytesMax: 4096, streamsMax: 1 })
-      await stream.write(new Uint8Array(2048))
-      await assert.rejects(stream.frames().next())
-    }
-    for (let opened = 0; opened < 100; opened++) {
+    const broken = await good.open(server.peerId, '/hear', { frameBytesMax: 4096, streamsMax: 1 })
+    await broken.write(new Uint8Array(2048))
+    await assert.rejects(broken.frames().next())
+    for (let opened = 0; opened < 80; opened++) {
       const stream = await good.open(server.peerId, '/hear', OPTIONS)
       assert.ok(await echoes(stream))
       await stream.close()

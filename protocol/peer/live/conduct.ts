@@ -1,12 +1,7 @@
 /** Holds the peers of a libp2p host to what they may do: peer/conduct.ts, from libp2p's events. */
 import { BlockList } from 'node:net'
 import type { Connection, ConnectionGater, Libp2p, StreamMuxer } from '@libp2p/interface'
-import { type Allowance, Conduct, Places } from '../conduct.ts'
-
-/** Of who calls: some streams for what it is at, and as many again where it comes back after a break. */
-const CALLER: Allowance = { burst: 256, perSecond: 20 }
-/** Of who was called: a relay opens a stream for each of a thousand nodes that call through it. */
-const CALLED: Allowance = { burst: 4_096, perSecond: 512 }
+import { CALLED, CALLER, Conduct, Places } from '../conduct.ts'
 
 interface Logger {
   warn(details: object, message: string): void
@@ -63,7 +58,8 @@ export function watchConduct(logger: Logger | undefined): Watch {
         muxer?.addEventListener('stream', ({ detail: stream }) => {
           if (!conduct.opens(Date.now())) hangUp(connection, 'it opens streams faster than it may')
           stream.addEventListener('close', ({ local, error }) => {
-            if (local === true && error?.name === 'TooManyInboundProtocolStreamsError') accuse(connection, error.message)
+            if (local !== true || error?.name !== 'TooManyInboundProtocolStreamsError') return
+            if (!conduct.exceeds(Date.now())) hangUp(connection, error.message)
           })
         })
       })
