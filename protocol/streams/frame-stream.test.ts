@@ -11,7 +11,7 @@ import { type FrameStream, type Host, StreamError, type StreamErrorCode } from '
 import { createHost } from '../peer/live/host.ts'
 import { generateIdentity } from '../signing/keys.ts'
 import { frameLength } from './decoder.ts'
-import { WRITE_QUEUE_BYTES_MAX } from './frame-stream.ts'
+import { LAST_FRAMES_MAX, WRITE_QUEUE_BYTES_MAX } from './frame-stream.ts'
 
 const MIB = 1024 * 1024
 const OPTIONS = { frameBytesMax: 4 * MIB }
@@ -37,7 +37,7 @@ async function echo(stream: FrameStream): Promise<void> {
 }
 
 /** A host that echoes and has a handler whose end is known, and a bare libp2p peer connected to it. */
-async function hostile(): Promise<{ raw(protocol: string): Promise<Stream>; peer: Libp2p; ended: Promise<string>; received: Uint8Array[] }> {
+async function hostile(): Promise<{ far: Host; raw(protocol: string): Promise<Stream>; peer: Libp2p; ended: Promise<string>; received: Uint8Array[] }> {
   const far = await host()
   const received: Uint8Array[] = []
   const ended = Promise.withResolvers<string>()
@@ -54,7 +54,7 @@ async function hostile(): Promise<{ raw(protocol: string): Promise<Stream>; peer
   const peer = await createLibp2p({ transports: [tcp()], connectionEncrypters: [noise()], streamMuxers: [yamux()] })
   stops.push(() => peer.stop())
   const connection = await peer.dial(far.addresses().map((address) => multiaddr(address)))
-  return { peer, ended: ended.promise, received, raw: (protocol) => connection.newStream(protocol) }
+  return { far, peer, ended: ended.promise, received, raw: (protocol) => connection.newStream(protocol) }
 }
 
 /** The connection still serves: an echo on a new raw stream. */
@@ -219,6 +219,31 @@ describe('a hostile peer', { timeout: 60_000 }, () => {
     await stream.close()
     assert.equal(await ended, 'end')
     assert.equal(received.length, 200_000)
+  })
+
+  it('that floods and resets its stream is heard no more than a little longer', async () => {
+    for (const [sent, heard] of [
+      [3, 3],
+      [100_000, LAST_FRAMES_MAX]
+    ] as const) {
+      const { far, raw } = await hostile()
+      const counted = Promise.withResolvers<number>()
+      await far.handle('/late', OPTIONS, async (stream) => {
+        await new Promise((resolve) => stream.gone.addEventListener('abort', resolve))
+        let count = 0
+        await assert.rejects(async () => {
+          for await (const _ of stream.frames()) count++
+        }, code('reset'))
+        counted.resolve(count)
+      })
+      const stream = await raw('/late')
+      const frames = new Uint8Array(sent * 2).map((_, index) => 1 - (index % 2))
+      stream.send(frames)
+      // All that was sent before this echo is there when it comes.
+      await stillServes(raw)
+      stream.abort(new Error('enough'))
+      assert.equal(await counted.promise, heard)
+    }
   })
 
   it('that stops in the middle of a frame keeps nobody else waiting, and has broken the rules when it ends there', async () => {

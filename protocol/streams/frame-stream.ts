@@ -26,6 +26,8 @@ const COALESCE_BYTES_MAX = 16 * 1024
 const COALESCED_BYTES = 64 * 1024
 /** After so many frames that were there already, everybody else gets a turn: a peer can send a million empty frames at once. */
 const FRAMES_PER_TURN = 128
+/** Of the frames that were there when the stream was lost, so many are still handed over: a good-bye is among them, a flood ends with its stream. */
+export const LAST_FRAMES_MAX = 256
 
 export interface FrameStreamOptions {
   readonly remotePeer: PeerIdString
@@ -153,9 +155,10 @@ function frameReader(
       wake?.()
     },
     async *frames() {
-      let taken = 0
+      let [taken, last] = [0, 0]
       try {
         while (true) {
+          if (failure !== undefined && ++last > LAST_FRAMES_MAX) throw failure
           const frame = decoder.next()
           resumeWhenLow()
           if (frame !== undefined) {
