@@ -1,8 +1,9 @@
 /**
  * `abuse-peer.ts PROJECT ADDRESS`: one peer that means ill. Told a kind over IPC it does that as hard as it is let, until it is
  * told another; `rest` ends it. The patient flood opens no more streams than a good peer does, and says there what may be said,
- * as fast as it is read; `calls` connects and hangs up. Answers with what it got through of the kind before. Its own process
- * gives way to all others, so that what it takes of a small machine is not counted as what it costs the server's peers.
+ * as fast as it is read; `calls` connects and hangs up. Answers with what it got through of the kind before. Each time it calls
+ * from another address of the loopback network, so that nothing is refused for what it did before. Its own process gives way to
+ * all others, so that what it takes of a small machine is not counted as what it costs the server's peers.
  */
 import { randomBytes } from 'node:crypto'
 import { setPriority } from 'node:os'
@@ -22,8 +23,8 @@ import { ABUSES, type Abuse, type Asked, type Told } from './abuses.ts'
 type Act = Exclude<Abuse, 'calls'>
 
 const MIB = 1024 ** 2
-/** Streams that each kind keeps open, or tries to. */
-const STREAMS: Readonly<Record<Act, number>> = { flood: 32, 'patient flood': 2, 'slow loris': 32, oversized: 32, garbage: 32 }
+/** Streams that each kind keeps open, or tries to: only the flood has more than a good peer, and is hung up on for that alone. */
+const STREAMS: Readonly<Record<Act, number>> = { flood: 32, 'patient flood': 2, 'slow loris': 2, oversized: 2, garbage: 2 }
 const STREAMS_MAX = 160
 const LOWEST_PRIORITY = 19
 /** Between two bytes of the slow loris. */
@@ -33,9 +34,12 @@ const AGAIN_MS = 10
 
 const [project = '', address = ''] = process.argv.slice(2)
 setPriority(LOWEST_PRIORITY)
+/** Read at each call. */
+const from = { localAddress: '127.0.0.1' }
+let times = 0
 const host = await createLibp2p({
   addresses: { listen: [] },
-  transports: [tcp()],
+  transports: [tcp({ dialOpts: from as object })],
   connectionEncrypters: [tls()],
   streamMuxers: [yamux({ maxOutboundStreams: STREAMS_MAX })]
 })
@@ -51,10 +55,14 @@ let current = {}
 async function say(stream: Stream, bytes: Uint8Array): Promise<boolean> {
   if (stream.status !== 'open') return false
   told.bytes += bytes.length
-  if (!stream.send(bytes)) await stream.onDrain()
+  // `onDrain` resolves at once when the stream has drained before.
+  if (!stream.send(bytes))
+    await new Promise((resolve) => {
+      for (const event of ['drain', 'close'] as const) stream.addEventListener(event, resolve, { once: true })
+    })
   // What was sent leaves only between turns of the loop.
   await turn()
-  return stream.status === 'open'
+  return stream.status === 'open' && stream.writeStatus === 'writable'
 }
 
 const framed = (bytes: Uint8Array): Uint8Array => Buffer.concat([frameLength(bytes.length), bytes])
@@ -150,7 +158,10 @@ process.on('message', (next: Asked) => {
   told = { calls: 0, streams: 0, bytes: 0 }
   const now = {}
   current = now
+  for (const connection of host.getConnections()) connection.abort(new Error('next'))
   if (next === 'rest') return
+  times++
+  from.localAddress = `127.1.${times >> 8}.${times & 255}`
   const goesOn = (): boolean => current === now
   for (const act of ABUSES) {
     if (next !== act && (next !== 'all' || act === 'calls')) continue

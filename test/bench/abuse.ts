@@ -1,7 +1,8 @@
 /**
  * What one peer that means ill costs the others (Q06): the round trip of control of an honest node beside it, at the 99th
- * percentile (of the rounds the median), and the server's memory. It floods, drips bytes on streams that it never ends, announces frames that are too
- * large, sends garbage, and does all of that at once; and it calls again and again. Beside the same without it, in turns.
+ * percentile (of the rounds the median), and the server's memory. It floods, drips bytes on streams that it never ends,
+ * announces frames that are too large, sends garbage, and does all of that at once; and it calls again and again. Beside the
+ * same without it, in turns.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,7 +12,7 @@ import { Probe } from './probe.ts'
 import { type BenchContext, type BenchLine, benchLine, median, quantile } from './runner.ts'
 import { memoryOf, startServer } from './system.ts'
 
-const PROBES = 200
+const PROBES = 400
 const PROBE_MS = 20
 const MIB = 1024 ** 2
 
@@ -48,7 +49,7 @@ export async function run(context: BenchContext): Promise<BenchLine[]> {
             unit: 'ms',
             peer: 'without it',
             peerValue: p99('rest'),
-            // Each call costs a handshake of 17 ms on the thread that answers: so many are let in that whole universities can come back at once.
+            // Each call costs a handshake of some milliseconds on the thread that answers: so many are let in that whole universities can come back at once.
             must: kind === 'calls' ? 'value <= 250' : '<= 2'
           })
         ),
