@@ -1,7 +1,21 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { BREACH_COST, CALLER, CALLS, Conduct, EXCESS_COST, FORGOTTEN_MS, PLACES_MAX, Places, REFUSED_MS, REFUSED_MS_MAX } from './conduct.ts'
+import {
+  BREACH_COST,
+  CALLED,
+  CALLER,
+  CALLS,
+  Conduct,
+  EXCESS_COST,
+  FORGOTTEN_MS,
+  OWN_SHARE,
+  PLACES_MAX,
+  Places,
+  REFUSED_MS,
+  REFUSED_MS_MAX,
+  Restraint
+} from './conduct.ts'
 
 const PEER = '12D3KooWBmwkafWE2fqfzS96VoTZgpGp6aJsF4N7eysLGTrHBcdh'
 const RELAY = '/ip4/203.0.113.1/tcp/4600/p2p/12D3KooWRm8J3iL796zPFi2EtGGtUJn58AG67gcqzMFHZnnsTzqD/p2p-circuit'
@@ -42,6 +56,29 @@ describe('the conduct of a peer on a connection', () => {
     assert.deepEqual([caller.breaks(0), caller.breaks(0)], [true, false])
     const hasty = new Conduct(CALLER, 0)
     for (let stream = 0; stream < 5; stream++) assert.ok(hasty.exceeds(0))
+  })
+})
+
+describe('restraint', () => {
+  it('keeps below what the other side puts up with, however the messages are delayed by up to a second, and uses most of it', () => {
+    const asked = fc.array(fc.record({ afterMs: fc.nat(200), delayMs: fc.nat(1_000) }), { minLength: 1, maxLength: 1_000 })
+    fc.assert(
+      fc.property(asked, fc.constantFrom(CALLER, CALLED), (list, allowance) => {
+        const [own, other] = [new Restraint(allowance), new Conduct(allowance, 0)]
+        const arrivals: number[] = []
+        let [nowMs, last] = [0, 0]
+        for (const { afterMs, delayMs } of list) {
+          nowMs += afterMs
+          const openedMs = nowMs + own.waitMs(nowMs)
+          assert.ok(openedMs >= last, 'in order')
+          last = openedMs
+          arrivals.push(openedMs + delayMs)
+        }
+        for (const atMs of arrivals.sort((a, b) => a - b)) assert.ok(other.opens(atMs))
+        const mayMs = ((list.length - allowance.burst * OWN_SHARE) * 1000) / (allowance.perSecond * OWN_SHARE)
+        assert.ok(last <= nowMs + Math.max(0, mayMs) + 1, 'no longer than it must')
+      })
+    )
   })
 })
 

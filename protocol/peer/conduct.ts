@@ -1,7 +1,8 @@
 /**
  * How long a host puts up with a peer. Each connection has an allowance of streams, which fills again: opening one takes a
  * little of it and breaking a protocol takes much. Who has used it up is hung up on, and the place it called from is refused
- * before a handshake is spent on it, for longer each time. Calls have an allowance, too. Pure: time comes with the calls.
+ * before a handshake is spent on it, for longer each time. Calls have an allowance, too. Whoever means well keeps below it by
+ * himself. Pure: time comes with the calls.
  */
 import { isRelayed, networkOf, peerIn } from './addresses.ts'
 
@@ -72,6 +73,28 @@ export class Conduct {
   /** It broke a protocol; false when it did so too often. */
   breaks(nowMs: number): boolean {
     return this.#left.take(BREACH_COST, nowMs)
+  }
+}
+
+/** Of what the other side puts up with, as its clock and its count run otherwise than ours. */
+export const OWN_SHARE = 0.75
+
+/** Keeps what this side opens below what the other side puts up with. */
+export class Restraint {
+  readonly #everyMs: number
+  readonly #aheadMs: number
+  #dueMs = 0
+
+  constructor({ burst, perSecond }: Allowance) {
+    this.#everyMs = 1000 / (perSecond * OWN_SHARE)
+    this.#aheadMs = (burst * OWN_SHARE - 1) * this.#everyMs
+  }
+
+  /** Milliseconds until one more stream may be opened, which counts as opened then. */
+  waitMs(nowMs: number): number {
+    const dueMs = Math.max(this.#dueMs, nowMs)
+    this.#dueMs = dueMs + this.#everyMs
+    return Math.max(0, dueMs - this.#aheadMs - nowMs)
   }
 }
 

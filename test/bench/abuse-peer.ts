@@ -2,11 +2,9 @@
  * `abuse-peer.ts PROJECT ADDRESS`: one peer that means ill. Told a kind over IPC it does that as hard as it is let, until it is
  * told another; `rest` ends it. The patient flood opens no more streams than a good peer does, and says there what may be said,
  * as fast as it is read; `calls` connects and hangs up. Answers with what it got through of the kind before. Each time it calls
- * from another address of the loopback network, so that nothing is refused for what it did before. Its own process gives way to
- * all others, so that what it takes of a small machine is not counted as what it costs the server's peers.
+ * from another address of the loopback network, so that nothing is refused for what it did before.
  */
 import { randomBytes } from 'node:crypto'
-import { setPriority } from 'node:os'
 import { setTimeout as passing, setImmediate as turn } from 'node:timers/promises'
 import type { Stream } from '@libp2p/interface'
 import { tcp } from '@libp2p/tcp'
@@ -26,14 +24,12 @@ const MIB = 1024 ** 2
 /** Streams that each kind keeps open, or tries to: only the flood has more than a good peer, and is hung up on for that alone. */
 const STREAMS: Readonly<Record<Act, number>> = { flood: 32, 'patient flood': 2, 'slow loris': 2, oversized: 2, garbage: 2 }
 const STREAMS_MAX = 160
-const LOWEST_PRIORITY = 19
 /** Between two bytes of the slow loris. */
 const DROP_MS = 1_000
 /** After a refusal, so that refusals alone are not what is measured. */
 const AGAIN_MS = 10
 
 const [project = '', address = ''] = process.argv.slice(2)
-setPriority(LOWEST_PRIORITY)
 /** Read at each call. */
 const from = { localAddress: '127.0.0.1' }
 let times = 0

@@ -1,5 +1,6 @@
-/** A measurement in a process of its own, which prints one line of JSON: nothing that ran before has warmed it up or filled its memory. */
-import { execFile } from 'node:child_process'
+/** Programs of benchmarks: a measurement in a process of its own, which prints one line of JSON, so that nothing that ran before has warmed it up or filled its memory; and one that is told what to do. */
+import { type ChildProcess, execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { promisify } from 'node:util'
 import { type BenchContext, median, ROUNDS_MIN } from './runner.ts'
 
@@ -24,4 +25,19 @@ export async function medians<Answer>(
     rounds.push(measured)
   }
   return (of) => median(rounds.map(of))
+}
+
+/** The next message of a forked program. Rejects when it ends before. */
+export async function messageOf<Message>(program: ChildProcess): Promise<Message> {
+  const ended = new AbortController()
+  const exited = once(program, 'exit', { signal: ended.signal }).then(([code, signal]) => {
+    throw new Error(`${program.spawnargs.slice(1).join(' ')} ended with ${code ?? signal} before it said anything`)
+  })
+  exited.catch(() => undefined)
+  try {
+    const [message] = await Promise.race([once(program, 'message', { signal: ended.signal }), exited])
+    return message
+  } finally {
+    ended.abort()
+  }
 }

@@ -7,6 +7,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as passing } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { messageOf } from './child.ts'
 import type { Asked, Told } from './connections-nodes.ts'
 import { Probe } from './probe.ts'
 import { type BenchContext, type BenchLine, benchLine, quantile } from './runner.ts'
@@ -61,14 +62,11 @@ async function measure(context: BenchContext, kind: Exclude<Asked, number>): Pro
     const program = fileURLToPath(new URL('./connections-nodes.ts', import.meta.url))
     nodes = fork(program, [server.project, server.address], { execArgv: ['--max-old-space-size=12288'] })
     const child = nodes
-    const ended = once(child, 'exit')
-    await once(child, 'message')
+    await messageOf(child)
     const ask = async (asked: Asked): Promise<Told> => {
-      const answer = once(child, 'message')
+      const answer = messageOf<Told>(child)
       child.send(asked)
-      const [told] = await Promise.race([answer, ended])
-      if (typeof told === 'number' || told === null) throw new Error('the nodes ended')
-      return told
+      return answer
     }
     await ask(NODES)
     const calmMs = await roundTrips(server)

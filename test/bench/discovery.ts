@@ -4,7 +4,6 @@
  * record says where it is. Beside nodes that know the project's address.
  */
 import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Home } from '#client-cli/live/home'
@@ -13,6 +12,7 @@ import { initRelay } from '#relay/main'
 import { freePort } from '../support/ports.ts'
 import { startProgram, type TestProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
+import { messageOf } from './child.ts'
 import type { Way } from './discovery-node.ts'
 import { type BenchContext, type BenchLine, benchLine, quantile } from './runner.ts'
 
@@ -42,15 +42,15 @@ export async function run(context: BenchContext): Promise<BenchLine[]> {
     ended.push(() => server.kill('SIGKILL'))
     const nodes: ChildProcess[] = []
     const come = async (node: ChildProcess, way: Way): Promise<number> => {
-      const told = once(node, 'message')
+      const told = messageOf(node)
       node.send(way)
-      return Number((await told)[0])
+      return Number(await told)
     }
     // The first is there when the record is.
     for (let index = 0; index < NODES; index++) {
       const node = fork(fileURLToPath(new URL('./discovery-node.ts', import.meta.url)), [project, `${listen}/p2p/${project}`, ...bootstrap])
       ended.push(() => node.kill('SIGKILL'))
-      await once(node, 'message')
+      await messageOf(node)
       if (index === 0) {
         await come(node, 'found')
         await relays[0]?.kill('SIGKILL')

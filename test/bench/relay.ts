@@ -3,7 +3,6 @@
  * processes of their own, the relay as `talko relay start` runs it, all who send and all who receive. Beside the same pairs without it.
  */
 import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -11,6 +10,7 @@ import { initRelay } from '#relay/main'
 import { freePort } from '../support/ports.ts'
 import { startProgram } from '../support/process.ts'
 import { until } from '../support/until.ts'
+import { messageOf } from './child.ts'
 import type { Fetch, Fetched, Place } from './relay-peers.ts'
 import { alternate, type BenchContext, type BenchLine, benchLine, median } from './runner.ts'
 
@@ -37,15 +37,15 @@ export async function run(context: BenchContext): Promise<BenchLine[]> {
     const idle = memoryOf(relay.child.pid)
     const sending = fork(program('relay-peers.ts'), ['serve', address, String(PAIRS)])
     peers.push(sending)
-    const [places] = (await once(sending, 'message')) as [readonly Place[]]
+    const places = await messageOf<readonly Place[]>(sending)
     const receiving = fork(program('relay-peers.ts'), ['fetch'])
     peers.push(receiving)
-    await once(receiving, 'message')
+    await messageOf(receiving)
     const rate = async (way: 'direct' | 'relayed', blocks: number): Promise<number> => {
-      const told = once(receiving, 'message')
+      const told = messageOf<Fetched>(receiving)
       const asked: Fetch = { places: places.map((place) => ({ peer: place.peer, address: place[way] })), blocks }
       receiving.send(asked)
-      const [{ bytes, seconds }] = (await told) as [Fetched]
+      const { bytes, seconds } = await told
       const mbs = bytes / 1e6 / seconds
       context.log(`${way}: ${mbs.toFixed(0)} MB/s, the relay has ${(memoryOf(relay.child.pid) / MIB).toFixed(0)} MiB`)
       return mbs

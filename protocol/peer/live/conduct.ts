@@ -1,7 +1,7 @@
 /** Holds the peers of a libp2p host to what they may do: peer/conduct.ts, from libp2p's events. */
 import { BlockList } from 'node:net'
 import type { Connection, ConnectionGater, Libp2p, StreamMuxer } from '@libp2p/interface'
-import { CALLED, CALLER, Conduct, Places } from '../conduct.ts'
+import { CALLED, CALLER, Conduct, Places, Restraint } from '../conduct.ts'
 
 interface Logger {
   warn(details: object, message: string): void
@@ -16,6 +16,8 @@ export interface Watch {
   start(libp2p: Pick<Libp2p, 'addEventListener'>): void
   /** The peer broke a protocol: `what` it did. */
   accuse(connection: Connection, what: string): void
+  /** Before each stream that this side opens: milliseconds to wait, lest the peer hangs up. */
+  waitMs(connection: Connection): number
 }
 
 /** One that asks. */
@@ -33,7 +35,7 @@ class Refused extends BlockList {
 }
 
 export function watchConduct(logger: Logger | undefined): Watch {
-  const conducts = new WeakMap<Connection, Conduct>()
+  const conducts = new WeakMap<Connection, { readonly peer: Conduct; readonly own: Restraint }>()
   const places = new Places()
   const hangUp = (connection: Connection, what: string): void => {
     if (connection.status !== 'open') return
@@ -43,16 +45,18 @@ export function watchConduct(logger: Logger | undefined): Watch {
     connection.abort(new Error(what))
   }
   const accuse = (connection: Connection, what: string): void => {
-    if (conducts.get(connection)?.breaks(Date.now()) === false) hangUp(connection, what)
+    if (conducts.get(connection)?.peer.breaks(Date.now()) === false) hangUp(connection, what)
   }
   return {
     refused: new Refused((address) => places.isRefused(address, Date.now())),
     gater: { denyInboundConnection: ({ remoteAddr }) => !places.admits(remoteAddr.toString(), Date.now()) },
     accuse,
+    waitMs: (connection) => conducts.get(connection)?.own.waitMs(Date.now()) ?? 0,
     start: (libp2p) =>
       libp2p.addEventListener('connection:open', ({ detail: connection }) => {
-        const conduct = new Conduct(connection.direction === 'inbound' ? CALLER : CALLED, Date.now())
-        conducts.set(connection, conduct)
+        const [theirs, ours] = connection.direction === 'inbound' ? [CALLER, CALLED] : [CALLED, CALLER]
+        const conduct = new Conduct(theirs, Date.now())
+        conducts.set(connection, { peer: conduct, own: new Restraint(ours) })
         // Streams above a limit of the library never come to a handler: only the multiplexer tells of them.
         const { muxer } = connection as Connection & { readonly muxer?: StreamMuxer }
         muxer?.addEventListener('stream', ({ detail: stream }) => {

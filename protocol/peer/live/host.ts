@@ -178,6 +178,8 @@ async function liveHost(libp2p: Libp2p<Services>, watch: Watch, options: HostOpt
   }
   const openOn = async (connection: Connection, protocol: string, options: StreamOptions, signal?: AbortSignal): Promise<FrameStream> => {
     const peer = connection.remotePeer.toString()
+    const waitMs = watch.waitMs(connection)
+    if (waitMs > 0) await within(waitMs, aborted(AbortSignal.any([stopped.signal, ...(signal === undefined ? [] : [signal])])))
     const limit = AbortSignal.any([stopped.signal, AbortSignal.timeout(OPEN_MS_MAX), ...(signal === undefined ? [] : [signal])])
     try {
       const stream = await connection.newStream(protocol, {
@@ -304,6 +306,14 @@ async function serve(stream: FrameStream, handler: (stream: FrameStream) => Prom
   const timer = setTimeout(() => stream.abort(new Error('the peer did not end its side of the stream')), LINGER_MS_MAX).unref()
   stream.gone.addEventListener('abort', () => clearTimeout(timer), { once: true })
   await stream.close()
+}
+
+/** Resolves when it is; never rejects. */
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
 }
 
 function turn(): Promise<void> {
