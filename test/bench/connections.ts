@@ -4,7 +4,6 @@
  * many connections of libp2p with nothing on them, and a server without nodes.
  */
 import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { setTimeout as passing } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { messageOf } from './child.ts'
