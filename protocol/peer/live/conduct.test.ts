@@ -77,6 +77,16 @@ describe('a peer that misbehaves', { timeout: 60_000 }, () => {
     await isShutOut(all)
   })
 
+  it('is not one that asks for far more at once than it may have: what is too much is refused on its own side', async () => {
+    const { server, good } = await setUp()
+    const asked = await Promise.allSettled(Array.from({ length: 150 }, () => good.open(server.peerId, '/hear', OPTIONS)))
+    const refused = asked.filter((one) => one.status === 'rejected')
+    assert.equal(asked.length - refused.length, OPTIONS.streamsMax)
+    for (const { reason } of refused) assert.match(reason.message, /streams for \/hear are open/)
+    for (const one of asked) if (one.status === 'fulfilled') assert.ok(await echoes(one.value))
+    assert.ok(good.isConnected(server.peerId))
+  })
+
   it('is not one that broke a frame once, nor one with many streams one after another', async () => {
     const { server, good } = await setUp()
     const broken = await good.open(server.peerId, '/hear', { frameBytesMax: 4096, streamsMax: 1 })

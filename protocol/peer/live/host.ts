@@ -25,6 +25,7 @@ import { type Watch, watchConduct } from './conduct.ts'
 import { type DhtOptions, type DhtService, dhtService, startDht } from './dht.ts'
 import { DhtStore } from './dht-store.ts'
 import { type Dial, dialFirst, type Target } from './dialling.ts'
+import { Opening } from './opening.ts'
 import { startRelay } from './relay-server.ts'
 import { keepReservations, type RelayState, type Transports } from './reservations.ts'
 import { tls } from './tls.ts'
@@ -176,15 +177,20 @@ async function liveHost(libp2p: Libp2p<Services>, watch: Watch, options: HostOpt
     const open = libp2p.getConnections(parsePeer(peer)).filter(({ status }) => status === 'open')
     return open.find((connection) => !isRelayed(connection.remoteAddr.toString())) ?? open[0]
   }
+  const opening = new Opening()
   const openOn = async (connection: Connection, protocol: string, options: StreamOptions, signal?: AbortSignal): Promise<FrameStream> => {
     const peer = connection.remotePeer.toString()
     const waitMs = watch.waitMs(connection)
     if (waitMs > 0) await within(waitMs, aborted(AbortSignal.any([stopped.signal, ...(signal === undefined ? [] : [signal])])))
+    const streamsMax = options.streamsMax ?? STREAMS_PER_PROTOCOL
     const limit = AbortSignal.any([stopped.signal, AbortSignal.timeout(OPEN_MS_MAX), ...(signal === undefined ? [] : [signal])])
+    const opened = opening.begin(connection, protocol, streamsMax)
+    if (opened === undefined)
+      throw new StreamError('reset', `${streamsMax} streams for ${protocol} are open to ${peer} already, which are all that it may have`)
     try {
       const stream = await connection.newStream(protocol, {
         signal: limit,
-        maxOutboundStreams: options.streamsMax ?? STREAMS_PER_PROTOCOL,
+        maxOutboundStreams: streamsMax,
         // Of a relay's limits whoever needs more makes a new connection.
         runOnLimitedConnection: true
       })
@@ -202,6 +208,8 @@ async function liveHost(libp2p: Libp2p<Services>, watch: Watch, options: HostOpt
         throw new HostError('protocol_unsupported', `${peer} does not speak ${protocol}; one of the two talkos is too old, or it has another role`, { cause })
       if (connection.status !== 'open') throw new HostError('not_connected', `the connection to ${peer} was lost`, { cause })
       throw new StreamError('reset', `${peer} did not open a stream for ${protocol}: ${reasonOf(cause)}`, { cause })
+    } finally {
+      opened()
     }
   }
   let stopping: Promise<void> | undefined
