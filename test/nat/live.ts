@@ -1,13 +1,20 @@
-/** O03 far away: what a task prints and writes behind a line of 200 ms that loses 2 % reaches its owner behind a router, and goes on when the home gets another address. */
+/**
+ * O03 far away: what a task prints and writes behind a line of 200 ms that loses 2 % reaches its owner behind a router, and goes
+ * on when the home gets another address. At the other end of the line is the project's server, or a relay with the server
+ * behind a router of its own.
+ */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { formatInvite } from '#client-cli/client/invite'
 import { Home } from '#client-cli/live/home'
+import { relayStatus } from '#client-cli/live/node-control'
 import { initNode } from '#node/main'
 import { initProject } from '#project-server/main'
+import { initRelay } from '#relay/main'
 import { begun, startProgram, type TestProcess } from '../support/process.ts'
 import { assertDone, type Said, startTalko, TalkoShell } from '../support/talko.ts'
 import { until } from '../support/until.ts'
@@ -15,11 +22,10 @@ import { Internet, type Place, whyNot } from './internet.ts'
 
 const LINES = 100
 const LINE_MS_MAX = 1_000
-const program = (name: string): string => fileURLToPath(new URL(`../support/${name}`, import.meta.url))
 const missing = whyNot()
 
-export function followFarAway(): void {
-  describe('a task far away', { timeout: 180_000, concurrency: 1, skip: missing ?? false }, () => {
+export function followFarAway(relayed: boolean): void {
+  describe(relayed ? 'a task far away, through a relay' : 'a task far away', { timeout: 180_000, concurrency: 1, skip: missing ?? false }, () => {
     let dir: string
     let internet: Internet
     let owner: Place
@@ -28,27 +34,35 @@ export function followFarAway(): void {
     const processes: TestProcess[] = []
     const asOwner = (...argv: string[]): Promise<Said> => shell.run(...argv)
 
-    async function start(file: string, args: readonly string[], place: Place): Promise<void> {
-      const started = startProgram(file, args, {}, place.within)
+    async function start(program: string, folder: string, place: Place): Promise<TestProcess> {
+      const started = startProgram(fileURLToPath(new URL(`../support/${program}`, import.meta.url)), [join(dir, folder)], {}, place.within)
       processes.push(started)
-      await begun(started, place.name)
+      return begun(started, place.name)
     }
 
     before(async () => {
       dir = await mkdtemp(join(tmpdir(), 'talko-nat-live-'))
       internet = new Internet()
-      const server = internet.place('server', 'public')
+      const atEnd = internet.place('end of the line', 'public')
+      const home = relayed ? internet.place('server', 'cone') : atEnd
       owner = internet.place('owner', 'cone')
       shell = new TalkoShell({ TALKO_HOME: join(dir, 'home') }, { within: owner.within })
       processes.push(shell.process)
       far = internet.place('far', 'far')
-      const listen = `/ip4/${internet.server.address}/tcp/${internet.server.port}`
+      const open = `/ip4/${internet.server.address}/tcp/${internet.server.port}`
+      const relays: string[] = []
+      if (relayed) {
+        await initRelay(join(dir, 'relay'), { listen: [open] })
+        const relay = await start('relay-program.ts', 'relay', atEnd)
+        relays.push(...JSON.parse(relay.lines[0] ?? '[]'))
+      }
+      const [listen, addresses] = relayed ? ['/ip4/0.0.0.0/tcp/4600', []] : [open, [open]]
       const { peerId } = await Home.at(join(dir, 'home')).signer()
-      const { id: project } = await initProject(join(dir, 'project'), { name: 'test', owners: [peerId], listen: [listen] })
-      await start(program('server-program.ts'), [join(dir, 'project')], server)
-      assertDone(await asOwner('use', `talko://${project}?a=${listen}`))
-      await initNode(join(dir, 'far'), { project, addresses: [listen], name: 'far', slots: 2, engines: ['process'] })
-      await start(program('node-program.ts'), [join(dir, 'far')], far)
+      const { id: project } = await initProject(join(dir, 'project'), { name: 'test', owners: [peerId], listen: [listen], relays })
+      await start('server-program.ts', 'project', home)
+      assertDone(await asOwner('use', formatInvite({ project, addresses, bootstrap: relays })))
+      await initNode(join(dir, 'far'), { project, addresses, bootstrap: relays, name: 'far', slots: 2, engines: ['process'] })
+      await start('node-program.ts', 'far', far)
     })
     after(async () => {
       for (const started of processes) await started.kill('SIGTERM')
@@ -94,6 +108,7 @@ export function followFarAway(): void {
           numbers
         )
       assert.deepEqual(file.lines, following.lines.slice(0, -1))
+      if (relayed) assert.ok(Number((await relayStatus(join(dir, 'relay'))).bytes) > 0, 'the relay carried it')
     })
   })
 }

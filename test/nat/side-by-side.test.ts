@@ -5,7 +5,8 @@ import { hearThroughOthers } from './hints.ts'
 import { followFarAway } from './live.ts'
 
 describe('small networks', { concurrency: true }, () => {
-  followFarAway()
+  followFarAway(false)
+  followFarAway(true)
   hearThroughOthers()
   banThroughRelay()
 })
