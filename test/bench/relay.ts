@@ -17,8 +17,8 @@ import { alternate, type BenchContext, type BenchLine, benchLine, median } from 
 const PAIRS = 10
 /** Of a MiB, from each, in a round. */
 const BLOCKS = 64
-/** Of a run through the relay before its memory counts as what it takes: V8 lets the space for young objects grow for the first GB. */
-const BLOCKS_WARM = 128
+/** Of a run through the relay before its memory counts as what it takes: V8 lets the space for young objects grow for the first GBs. */
+const BLOCKS_WARM = 512
 const SAMPLE_MS = 200
 const MIB = 1024 ** 2
 
