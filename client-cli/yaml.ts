@@ -1,5 +1,6 @@
 /** A file that a person wrote as YAML: whatever does not fit is refused with its line. Pure. */
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
+import { messageOf } from '#protocol/message-of'
 import { ClientError } from './errors.ts'
 
 export type Fields = ReadonlyMap<string, Node>
@@ -66,7 +67,7 @@ export class YamlFile {
     try {
       return read()
     } catch (error) {
-      return this.refuse(node, error instanceof Error ? error.message : String(error))
+      return this.refuse(node, messageOf(error))
     }
   }
 

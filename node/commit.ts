@@ -2,6 +2,7 @@
  * The one place where the agent's state becomes durable. An event is applied at once; what it changed is written in one
  * group commit with all that came in the same breath; effects leave only after the commit they belong to.
  */
+import { messageOf } from '#protocol/message-of'
 import type { AgentEvent, Effect, Prompt, Step } from './agent/events.ts'
 import { NodeError } from './errors.ts'
 import { EVENTS_WAITING_MAX } from './policy.ts'
@@ -48,7 +49,7 @@ export class Committer {
     try {
       this.#core.apply(event, this.#ports.clock.nowMs())
     } catch (cause) {
-      this.#fail(new NodeError('storage', `the node cannot go on: ${cause instanceof Error ? cause.message : String(cause)}`, { cause }))
+      this.#fail(new NodeError('storage', `the node cannot go on: ${messageOf(cause)}`, { cause }))
       return
     }
     this.#waiting++
@@ -75,7 +76,7 @@ export class Committer {
     try {
       while (this.#waiting > 0 && !this.#stopped) await this.#commit()
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause)
+      const why = messageOf(cause)
       this.#fail(new NodeError('storage', `the node cannot go on and stops: ${why}; what it holds is kept and goes on after the next start`, { cause }))
     }
     this.#running = undefined

@@ -14,6 +14,7 @@ import {
 } from '#protocol/control/messages'
 import { Came, Sent } from '#protocol/control/sequence'
 import type { PeerIdString } from '#protocol/ids'
+import { messageOf } from '#protocol/message-of'
 import { isRelayed, throughRelay } from '#protocol/peer/addresses'
 import { type FrameListener, type FrameStream, type Host, HostError, StreamError } from '#protocol/peer/host'
 import { listen } from '#protocol/peer/listen'
@@ -252,7 +253,7 @@ export class Connection implements FrameListener {
     this.#attempt = undefined
     this.#ended()
     if (this.#stopped) return
-    this.#trouble = error instanceof Error ? error.message : String(error)
+    this.#trouble = messageOf(error)
     if (error instanceof NodeError && error.code === 'refused') {
       this.#stopped = true
       this.#cancelTime()

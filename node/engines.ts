@@ -1,5 +1,6 @@
 /** Keeps watch over the engines: the node takes work only while all of them answer, and before the first work it looks for what an earlier life left running. */
 
+import { messageOf } from '#protocol/message-of'
 import { PROBE_DOWN_TICKS, PROBE_TICKS } from './policy.ts'
 import type { Executor, Logger } from './ports.ts'
 
@@ -71,7 +72,7 @@ export class EngineWatch {
       this.#recovered = true
       this.#tell(true, '')
     } catch (error) {
-      this.#tell(false, error instanceof Error ? error.message : String(error))
+      this.#tell(false, messageOf(error))
     }
   }
 

@@ -5,6 +5,7 @@
  */
 import type { BlockServer, Gate, Guest } from '#protocol/content/serve'
 import type { PeerIdString } from '#protocol/ids'
+import { messageOf } from '#protocol/message-of'
 import { isPrivateAddress, isRelayed } from '#protocol/peer/addresses'
 import type { FrameStream, Host } from '#protocol/peer/host'
 import { Ask, decodeFound, SOURCE_ADDRESSES_MAX, SOURCES_FRAME_BYTES_MAX, SOURCES_PROTOCOL, type Source } from '#protocol/sources/messages'
@@ -335,8 +336,4 @@ export class Exchange implements Gate {
       this.#peers.delete(oldest)
     }
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -6,6 +6,7 @@ import { serveContent } from '#protocol/content/serve'
 import type { Ownership } from '#protocol/control/owner'
 import type { PeerIdString } from '#protocol/ids'
 import { findOnLan } from '#protocol/lan/live/lan'
+import { messageOf } from '#protocol/message-of'
 import { isPrivateAddress } from '#protocol/peer/addresses'
 import { createHost } from '#protocol/peer/live/host'
 import type { RelayState } from '#protocol/peer/live/reservations'
@@ -248,7 +249,7 @@ export async function startNode({ dir: given, executors, logger: outside = SILEN
   const stopped = done.promise.finally(() => all.disposeAsync())
   stopped.then(
     () => logger.info({}, 'the node has stopped'),
-    (error: unknown) => logger.error({ code: error instanceof NodeError ? error.code : 'bug' }, error instanceof Error ? error.message : String(error))
+    (error: unknown) => logger.error({ code: error instanceof NodeError ? error.code : 'bug' }, messageOf(error))
   )
   return {
     peerId: signer.peerId,

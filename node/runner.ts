@@ -6,6 +6,7 @@ import { ContentError, type ContentStore, EMPTY_DIRECTORY } from '#protocol/cont
 import { HOLDING_BYTES_MIN } from '#protocol/control/messages'
 import type { PeerIdString, ReplicaId } from '#protocol/ids'
 import { ImageError } from '#protocol/image/errors'
+import { messageOf } from '#protocol/message-of'
 import { type Host, HostError, StreamError } from '#protocol/peer/host'
 import type { AgentEvent, CheckedLease, Fault, RunFigure } from './agent/events.ts'
 import { nextUser } from './agent/next.ts'
@@ -120,7 +121,7 @@ export class Runner {
       await this.#fetch(manifest, { using: this.#usingOf(nextUser(bundle)), moved: () => undefined, signal })
       await executor.prepare(manifest, signal)
     } catch (error) {
-      if (!signal.aborted) this.#ports.logger.info({ bundle, error: textOf(error) }, 'what may be leased next could not be brought here yet')
+      if (!signal.aborted) this.#ports.logger.info({ bundle, error: messageOf(error) }, 'what may be leased next could not be brought here yet')
     }
     if (this.#bringing?.get(bundle)?.abort.signal === signal) this.#bringing.delete(bundle)
   }
@@ -417,13 +418,13 @@ export class Runner {
   }
 
   #complain(replica: ReplicaId, what: string, error: unknown): void {
-    this.#ports.logger.warn({ replica, what, error: textOf(error) }, 'a replica met trouble')
+    this.#ports.logger.warn({ replica, what, error: messageOf(error) }, 'a replica met trouble')
   }
 }
 
 /** Whose fault an error is, in the words of the control protocol. */
 function faultOf(error: unknown): Fault {
-  const message = textOf(error)
+  const message = messageOf(error)
   const node = (code: string): Fault => ({ class: 'node', code, message })
   const input = (code: string): Fault => ({ class: 'input', code, message })
   if (error instanceof StalledError) return node('stalled')
@@ -438,8 +439,4 @@ function faultOf(error: unknown): Fault {
 
 function isFull(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

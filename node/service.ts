@@ -2,6 +2,7 @@
 import type { ContentStore } from '#protocol/content/content'
 import { type Capabilities, CRASHED_REPLICAS_MAX } from '#protocol/control/messages'
 import type { PeerIdString, ReplicaId } from '#protocol/ids'
+import { messageOf } from '#protocol/message-of'
 import type { Host } from '#protocol/peer/host'
 import type { Signer } from '#protocol/signing/keys'
 import { Agent } from './agent/agent.ts'
@@ -106,7 +107,7 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
       for await (const [key, value] of store.range('')) this.#agent.restore(key, value, clock.nowMs())
       this.#agent.restored()
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause)
+      const why = messageOf(cause)
       throw new NodeError('storage', `the node's records are damaged: ${why}; remove its state folder to start afresh (what it ran is lost)`, { cause })
     }
     this.#tellCrash()

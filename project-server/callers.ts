@@ -6,6 +6,7 @@
 import { CALLER_FRAME_BYTES_MAX, CALLERS_PROTOCOL, decodeCaller } from '#protocol/callers/messages'
 import { networkOf } from '#protocol/callers/network'
 import type { PeerIdString } from '#protocol/ids'
+import { messageOf } from '#protocol/message-of'
 import { isRelayed, peerIn } from '#protocol/peer/addresses'
 import type { Host } from '#protocol/peer/host'
 import type { Logger } from './logger.ts'
@@ -92,7 +93,7 @@ export class Callers {
       }
     } catch (error) {
       retryMs = CALLERS_RETRY_MS
-      if (!signal.aborted) logger.debug({ relay, why: error instanceof Error ? error.message : String(error) }, 'a relay does not tell who calls through it')
+      if (!signal.aborted) logger.debug({ relay, why: messageOf(error) }, 'a relay does not tell who calls through it')
     }
     this.#askedMs.set(relay, clock.nowMs() + retryMs)
   }

@@ -3,6 +3,7 @@
  * core wants changed is written in one group commit; events that arrive while a commit is on its way are gathered for the
  * next. Effects leave only after the commit they belong to (durable before visible), receipts are signed and stored in it.
  */
+import { messageOf } from '#protocol/message-of'
 import { encodeReceipt, RECEIPT_DOMAIN } from '#protocol/result/receipt'
 import { BATCH_LEAVES_MAX, leavesOf, rootOf } from '#protocol/signing/batch'
 import type { Signer } from '#protocol/signing/keys'
@@ -96,7 +97,7 @@ export class Committer {
     try {
       this.#ports.core.apply(event, this.#ports.clock.nowMs())
     } catch (cause) {
-      this.#fail(new ServerError('failed', `the coordinator cannot go on: ${text(cause)}`, { cause }))
+      this.#fail(new ServerError('failed', `the coordinator cannot go on: ${messageOf(cause)}`, { cause }))
       return
     }
     if (!LAZY.has(event.kind)) this.#start()
@@ -165,7 +166,7 @@ export class Committer {
     this.#cancelLazy = undefined
     this.#running = Promise.resolve()
       .then(() => this.#run())
-      .catch((cause: unknown) => this.#fail(new ServerError('failed', `the coordinator cannot go on: ${text(cause)}`, { cause })))
+      .catch((cause: unknown) => this.#fail(new ServerError('failed', `the coordinator cannot go on: ${messageOf(cause)}`, { cause })))
       .finally(() => {
         this.#running = undefined
         if (this.#gathered > 0 || this.#extra.length > 0 || this.#waiters.length > 0) this.#start()
@@ -277,10 +278,6 @@ function stopped(): ServerError {
   return new ServerError('unavailable', 'the project server is stopping; try again when it is back')
 }
 
-function text(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause)
-}
-
 function asServerError(error: unknown): ServerError {
   if (error instanceof StoreError) {
     if (error.code === 'stale_epoch')
@@ -288,5 +285,5 @@ function asServerError(error: unknown): ServerError {
     if (error.code === 'corrupt')
       return new ServerError('corrupt', `the project's state cannot be written, this server stops: ${error.message}`, { cause: error })
   }
-  return new ServerError('failed', `the project's state cannot be written, this server stops: ${text(error)}`, { cause: error })
+  return new ServerError('failed', `the project's state cannot be written, this server stops: ${messageOf(error)}`, { cause: error })
 }

@@ -4,6 +4,7 @@
  */
 import { CONTROL_PROTOCOL, CONTROL_VERSION, decodeFrame, FRAME_BYTES_MAX, Frame } from '#protocol/control/messages'
 import type { PeerIdString } from '#protocol/ids'
+import { messageOf } from '#protocol/message-of'
 import { type FrameListener, type FrameStream, type Host, StreamError } from '#protocol/peer/host'
 import { listen } from '#protocol/peer/listen'
 import type { Callers } from './callers.ts'
@@ -198,7 +199,7 @@ export class ControlService {
   /** A stream is over. */
   left(link: Link, error: unknown): void {
     const node = link.stream.remotePeer
-    if (error !== undefined) this.#ports.logger.debug({ node, reason: error instanceof Error ? error.message : String(error) }, 'a control stream ended')
+    if (error !== undefined) this.#ports.logger.debug({ node, reason: messageOf(error) }, 'a control stream ended')
     this.#ended(node, link)
   }
 

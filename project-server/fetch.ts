@@ -3,6 +3,7 @@ import type { CID } from 'multiformats/cid'
 import { fetchAgain } from '#protocol/content/again'
 import { ContentError, type ContentStore } from '#protocol/content/content'
 import type { PeerIdString } from '#protocol/ids'
+import { messageOf } from '#protocol/message-of'
 import type { Host } from '#protocol/peer/host'
 import { pause } from './owner/changes.ts'
 import { BACK_LOOK_MS, BACK_MS_MAX } from './policy.ts'
@@ -49,5 +50,5 @@ export async function fetchFrom(node: PeerIdString, root: CID, { content, host, 
 
 /** For a log. */
 export function reason(error: unknown): string {
-  return error instanceof ContentError ? `${error.code}: ${error.message}` : error instanceof Error ? error.message : String(error)
+  return error instanceof ContentError ? `${error.code}: ${error.message}` : messageOf(error)
 }

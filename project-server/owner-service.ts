@@ -1,6 +1,7 @@
 /** The owner protocol: many requests at once on a client's stream, each answered in parts and ended once; owners only. */
 import * as dagCbor from '@ipld/dag-cbor'
 import type { PeerIdString } from '#protocol/ids'
+import { messageOf } from '#protocol/message-of'
 import { Answer, decodeRequest, OWNER_PROTOCOL, type OwnerErrorCode, REQUEST_BYTES_MAX, REQUESTS_OPEN_MAX, type Request } from '#protocol/owner/messages'
 import type { FrameStream, Host } from '#protocol/peer/host'
 import { ServerError } from './errors.ts'
@@ -95,7 +96,7 @@ export class OwnerService {
         if (heldMs > 0) await pause(this.#ports.clock, Math.min(heldMs, HELD_BACK_MS_MAX), stream.gone)
       }
     } catch (error) {
-      this.#ports.logger.debug({ client: stream.remotePeer, reason: error instanceof Error ? error.message : String(error) }, 'an owner stream ended')
+      this.#ports.logger.debug({ client: stream.remotePeer, reason: messageOf(error) }, 'an owner stream ended')
     } finally {
       for (const abort of open.values()) abort.abort()
       this.#streams.delete(stream)

@@ -1,5 +1,6 @@
 /** Runs again what was run before: a report of a population, whose hash must be the same, or the case that a failure left. */
 import { readFile } from 'node:fs/promises'
+import { messageOf } from '#protocol/message-of'
 import { type Recipe, replanned } from './population/plan.ts'
 import { ScenarioError } from './population/scenario.ts'
 import { play, type StudyPorts } from './population/study.ts'
@@ -77,7 +78,7 @@ function caseIn(file: string, text: string): ReturnType<typeof parseCase> {
   try {
     return parseCase(text)
   } catch (cause) {
-    throw new ScenarioError(`${file} is neither a report of talko sim (JSON or HTML) nor a case: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    throw new ScenarioError(`${file} is neither a report of talko sim (JSON or HTML) nor a case: ${messageOf(cause)}`, {
       cause
     })
   }
@@ -88,7 +89,7 @@ async function open(file: string): Promise<{ readonly text: string; readonly mem
   try {
     text = await readFile(file, 'utf8')
   } catch (cause) {
-    throw new ScenarioError(`${file}: cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    throw new ScenarioError(`${file}: cannot be read: ${messageOf(cause)}`, { cause })
   }
   if (text.length > FILE_CHARS_MAX) throw new ScenarioError(`${file} is larger than any report`)
   return { text, memory: memoryIn(PAGE.exec(text)?.[1] ?? text) }

@@ -3,6 +3,7 @@
  * that are still open are sent again on the next one: a caller only sees a longer wait. The first connection is tried
  * once through; later ones with growing pauses until `reconnectMs` is over.
  */
+import { messageOf } from '#protocol/message-of'
 import { type Answer, decodeAnswer, REQUESTS_OPEN_MAX, Request } from '#protocol/owner/messages'
 import type { FrameStream } from '#protocol/peer/host'
 import { ClientError, oneLine } from '../errors.ts'
@@ -173,7 +174,7 @@ export class OwnerLink {
         this.#answered(answer)
       }
     } catch (error) {
-      why = oneLine(error instanceof Error ? error.message : String(error))
+      why = oneLine(messageOf(error))
     }
     if (this.#stream === stream) this.#stream = undefined
     void stream.close().catch(() => {})

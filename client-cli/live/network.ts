@@ -1,6 +1,7 @@
 /** A local network: one project server and N nodes as background processes, each in a folder of its own under one. */
 import { mkdir, open, readdir, readFile, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { messageOf } from '#protocol/message-of'
 import { type Invite, shareable } from '../client/invite.ts'
 import { ClientError } from '../errors.ts'
 import { type DaemonRecord, readDaemon, runningDaemon, startDaemon, stopDaemon, untilReady } from './daemon.ts'
@@ -83,7 +84,7 @@ async function startProject(dir: string, { home, signal, say }: NetworkOptions):
     if (signal.aborted || kept === undefined || kept === ANY_PORT) throw error
     const record = await start(ANY_PORT)
     await keepPort(path, record.addresses ?? [])
-    say(`${error instanceof Error ? error.message : String(error)}; from now on it listens on ${shareable(record.addresses ?? []).join(', ')}`)
+    say(`${messageOf(error)}; from now on it listens on ${shareable(record.addresses ?? []).join(', ')}`)
     return record
   }
 }

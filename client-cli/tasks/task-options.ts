@@ -4,6 +4,7 @@ import { DEFAULT_RESOURCES, type Engine, type Resources } from '#protocol/bundle
 import { COPY_RULES, type CopyRule, SAME_CLASSES, type TaskPolicy } from '#protocol/bundle/policy'
 import { parseRules } from '#protocol/compare/rules'
 import { acceptCid } from '#protocol/content/cid'
+import { messageOf } from '#protocol/message-of'
 import type { NodeView } from '#protocol/owner/messages'
 import type { Client } from '../client/client.ts'
 import type { TaskSpec } from '../client/spec.ts'
@@ -154,7 +155,7 @@ function comparing(rules: readonly string[]): TaskPolicy['compare'] | undefined 
   try {
     return { kind: 'tolerance', rules: parseRules(rules) }
   } catch (error) {
-    throw new ClientError('usage', `--compare: ${error instanceof Error ? error.message : String(error)}`)
+    throw new ClientError('usage', `--compare: ${messageOf(error)}`)
   }
 }
 

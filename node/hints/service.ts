@@ -3,6 +3,7 @@
 import { sha256 } from '#protocol/content/cid'
 import { decodeHintFrame, encodeHintFrame, HINT_FRAME_BYTES_MAX, HINTS_PROTOCOL, type HintFrame, verifyHint } from '#protocol/hints/hints'
 import type { PeerIdString, ReplicaId } from '#protocol/ids'
+import { messageOf } from '#protocol/message-of'
 import type { FrameStream, Host } from '#protocol/peer/host'
 import { verifyRecord } from '#protocol/record/record'
 import { decodeFound, Found, type Source } from '#protocol/sources/messages'
@@ -176,10 +177,7 @@ export class HintsService {
     switch (effect.kind) {
       case 'dial':
         this.#dial(effect.peer).catch((error: unknown) =>
-          this.#ports.logger.debug(
-            { peer: effect.peer, why: error instanceof Error ? error.message : String(error) },
-            'a neighbour cannot be asked for news of the project'
-          )
+          this.#ports.logger.debug({ peer: effect.peer, why: messageOf(error) }, 'a neighbour cannot be asked for news of the project')
         )
         break
       case 'send':

@@ -3,6 +3,7 @@ import { networkInterfaces } from 'node:os'
 import { resolve } from 'node:path'
 import type { ContentStore } from '#protocol/content/content'
 import type { PeerIdString } from '#protocol/ids'
+import { messageOf } from '#protocol/message-of'
 import { isPrivateAddress, peerIn, throughRelay } from '#protocol/peer/addresses'
 import { HostError } from '#protocol/peer/host'
 import { createHost, type LiveHost } from '#protocol/peer/live/host'
@@ -103,7 +104,7 @@ async function enginesOf({ engines }: NodeSettings, dir: string): Promise<Facts[
         await executor.probe()
         return { engine, trouble: undefined }
       } catch (error) {
-        return { engine, trouble: error instanceof Error ? error.message : String(error) }
+        return { engine, trouble: messageOf(error) }
       } finally {
         await executor.stop().catch(() => undefined)
       }

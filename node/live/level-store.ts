@@ -1,6 +1,7 @@
 /** The node's durable records in LevelDB, which also keeps a second node out of the folder. */
 import { dirname } from 'node:path'
 import { Level } from 'level'
+import { messageOf } from '#protocol/message-of'
 import { NodeError } from '../errors.ts'
 import { openPages, type PageStore } from '../pages.ts'
 import type { NodeStore } from '../ports.ts'
@@ -39,7 +40,7 @@ export async function openLevelStore(folder: string): Promise<NodeStore> {
 }
 
 function storageError(folder: string, what: string, cause: unknown): NodeError {
-  const why = cause instanceof Error ? cause.message : String(cause)
+  const why = messageOf(cause)
   if (/no space left|disk quota/i.test(why))
     return new NodeError('storage', `the disk that holds ${dirname(folder)} is full; free some space and start the node again`, { cause })
   return new NodeError('storage', `${what}: ${why}`, { cause })

@@ -10,6 +10,7 @@ import type { ChildProcess } from 'node:child_process'
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, statfsSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ReplicaId } from '#protocol/ids'
+import { messageOf } from '#protocol/message-of'
 import { type Ended, type Execution, type Executor, ExecutorError, type Logger, type Running } from '../ports.ts'
 import type { StopCause } from '../sandbox/end.ts'
 import { Silence, silenceText } from '../sandbox/silence.ts'
@@ -109,7 +110,7 @@ function begin(execution: Execution, shells: WarmShells): Run {
   try {
     shell = shells.take()
   } catch (cause) {
-    throw new ExecutorError('failed', `the process could not be started: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    throw new ExecutorError('failed', `the process could not be started: ${messageOf(cause)}`, { cause })
   }
   const pid = shell.process.pid ?? 0
   const left: PidFile = { pid, startTicks: factsOf(pid)?.startTicks ?? 0, startedAtMs }

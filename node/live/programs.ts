@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path'
 import type { Engine, RunManifest } from '#protocol/bundle/manifest'
 import type { ContentStore } from '#protocol/content/content'
 import { ImageError } from '#protocol/image/errors'
+import { messageOf } from '#protocol/message-of'
 import type { EndReason } from '#protocol/result/result'
 import { START_MS_MAX } from '../policy.ts'
 import { type Ended, type Execution, type Executor, ExecutorError, type Logger, type Running } from '../ports.ts'
@@ -72,7 +73,7 @@ export class Programs {
     try {
       await this.#ready()
     } catch (error) {
-      this.#tools.logger.warn({ reason: textOf(error) }, 'programs of an earlier start may still run')
+      this.#tools.logger.warn({ reason: messageOf(error) }, 'programs of an earlier start may still run')
     }
   }
 
@@ -82,7 +83,7 @@ export class Programs {
       for (const executor of await this.#ready()) await executor.probe()
       return ''
     } catch (error) {
-      return textOf(error)
+      return messageOf(error)
     }
   }
 
@@ -111,7 +112,7 @@ export class Programs {
     const folder = join(this.#tools.folder, replica)
     let running: Running | undefined
     const kill = (): void => {
-      running?.kill(0).catch((error: unknown) => this.#tools.logger.warn({ reason: textOf(error) }, 'a program could not be ended'))
+      running?.kill(0).catch((error: unknown) => this.#tools.logger.warn({ reason: messageOf(error) }, 'a program could not be ended'))
     }
     signal.addEventListener('abort', kill)
     try {
@@ -143,7 +144,7 @@ export class Programs {
       await executor.remove(replica)
       await removeTree(folder)
     } catch (error) {
-      this.#tools.logger.warn({ reason: textOf(error) }, 'what a program left is not removed yet')
+      this.#tools.logger.warn({ reason: messageOf(error) }, 'what a program left is not removed yet')
     }
   }
 
@@ -191,8 +192,4 @@ async function lastOf(path: string): Promise<string> {
   } catch {
     return ''
   }
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

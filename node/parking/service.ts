@@ -6,6 +6,7 @@ import { CID } from 'multiformats/cid'
 import { networkOf } from '#protocol/callers/network'
 import type { ContentStore } from '#protocol/content/content'
 import type { PeerIdString, ReplicaId } from '#protocol/ids'
+import { messageOf } from '#protocol/message-of'
 import {
   decodeAnswer,
   decodeOffer,
@@ -249,8 +250,4 @@ export function weightOf(bytes: number): number {
 /** Of the first address that tells; '' when none does. */
 function networkIn(addresses: readonly string[]): string {
   return addresses.map(networkOf).find((network) => network !== '') ?? ''
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

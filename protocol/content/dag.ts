@@ -3,6 +3,7 @@ import * as dagCbor from '@ipld/dag-cbor'
 import * as dagPb from '@ipld/dag-pb'
 import { UnixFS } from 'ipfs-unixfs'
 import { CID } from 'multiformats/cid'
+import { messageOf } from '../message-of.ts'
 import { acceptCid, DAG_CBOR, DAG_PB, RAW } from './cid.ts'
 import { ContentError } from './content.ts'
 import { nameProblem } from './names.ts'
@@ -41,7 +42,7 @@ export function decodeNode(cid: CID, bytes: Uint8Array): DagNode {
     if (cid.code === DAG_CBOR) return { kind: 'links', links: cborLinks(cid, dagCbor.decode(bytes)) }
   } catch (error) {
     if (error instanceof ContentError) throw error
-    throw new ContentError('bad_tree', `${cid} is not a valid node: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw new ContentError('bad_tree', `${cid} is not a valid node: ${messageOf(error)}`, { cause: error })
   }
   throw bad(cid, `has the unknown codec ${cid.code}`)
 }

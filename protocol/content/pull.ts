@@ -4,6 +4,7 @@
  */
 import type { CID } from 'multiformats/cid'
 import type { PeerIdString } from '../ids.ts'
+import { messageOf } from '../message-of.ts'
 import type { FrameStream, Host } from '../peer/host.ts'
 import { CONTENT_PROTOCOL, ContentError, type ContentErrorCode } from './content.ts'
 import { type BlockId, digestText, sha256Aside, sha256Text } from './hash.ts'
@@ -399,8 +400,4 @@ function unreachable(error: unknown): Error {
   return error instanceof ProviderError || error instanceof ContentError
     ? error
     : new ProviderError('unreachable', `cannot be asked: ${messageOf(error)}`, { cause: error })
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

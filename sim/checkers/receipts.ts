@@ -4,6 +4,7 @@ import { decodeBundleRecord } from '#project-server/coordinator/bundle-records'
 import { bundleKey } from '#project-server/coordinator/keys'
 import { signedReceipt } from '#project-server/coordinator/receipt-records'
 import { parseTaskId } from '#protocol/ids'
+import { messageOf } from '#protocol/message-of'
 import { checkReceipt } from '#protocol/result/receipt'
 import type { Scene } from './scene.ts'
 
@@ -18,7 +19,7 @@ export async function checkReceipts({ disk: { records }, project }: Pick<Scene, 
       })
       if (!ok) return `${key}: ${lines.at(-1)}`
     } catch (error) {
-      return `${key}: ${error instanceof Error ? error.message : String(error)}`
+      return `${key}: ${messageOf(error)}`
     }
   }
   return undefined

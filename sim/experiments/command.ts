@@ -1,6 +1,7 @@
 /** `sim experiments`: plays experiments, prints them, and writes them down as a page and as JSON. */
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
+import { messageOf } from '#protocol/message-of'
 import { type Figure, figureOf, isInside, NAMES, type Name, type SuccessFigure } from './figures.ts'
 import { pageOfFigures } from './plot.ts'
 import { linesOf } from './show.ts'
@@ -103,6 +104,6 @@ function parsedOf<T>(act: () => T): T {
   try {
     return act()
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
+    throw new UsageError(messageOf(error))
   }
 }

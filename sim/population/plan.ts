@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { messageOf } from '#protocol/message-of'
 import { DAY_MS } from './availability.ts'
 import { parseScenario, type Scenario, ScenarioError, scenarioOf, VARIANTS_MAX, type Written } from './scenario.ts'
 import { readTrace, type Trace, TraceError } from './trace.ts'
@@ -132,7 +133,7 @@ async function read(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8')
   } catch (cause) {
-    throw new ScenarioError(`${file}: cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    throw new ScenarioError(`${file}: cannot be read: ${messageOf(cause)}`, { cause })
   }
 }
 
@@ -146,7 +147,7 @@ async function traceOf(file: string, { trace }: Written): Promise<{ recording: T
       .digest('hex')
     return { recording: await readTrace(path), trace: { path, sha256 } }
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause)
+    const message = messageOf(cause)
     throw new ScenarioError(cause instanceof TraceError ? `${path}: ${message}` : `${file}: trace: ${message}`, { cause })
   }
 }

@@ -2,6 +2,7 @@
 import { type CoordinatorPolicy, DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
 import { decodeFrame } from '#protocol/control/messages'
 import { type PeerIdString, parseReplicaId, parseTaskId, type ReplicaId } from '#protocol/ids'
+import { messageOf } from '#protocol/message-of'
 import { decodeResult, type Result } from '#protocol/result/result'
 import { Engine } from '../engine/engine.ts'
 import type { Process, Skew } from '../engine/process.ts'
@@ -278,7 +279,7 @@ export class World {
     this.#servers.add(server)
     server.start(this.policy).catch((error: unknown) => {
       if (!server.process.alive) return
-      this.#judge.serverFailed(error instanceof Error && 'code' in error ? String(error.code) : 'start', error instanceof Error ? error.message : String(error))
+      this.#judge.serverFailed(error instanceof Error && 'code' in error ? String(error.code) : 'start', messageOf(error))
       const led = this.server === server
       this.#kill(server, true)
       if (led) this.startServer(SERVER_RESTART_MS)

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { messageOf } from '#protocol/message-of'
 import { COMPUTERS_MIN } from '../stack/case.ts'
 
 const SEEDS = 100
@@ -76,6 +77,6 @@ function valuesOf(args: readonly string[]): Values {
       options: { seed: text, seeds: text, from: text, shrink: text, case: text, agents: text, stack: flag, nodes: text, faults: text, twice: flag }
     }).values
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
+    throw new UsageError(messageOf(error))
   }
 }

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { messageOf } from '#protocol/message-of'
 import type { Case } from '../faults/case.ts'
 import { PROFILES } from '../faults/profiles.ts'
 import { Sometimes } from '../sometimes.ts'
@@ -107,7 +108,7 @@ function read(file: string): Case {
   try {
     return parseCase(readFileSync(file, 'utf8'))
   } catch (error) {
-    throw new UsageError(`${file} is not a case: ${error instanceof Error ? error.message : String(error)}`)
+    throw new UsageError(`${file} is not a case: ${messageOf(error)}`)
   }
 }
 

@@ -6,6 +6,7 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { type Client, connect } from '#client-cli/index'
+import { messageOf } from '#protocol/message-of'
 import { checkReceipt } from '#protocol/result/receipt'
 import { freePort } from '../support/ports.ts'
 import { writeImageRoot } from './image.ts'
@@ -259,7 +260,7 @@ try {
   } else {
     for (const line of stage.lastWords()) console.error(line)
     if (!(error instanceof DemoError)) console.error(error)
-    console.error(`\nThe demo failed: ${error instanceof Error ? error.message : String(error)}`)
+    console.error(`\nThe demo failed: ${messageOf(error)}`)
     process.exitCode = 1
   }
 } finally {

@@ -4,6 +4,7 @@ import type { CID } from 'multiformats/cid'
 import { ImageError } from '#protocol/image/errors'
 import { type ImageNode, imageId, readConfig } from '#protocol/image/image'
 import { type ImageContent, imageTag, loadStream, readImage } from '#protocol/image/load'
+import { messageOf } from '#protocol/message-of'
 import { ExecutorError } from '../../ports.ts'
 import { type Engine, statusOf } from './engine.ts'
 
@@ -64,7 +65,7 @@ export class Images {
       return { reference: loaded, volumes }
     } catch (cause) {
       if (cause instanceof ExecutorError) throw cause
-      throw new ExecutorError('image', `image ${image} cannot be loaded: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+      throw new ExecutorError('image', `image ${image} cannot be loaded: ${messageOf(cause)}`, { cause })
     }
   }
 

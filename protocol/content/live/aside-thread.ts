@@ -1,5 +1,6 @@
 /** The thread of aside.ts: checks and writes, one order after the other. */
 import { parentPort } from 'node:worker_threads'
+import { messageOf } from '../../message-of.ts'
 import { sha256Text } from '../hash.ts'
 import { type Answer, ID_CHARACTERS, MARK_FIELDS, type Order, SPAN_FIELDS } from './aside-order.ts'
 import { writeAll, writeFile } from './create.ts'
@@ -34,7 +35,7 @@ parentPort?.on('message', (order: Order) => {
     answer = { kind: 'written', number: order.number, marks }
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException
-    const message = error instanceof Error ? error.message : String(error)
+    const message = messageOf(error)
     answer = { kind: 'failed', number: order.number, index, code, syscall, message }
   }
   // given back at once: left to the collector, it runs for every few dozen frames, and until then each is new memory

@@ -4,6 +4,7 @@ import { chmod, rm } from 'node:fs/promises'
 import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { messageOf } from '../../message-of.ts'
 
 /** The kernel's bound on a socket's path. */
 const PATH_BYTES_MAX = 107
@@ -41,7 +42,7 @@ export async function openDoor(door: Door, listener: RequestListener): Promise<(
   try {
     await once(server, 'listening')
   } catch (cause) {
-    throw new door.Failure('storage', `cannot listen on ${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    throw new door.Failure('storage', `cannot listen on ${path}: ${messageOf(cause)}`, { cause })
   }
   await chmod(path, 0o600)
   return async () => {

@@ -4,6 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { posix } from 'node:path'
 import type { Readable } from 'node:stream'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
+import { messageOf } from '../../message-of.ts'
 import { ImageError } from '../errors.ts'
 import { CONFIG_BYTES_MAX, LAYERS_MAX } from '../image.ts'
 import { paddingOf, readHeader, readPax, TAR_BLOCK } from '../tar.ts'
@@ -147,11 +148,7 @@ export class Archive {
           yield* decompress(source, compressionOf(start))
         } catch (cause) {
           if (cause instanceof ImageError) throw cause
-          throw new ImageError(
-            'layer_mismatch',
-            `a layer of ${path} cannot be unpacked (${cause instanceof Error ? cause.message : String(cause)}); make the archive again`,
-            { cause }
-          )
+          throw new ImageError('layer_mismatch', `a layer of ${path} cannot be unpacked (${messageOf(cause)}); make the archive again`, { cause })
         } finally {
           source.destroy()
         }

@@ -15,6 +15,7 @@ import { yamux } from '@libp2p/yamux'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p, type Libp2pOptions } from 'libp2p'
 import type { PeerIdString } from '../../ids.ts'
+import { messageOf } from '../../message-of.ts'
 import type { RelayCounts } from '../../relay/accounts.ts'
 import type { RelayLimits } from '../../relay/limits.ts'
 import type { Signer } from '../../signing/keys.ts'
@@ -393,7 +394,7 @@ function addressOf(peer: PeerIdString, text: string): Multiaddr | undefined {
 }
 
 function listenError(listen: readonly string[], cause: unknown): unknown {
-  const message = cause instanceof Error ? cause.message : String(cause)
+  const message = messageOf(cause)
   const taken = /EADDRINUSE[^\n]*?(\S+:\d+)/.exec(message)
   if (taken !== null) return new HostError('address_in_use', `${taken[1]} is in use by another program; stop it, or listen on another port`, { cause })
   const refused = /(EACCES|EADDRNOTAVAIL|ENOTFOUND|EAFNOSUPPORT)[^\n]*/.exec(message)

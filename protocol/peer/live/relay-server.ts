@@ -7,6 +7,7 @@ import type { Connection, Libp2p, PeerId, Stream, StreamMessageEvent } from '@li
 import { peerIdFromMultihash } from '@libp2p/peer-id'
 import { type LengthPrefixedStream, lpStream } from '@libp2p/utils'
 import * as Digest from 'multiformats/hashes/digest'
+import { messageOf } from '../../message-of.ts'
 import { type Circuit, RelayAccounts, type RelayCounts, type RelayRefusal } from '../../relay/accounts.ts'
 import type { RelayLimits } from '../../relay/limits.ts'
 import {
@@ -241,8 +242,4 @@ function peerOf(id: Uint8Array): PeerId | undefined {
   } catch {
     return undefined
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
