@@ -17,7 +17,7 @@ import { BELIEVED_TICKS, FULL_RETRY_MS, START_MS_MAX } from './policy.ts'
 import { type Clock, type Execution, type Executor, ExecutorError, type Logger, type Running, type Workspace } from './ports.ts'
 import { figureOf } from './progress-file.ts'
 import { Run, WatchedExecution } from './run.ts'
-import { inTime, StalledError } from './stalled.ts'
+import { orStalled, StalledError } from './stalled.ts'
 
 export interface RunnerPorts {
   readonly host: Host
@@ -326,7 +326,7 @@ export class Runner {
         run,
         workspace
       )
-      const running = await inTime(this.#ports.clock, this.#executor(manifest).start(execution), {
+      const running = await orStalled(this.#ports.clock, this.#executor(manifest).start(execution), {
         ms: START_MS_MAX,
         message: `the engine ${manifest.engine} did not start it within ${START_MS_MAX / 1000} s`,
         late: (running) => this.#endLate(replica, manifest, running)

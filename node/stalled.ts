@@ -6,7 +6,7 @@ export class StalledError extends Error {
 }
 
 /** Rejects with StalledError when the work is not done in `ms`; what it comes to after that goes to `late`. */
-export function inTime<T>(
+export function orStalled<T>(
   clock: Pick<Clock, 'after'>,
   work: Promise<T>,
   { ms, message, late }: { readonly ms: number; readonly message: string; readonly late: (value: T) => void }

@@ -12,7 +12,7 @@ import { messageOf } from '#protocol/message-of'
 import type { EndReason } from '#protocol/result/result'
 import { START_MS_MAX } from '../policy.ts'
 import { type Ended, type Execution, type Executor, ExecutorError, type Logger, type Running } from '../ports.ts'
-import { inTime } from '../stalled.ts'
+import { orStalled } from '../stalled.ts'
 import { systemClock } from './clock.ts'
 import { createDockerExecutor } from './docker/executor.ts'
 import { platformWith } from './machine.ts'
@@ -118,7 +118,7 @@ export class Programs {
     try {
       await executor.prepare(manifest, signal)
       signal.throwIfAborted()
-      running = await inTime(systemClock, executor.start({ replica, manifest, inputs, folder }), {
+      running = await orStalled(systemClock, executor.start({ replica, manifest, inputs, folder }), {
         ms: START_MS_MAX,
         message: `the engine ${manifest.engine} did not start it within ${START_MS_MAX / 1000} s`,
         late: (late) => void late.kill(0).catch(() => undefined)
