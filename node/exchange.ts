@@ -9,6 +9,7 @@ import { messageOf } from '#protocol/message-of'
 import { isPrivateAddress, isRelayed } from '#protocol/peer/addresses'
 import type { FrameStream, Host } from '#protocol/peer/host'
 import { Ask, decodeFound, SOURCE_ADDRESSES_MAX, SOURCES_FRAME_BYTES_MAX, SOURCES_PROTOCOL, type Source } from '#protocol/sources/messages'
+import { askOnce } from '#protocol/streams/ask-once'
 import { inTime } from './in-time.ts'
 import { pause } from './pause.ts'
 import {
@@ -231,29 +232,19 @@ export class Exchange implements Gate {
   async #asked(roots: readonly string[], limit: AbortSignal): Promise<Answer> {
     const { host, clock } = this.#ports
     const addresses = this.#addresses()
-    const stream = await host.open(this.#options.project, SOURCES_PROTOCOL, { frameBytesMax: SOURCES_FRAME_BYTES_MAX }, limit)
-    const stop = (): void => stream.abort(new Error('no longer wanted'))
-    limit.addEventListener('abort', stop, { once: true })
-    try {
-      await stream.write(Ask.encode({ addresses, roots: [...roots] }))
-      for await (const frame of stream.frames()) {
-        const found = decodeFound(frame)
-        if (found === undefined) break
-        this.#told = addresses.join()
-        this.#toldAtMs = clock.nowMs()
-        if (roots.length === 0)
-          this.#ports.onTold?.(
-            found.record,
-            found.neighbours.filter(({ peer }) => peer !== host.peerId)
-          )
-        const sources = found.sources.filter(({ peer }) => peer !== host.peerId && peer !== this.#options.project)
-        return { sources, laterMs: found.laterMs ?? 0 }
-      }
-      throw new Error('the answer is none')
-    } finally {
-      limit.removeEventListener('abort', stop)
-      stream.close().catch(NOTHING)
-    }
+    const question = Ask.encode({ addresses, roots: [...roots] })
+    const answer = await askOnce(host, this.#options.project, SOURCES_PROTOCOL, { frameBytesMax: SOURCES_FRAME_BYTES_MAX, question, signal: limit })
+    const found = decodeFound(answer)
+    if (found === undefined) throw new Error('the answer is none')
+    this.#told = addresses.join()
+    this.#toldAtMs = clock.nowMs()
+    if (roots.length === 0)
+      this.#ports.onTold?.(
+        found.record,
+        found.neighbours.filter(({ peer }) => peer !== host.peerId)
+      )
+    const sources = found.sources.filter(({ peer }) => peer !== host.peerId && peer !== this.#options.project)
+    return { sources, laterMs: found.laterMs ?? 0 }
   }
 
   /** Those that others can use: the machine's own only when there are no better. */

@@ -2,6 +2,7 @@
  * Streams over which nodes leave results with each other while their project is away (protocol/parking). Whom to ask, what to keep
  * and what to answer is decided in the agent; what comes from others is checked here before the agent hears of it.
  */
+
 import { CID } from 'multiformats/cid'
 import { networkOf } from '#protocol/callers/network'
 import type { ContentStore } from '#protocol/content/content'
@@ -22,6 +23,7 @@ import {
 import type { FrameStream, Host } from '#protocol/peer/host'
 import { decodeResult } from '#protocol/result/result'
 import type { Signer } from '#protocol/signing/keys'
+import { askOnce } from '#protocol/streams/ask-once'
 import type { AgentEvent, Prompt } from '../agent/events.ts'
 import { own } from '../agent/outgoing.ts'
 import type { Parked } from '../agent/parking.ts'
@@ -55,7 +57,6 @@ interface Neighbour {
 }
 
 const STREAM = { frameBytesMax: PARKING_FRAME_BYTES_MAX, streamsMax: PARK_STREAMS_OF_PEER_MAX }
-const NOTHING = (): void => {}
 
 export class ParkingService {
   readonly #ports: ParkingPorts
@@ -163,22 +164,11 @@ export class ParkingService {
       await inTime(clock, PARK_CONNECT_MS_MAX, signal, (limit) => host.connect(peer, this.#neighbours.get(peer) ?? [], limit))
       const release = this.#ports.hold(peer)
       try {
-        const stream = await host.open(peer, PARKING_PROTOCOL, STREAM, signal)
-        const stop = (): void => stream.abort(new Error('no longer wanted'))
-        signal.addEventListener('abort', stop, { once: true })
-        try {
-          const bytes = weightOf(decodeResult(body)?.bytes ?? 0)
-          await stream.write(encodeOffer({ result: own(body), signature: own(signParked(signer, body)), bytes }))
-          for await (const frame of stream.frames()) {
-            const answer = decodeAnswer(frame)
-            if (answer?.replica !== replica) break
-            return answer.code
-          }
-          throw new Error('the answer is none')
-        } finally {
-          signal.removeEventListener('abort', stop)
-          stream.close().catch(NOTHING)
-        }
+        const bytes = weightOf(decodeResult(body)?.bytes ?? 0)
+        const question = encodeOffer({ result: own(body), signature: own(signParked(signer, body)), bytes })
+        const answer = decodeAnswer(await askOnce(host, peer, PARKING_PROTOCOL, { ...STREAM, question, signal }))
+        if (answer?.replica !== replica) throw new Error('the answer is none')
+        return answer.code
       } finally {
         release()
       }

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { PeerIdString } from '../../ids.ts'
 import type { Host } from '../../peer/host.ts'
+import { askOnce } from '../../streams/ask-once.ts'
 import { Ask, decodeSeen, REACH_FRAME_BYTES_MAX, REACH_PROTOCOL, type Seen, udpAsk, udpSeen } from '../messages.ts'
 
 const ASK_MS_MAX = 8_000
@@ -15,15 +16,12 @@ const UDP_TRIES = 4
 /** What a relay that is connected sees of this host; undefined when it does not say. `port`: to be tried from outside. */
 export async function askReach(host: Host, relay: PeerIdString, port: number): Promise<Seen | undefined> {
   try {
-    const signal = AbortSignal.timeout(ASK_MS_MAX)
-    const stream = await host.open(relay, REACH_PROTOCOL, { frameBytesMax: REACH_FRAME_BYTES_MAX }, signal)
-    signal.addEventListener('abort', () => stream.abort(new Error('no answer')), { once: true })
-    await stream.write(Ask.encode({ port }))
-    for await (const frame of stream.frames()) return decodeSeen(frame)
+    const asked = { frameBytesMax: REACH_FRAME_BYTES_MAX, question: Ask.encode({ port }), signal: AbortSignal.timeout(ASK_MS_MAX) }
+    return decodeSeen(await askOnce(host, relay, REACH_PROTOCOL, asked))
   } catch {
     // As good as no answer.
+    return undefined
   }
-  return undefined
 }
 
 /** A port that somebody listens at while `use` runs. */
