@@ -70,9 +70,8 @@ export class Agent {
   readonly #keeping: Safekeeping
   readonly #next = new Next()
   #engineUp = false
-  #connected = false
-  /** What the last hello named: a new link's id. */
-  #spare: Uint8Array
+  /** What the last hello named, until it is answered: a new link's id. */
+  #spare: Uint8Array | undefined
   #welcomed = false
   /** As last told on this stream. */
   #demandTold = 0
@@ -87,7 +86,6 @@ export class Agent {
     this.#slots = slots
     this.#signer = signer
     this.#outbox = new Outbox(link)
-    this.#spare = link
     this.#stock = new Stock(stockBytesMax)
     this.#keeping = new Safekeeping(keep)
     this.#parking = new Parking(parkAfterMs)
@@ -174,7 +172,6 @@ export class Agent {
   apply(event: AgentEvent, nowMs: number): void {
     switch (event.kind) {
       case 'connected':
-        this.#connected = true
         this.#welcomed = false
         this.#spare = event.spare
         this.#demandTold = this.#demand()
@@ -191,7 +188,7 @@ export class Agent {
         this.#stock.forgetNews()
         break
       case 'disconnected':
-        this.#connected = false
+        this.#spare = undefined
         this.#welcomed = false
         this.#crash.disconnected()
         this.#setNext([])
@@ -347,7 +344,7 @@ export class Agent {
   }
 
   #welcome(event: Extract<AgentEvent, { kind: 'welcome' }>, nowMs: number): void {
-    if (!this.#connected || this.#welcomed) return
+    if (this.#spare === undefined) return
     if (!event.resumed || !this.#outbox.resumable(event.received)) {
       for (const id of this.#held.ids()) this.#end(id, null, KILL_GRACE_MS, nowMs)
       this.#outgoing = undefined
@@ -359,6 +356,7 @@ export class Agent {
     } else {
       this.#outbox.acknowledged(event.received)
     }
+    this.#spare = undefined
     this.#welcomed = true
     const crashed = this.#crash.welcomed(nowMs)
     if (crashed !== undefined) this.#effect({ kind: 'send', frame: crashed })

@@ -9,8 +9,10 @@ import { CRASH_TOLD_MS } from './policy.ts'
 
 const CRASH_KEY = 'crash'
 
+const NO_WORDS: readonly LastWords[] = []
+
 export class Crash {
-  #words: readonly LastWords[] = []
+  #words = NO_WORDS
   #dirty = false
   #welcomedMs: number | undefined
 
@@ -21,7 +23,7 @@ export class Crash {
       const pairs: unknown = dagCbor.decode(value)
       if (Array.isArray(pairs) && pairs.every(isPair)) this.#words = pairs.map(([replica, log]) => ({ replica, log }))
     } catch {
-      this.#words = []
+      this.#words = NO_WORDS
     }
     return true
   }
@@ -47,7 +49,7 @@ export class Crash {
   tick(nowMs: number): void {
     if (this.#welcomedMs === undefined || nowMs - this.#welcomedMs < CRASH_TOLD_MS) return
     this.#welcomedMs = undefined
-    this.#words = []
+    this.#words = NO_WORDS
     this.#dirty = true
   }
 

@@ -27,8 +27,10 @@ interface Left {
   readonly notBefore: Map<PeerIdString, number>
 }
 
+const NO_NEIGHBOURS: readonly Neighbour[] = []
+
 export class Parking {
-  #neighbours: readonly Neighbour[] = []
+  #neighbours = NO_NEIGHBOURS
   #awaySinceMs: number | undefined
   #left: Map<ReplicaId, Left> | undefined
   /** One offer to each at a time. */

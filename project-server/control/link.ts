@@ -9,6 +9,8 @@ export interface OutboxBounds {
   readonly framesMax: number
 }
 
+const BOUNDS: OutboxBounds = { bytesMax: OUTBOX_BYTES_MAX, framesMax: OUTBOX_FRAMES_MAX }
+
 export class Link {
   readonly stream: FrameStream
   /** The core has answered its hello: what it sends for the node goes here. */
@@ -24,7 +26,7 @@ export class Link {
   #pumping: Promise<void> | undefined
   #closed = false
 
-  constructor(stream: FrameStream, bounds: OutboxBounds = { bytesMax: OUTBOX_BYTES_MAX, framesMax: OUTBOX_FRAMES_MAX }) {
+  constructor(stream: FrameStream, bounds = BOUNDS) {
     this.stream = stream
     this.#bounds = bounds
   }

@@ -32,8 +32,8 @@ export class Link<Payload> implements LinkNumbers {
   readonly id: string
   #sent: number
   #received: number
-  /** By number, ascending; those before `#head` are acknowledged. */
-  #pending: Numbered<Payload>[]
+  /** By number, ascending; those before `#head` are acknowledged. Undefined when there are none: most of many links wait for nothing. */
+  #pending: Numbered<Payload>[] | undefined
   #head = 0
 
   /** A new link, or one that was saved: `pending` is what was not acknowledged, in order. */
@@ -41,7 +41,7 @@ export class Link<Payload> implements LinkNumbers {
     this.id = id
     this.#sent = Math.max(sent, pending.at(-1)?.seq ?? 0)
     this.#received = received
-    this.#pending = [...pending]
+    if (pending.length > 0) this.#pending = [...pending]
   }
 
   get sent(): number {
@@ -54,29 +54,32 @@ export class Link<Payload> implements LinkNumbers {
 
   /** Highest number that the other side is known to have made durable. */
   get acked(): number {
-    const first = this.#pending[this.#head]
+    const first = this.#pending?.[this.#head]
     return first === undefined ? this.#sent : first.seq - 1
   }
 
   /** How many are not acknowledged. */
   get waiting(): number {
-    return this.#pending.length - this.#head
+    return (this.#pending?.length ?? 0) - this.#head
   }
 
   /** Numbers and keeps what goes out: the number is `sent + 1`. */
   push(payload: Payload): number {
     this.#sent++
+    this.#pending ??= []
     this.#pending.push({ seq: this.#sent, payload })
     return this.#sent
   }
 
   /** The other side made everything up to this number durable. Answers what is forgotten now, in order; a stale or impossible number forgets no more than was sent. */
   acknowledge(upTo: number): readonly Numbered<Payload>[] {
+    const pending = this.#pending
+    if (pending === undefined) return []
     const from = this.#head
-    for (let first = this.#pending[from]; first !== undefined && first.seq <= upTo; first = this.#pending[this.#head]) this.#head++
-    const forgotten = this.#pending.slice(from, this.#head)
-    if (this.#head * 2 > this.#pending.length) {
-      this.#pending = this.#pending.slice(this.#head)
+    for (let first = pending[from]; first !== undefined && first.seq <= upTo; first = pending[this.#head]) this.#head++
+    const forgotten = pending.slice(from, this.#head)
+    if (this.#head * 2 > pending.length) {
+      this.#pending = this.#head === pending.length ? undefined : pending.slice(this.#head)
       this.#head = 0
     }
     return forgotten
@@ -92,7 +95,7 @@ export class Link<Payload> implements LinkNumbers {
 
   /** What is not acknowledged, in order and from the first of it, to be sent again after a reconnect. */
   pending(max = Number.POSITIVE_INFINITY): readonly Numbered<Payload>[] {
-    return this.#pending.slice(this.#head, this.#head + max)
+    return this.#pending?.slice(this.#head, this.#head + max) ?? []
   }
 
   /** Whether the other side, which says that it holds everything up to `received`, continues this numbering: false when one of the two lost its memory, and both must number anew. */
