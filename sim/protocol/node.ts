@@ -1,26 +1,90 @@
 /** A volunteer: a machine and the real node service on it, started again whenever it ends. */
 import type { Change } from '#node/agent/events'
 import type { NodeError } from '#node/errors'
+import type { NodeStore } from '#node/ports'
 import type { NodeService } from '#node/service'
 import type { PeerIdString } from '#protocol/ids'
+import type { Signer } from '#protocol/signing/keys'
 import { Call } from '../engine/engine.ts'
 import { Process } from '../engine/process.ts'
-import { askOver, type Given } from './content.ts'
+import type { Random } from '../random.ts'
+import { askOver, type ContentWorld, type Given } from './content.ts'
 import { type DiskWatcher, openDisk } from './disk.ts'
 import type { Machine } from './machine.ts'
 import { type Network, SimHost } from './network.ts'
-import { type NodeSetup, nodeService, type ProjectPlace } from './service.ts'
+import { type NodeServicePorts, type NodeSetup, nodeService, type ProjectPlace } from './service.ts'
+import type { Outcome } from './truth.ts'
 import type { Witness } from './witness.ts'
 
-/** From a start to the end of its process. */
-class Life {
-  readonly process: Process
+/** From a start to the end of its process: what its service is given, too. */
+class Life implements NodeServicePorts {
+  readonly node: SimNode
   readonly host: SimHost
   service: NodeService | undefined
+  #store: NodeStore | undefined
 
-  constructor(process: Process, host: SimHost) {
-    this.process = process
+  constructor(node: SimNode, host: SimHost) {
+    this.node = node
     this.host = host
+  }
+
+  async start(): Promise<void> {
+    this.#store = await openDisk(this.machine, this.process, this.node)
+    this.service = nodeService(this)
+    await this.service.start()
+  }
+
+  get project(): PeerIdString {
+    return this.node.ports.project
+  }
+
+  get place(): ProjectPlace {
+    return PLACE
+  }
+
+  get machine(): Machine {
+    return this.node.machine
+  }
+
+  get process(): Process {
+    return this.host.process
+  }
+
+  get store(): NodeStore {
+    if (this.#store === undefined) throw new Error('the store is not open yet')
+    return this.#store
+  }
+
+  get signer(): Signer {
+    return this.node.signer
+  }
+
+  get setup(): NodeSetup {
+    return this.node.setup
+  }
+
+  get gossip(): NodePorts['gossip'] {
+    return this.node.ports.gossip
+  }
+
+  get neighbours(): readonly PeerIdString[] {
+    return this.node.ports.neighboursOf(this.node)
+  }
+
+  get random(): Random {
+    return this.machine.random
+  }
+
+  get witness(): Witness {
+    return this.node.ports.witness
+  }
+
+  ask(...question: Parameters<ContentWorld['ask']>): Promise<Given> {
+    return askOver(this.host, this.node.ports.gives)(...question)
+  }
+
+  ended(error?: NodeError): void {
+    this.node.over(this, error)
   }
 }
 
@@ -29,6 +93,9 @@ const RESTART_MS = 1_000
 const PLACE: ProjectPlace = { addresses: ['/sim/project'], lookUp: false }
 
 export interface NodePorts {
+  readonly project: PeerIdString
+  /** What was reported of a task, by the bundle's name. */
+  readonly gossip: Map<string, Outcome>
   readonly network: Network
   readonly witness: Witness
   /** What the server, or another node, would hand over to a node now. */
@@ -39,8 +106,9 @@ export interface NodePorts {
 
 export class SimNode implements DiskWatcher {
   readonly machine: Machine
+  readonly signer: Signer
   readonly setup: NodeSetup
-  readonly #ports: NodePorts
+  readonly ports: NodePorts
   #life: Life | undefined
   #starts = 0
   #asked = false
@@ -50,14 +118,15 @@ export class SimNode implements DiskWatcher {
   #start: Call | undefined
 
   /** `ports` are the same for all nodes. */
-  constructor(machine: Machine, setup: NodeSetup, ports: NodePorts) {
+  constructor({ machine, signer, setup }: Pick<SimNode, 'machine' | 'signer' | 'setup'>, ports: NodePorts) {
     this.machine = machine
+    this.signer = signer
     this.setup = setup
-    this.#ports = ports
+    this.ports = ports
   }
 
   get id(): PeerIdString {
-    return this.setup.signer.peerId
+    return this.signer.peerId
   }
 
   get up(): boolean {
@@ -99,7 +168,7 @@ export class SimNode implements DiskWatcher {
     this.#end(tell)
     if (!wipe) return
     this.machine.wipe()
-    this.#ports.witness.wiped(this.id)
+    this.ports.witness.wiped(this.id)
   }
 
   /** Its owner wants it to leave, when what runs has ended or (without `graceMs`) now; until it is started again. */
@@ -120,43 +189,32 @@ export class SimNode implements DiskWatcher {
   }
 
   onWritten(changes: readonly Change[]): void {
-    this.#ports.witness.wrote(this.id, changes)
+    this.ports.witness.wrote(this.id, changes)
   }
 
   onDamage(what: string): void {
-    this.#ports.witness.wrong(what)
+    this.ports.witness.wrong(what)
   }
 
   #begin(): void {
     const { machine } = this
     const process = new Process(machine.engine, machine.skew)
-    const life = new Life(process, new SimHost(this.#ports.network, process, this.id, machine.path))
+    const life = new Life(this, new SimHost(this.ports.network, process, this.id, machine.path))
     this.#life = life
     this.#starts++
-    this.#run(life).catch((error: NodeError) => this.#over(life, error))
+    life.start().catch((error: NodeError) => this.over(life, error))
   }
 
-  async #run(life: Life): Promise<void> {
-    const { machine, setup } = this
-    const { process, host } = life
-    const { witness } = this.#ports
-    const store = await openDisk(machine, process, this)
-    const ask = askOver(host, this.#ports.gives)
-    const ended = (error?: NodeError): void => this.#over(life, error)
-    const neighbours = this.#ports.neighboursOf(this)
-    life.service = nodeService({ machine, process, host, ask, store, setup, neighbours, random: machine.random, witness, ended }, PLACE)
-    await life.service.start()
-  }
-
-  #over(life: Life, error: NodeError | undefined): void {
+  /** A life has ended by itself. */
+  over(life: Life, error: NodeError | undefined): void {
     if (this.#life !== life) return
-    if (error !== undefined) this.#ports.witness.nodeFailed(this.id, error.code ?? 'storage', error.message)
+    if (error !== undefined) this.ports.witness.nodeFailed(this.id, error.code ?? 'storage', error.message)
     this.#end(true)
     if (error !== undefined && this.machine.damaged) {
       // Its owner does as the message says, and starts afresh.
-      this.#ports.witness.see('a node found its records damaged')
+      this.ports.witness.see('a node found its records damaged')
       this.machine.wipe()
-      this.#ports.witness.wiped(this.id)
+      this.ports.witness.wiped(this.id)
     }
     if (!this.#left) this.start(RESTART_MS)
   }

@@ -3,7 +3,7 @@
 import type { NodeError } from '#node/errors'
 import { ParkingService } from '#node/parking/service'
 import type { Ended, Execution, Executor, NodeStore, Workspace } from '#node/ports'
-import { NodeService, type ServicePorts } from '#node/service'
+import { NodeService, type ServiceOptions, type ServicePorts } from '#node/service'
 import { SILENT } from '#project-server/logger'
 import type { ContentStore } from '#protocol/content/content'
 import type { Capabilities } from '#protocol/control/messages'
@@ -23,30 +23,26 @@ import { textAt } from './workspace.ts'
 /** How a volunteer's runs come out. `wrong`: by chance, its own way. `colluding`: always, alike. `copying`: as the first that was reported. */
 export type Role = 'honest' | 'wrong' | 'colluding' | 'copying'
 
-export interface NodeSetup {
-  readonly signer: Signer
-  readonly project: PeerIdString
-  readonly slots: number
-  readonly cpu?: string | undefined
-  readonly role: Role
-  /** What others reported of a task, by the bundle's name: for those who copy. */
-  readonly gossip: Map<string, Outcome>
-  readonly tag?: NodeCase['tag']
-}
+export type NodeSetup = Pick<NodeCase, 'slots' | 'cpu' | 'role' | 'tag'>
 
 export interface NodeServicePorts {
+  readonly project: PeerIdString
+  readonly place: ProjectPlace
   readonly machine: Machine
   readonly process: Process
   readonly host: Host
-  readonly ask: ContentWorld['ask']
   readonly store: NodeStore
+  readonly signer: Signer
   readonly setup: NodeSetup
+  /** What others reported of a task, by the bundle's name: for those who copy. */
+  readonly gossip: Map<string, Outcome>
   /** Whom it may leave results with. */
   readonly neighbours?: readonly PeerIdString[]
   /** Of this life. */
   readonly random: Random
   readonly witness: Witness
-  readonly ended: (error?: NodeError) => void
+  ask(...question: Parameters<ContentWorld['ask']>): ReturnType<ContentWorld['ask']>
+  ended(error?: NodeError): void
 }
 
 export interface ProjectPlace {
@@ -55,25 +51,14 @@ export interface ProjectPlace {
   readonly lookUp: boolean
 }
 
-export function nodeService(ports: NodeServicePorts, { addresses, lookUp }: ProjectPlace): NodeService {
-  const { setup, machine } = ports
-  const { project, slots, cpu, tag } = setup
-  const capabilities = capabilitiesOf(slots, cpu, tag)
-  return new NodeService(new Place(ports), {
-    project,
-    addresses,
-    lookUp,
-    name: machine.name,
-    agent: 'talko/sim',
-    slots,
-    stockBytesMax: STOCK_BYTES_MAX,
-    ...KEEP,
-    capabilities
-  })
+export function nodeService(ports: NodeServicePorts): NodeService {
+  const place = new Place(ports)
+  return new NodeService(place, place)
 }
 
 /** Small, so that it is full now and then. */
-const KEEP = { keep: { bytesMax: 2 ** 20, msMax: 7 * 86_400_000 }, parkAfterMs: 10_000 }
+const KEEP = { bytesMax: 2 ** 20, msMax: 7 * 86_400_000 }
+const PARK_AFTER_MS = 10_000
 /** As the real node's. */
 const HANG_UP_MS = 30_000
 /** Two and a half of the large inputs: what nobody uses is removed again and again. */
@@ -100,40 +85,22 @@ export function capabilitiesOf(slots: number, cpu?: string, tag?: NodeCase['tag'
   return made
 }
 
-/** All that the node service is given, and its content store and its executor: one object for each life of a node. */
-class Place implements ServicePorts, ContentWorld, ExecutorWorld {
-  readonly machine: Machine
-  readonly process: Process
-  readonly host: Host
-  readonly store: NodeStore
-  readonly random: Random
-  readonly ask: ContentWorld['ask']
-  readonly ended: ServicePorts['ended']
-  readonly content: ContentStore
-  readonly executors: readonly Executor[]
-  readonly workspace: Workspace
+/**
+ * All that the node service is given and told, and what its content store and its executor see of the machine: one object for each
+ * life of a node. Whatever has no state of its own is made when it is asked for, since most of ten thousand nodes ask for nothing.
+ */
+class Place implements ServicePorts, ServiceOptions, ContentWorld, ExecutorWorld {
   readonly parking?: ParkingService
-  readonly #setup: NodeSetup
-  readonly #witness: Witness
+  readonly #ports: NodeServicePorts
 
-  constructor({ machine, process, host, ask, store, setup, neighbours = [], random, witness, ended }: NodeServicePorts) {
-    this.machine = machine
-    this.process = process
-    this.host = host
-    this.store = store
-    this.random = random
-    this.ask = ask
-    this.ended = ended
-    this.#setup = setup
-    this.#witness = witness
-    this.content = contentStore(this)
-    this.executors = [executor(this)]
-    this.workspace = machine.workspace()
+  constructor(ports: NodeServicePorts) {
+    this.#ports = ports
+    const { neighbours = [] } = ports
     if (neighbours.length > 0) this.parking = this.#parkingWith(neighbours)
   }
 
   #parkingWith(neighbours: readonly PeerIdString[]): ParkingService {
-    const { machine, process, host, ask, signer } = this
+    const { machine, process, host, signer } = this
     const users = new Map<PeerIdString, number>()
     const hold = (peer: PeerIdString): (() => void) => {
       users.set(peer, (users.get(peer) ?? 0) + 1)
@@ -144,36 +111,123 @@ class Place implements ServicePorts, ContentWorld, ExecutorWorld {
         })
       }
     }
-    const content = contentStore({ roots: machine.kept, ask })
+    const content = contentStore({ roots: machine.kept, ask: (...question) => this.ask(...question) })
     const store = {
       begin: async (needed: boolean) => {
         if (!needed) machine.kept.clear()
       },
       open: async () => content
     }
-    const parking = new ParkingService({ host, hold, store, signer, clock: process, logger: SILENT }, this.#setup.project)
+    const parking = new ParkingService({ host, hold, store, signer, clock: process, logger: SILENT }, this.project)
     parking.meet(neighbours.map((peer) => ({ peer, addresses: [`/sim/${peer}`] })))
     return parking
   }
 
-  get signer(): Signer {
-    return this.#setup.signer
+  // The options.
+
+  get project(): PeerIdString {
+    return this.#ports.project
+  }
+
+  get addresses(): readonly string[] {
+    return this.#ports.place.addresses
+  }
+
+  get lookUp(): boolean {
+    return this.#ports.place.lookUp
+  }
+
+  get name(): string {
+    return this.machine.name
+  }
+
+  get agent(): string {
+    return 'talko/sim'
+  }
+
+  get slots(): number {
+    return this.#ports.setup.slots
+  }
+
+  get stockBytesMax(): number {
+    return STOCK_BYTES_MAX
+  }
+
+  get keep(): typeof KEEP {
+    return KEEP
+  }
+
+  get parkAfterMs(): number {
+    return PARK_AFTER_MS
+  }
+
+  get capabilities(): Capabilities {
+    const { slots, cpu, tag } = this.#ports.setup
+    return capabilitiesOf(slots, cpu, tag)
+  }
+
+  // The ports.
+
+  get machine(): Machine {
+    return this.#ports.machine
+  }
+
+  get process(): Process {
+    return this.#ports.process
   }
 
   get clock(): Process {
     return this.process
   }
 
+  get host(): Host {
+    return this.#ports.host
+  }
+
+  get store(): NodeStore {
+    return this.#ports.store
+  }
+
+  get signer(): Signer {
+    return this.#ports.signer
+  }
+
+  get random(): Random {
+    return this.#ports.random
+  }
+
   get logger(): typeof SILENT {
     return SILENT
   }
+
+  get content(): ContentStore {
+    return contentStore(this)
+  }
+
+  get executors(): readonly Executor[] {
+    return [executor(this)]
+  }
+
+  get workspace(): Workspace {
+    return this.machine.workspace()
+  }
+
+  ended(error?: NodeError): void {
+    this.#ports.ended(error)
+  }
+
+  breath(): Promise<void> {
+    return this.process.later(0, () => undefined)
+  }
+
+  // What its content store and its executor see.
 
   get roots(): ContentWorld['roots'] {
     return this.machine.content
   }
 
-  breath(): Promise<void> {
-    return this.process.later(0, () => undefined)
+  ask(...question: Parameters<ContentWorld['ask']>): ReturnType<ContentWorld['ask']> {
+    return this.#ports.ask(...question)
   }
 
   textAt(path: string): string {
@@ -193,19 +247,19 @@ class Place implements ServicePorts, ContentWorld, ExecutorWorld {
   }
 
   outcome({ manifest, replica }: Execution): Outcome {
-    return outcomeOf(this.machine, this.#setup, { command: manifest.command, replica })
+    return outcomeOf(this.#ports, { command: manifest.command, replica })
   }
 
   onStart(replica: ReplicaId): void {
-    this.#witness.started(this.signer.peerId, replica)
+    this.#ports.witness.started(this.signer.peerId, replica)
   }
 
   onFound(): void {
-    this.#witness.see('a node found its runs again')
+    this.#ports.witness.see('a node found its runs again')
   }
 
   onEnd(replica: ReplicaId, ended: Ended, outcome: Outcome): void {
-    this.#witness.ended(this.signer.peerId, replica, ended, outcome)
+    this.#ports.witness.ended(this.signer.peerId, replica, ended, outcome)
   }
 }
 
@@ -214,7 +268,7 @@ interface Run {
   readonly replica: string
 }
 
-function outcomeOf(machine: Machine, { role, gossip }: NodeSetup, { command, replica }: Run): Outcome {
+function outcomeOf({ machine, setup: { role }, gossip }: NodeServicePorts, { command, replica }: Run): Outcome {
   const truth = honest(command, replica)
   const name = command[2] ?? ''
   const lie = (out: string): Outcome => ({ out, stdout: '', stderr: '', exitCode: 0 })

@@ -99,6 +99,8 @@ export class World {
       (peer) => this.#byPeer.get(peer)?.host
     )
     this.#nodePorts = {
+      project: this.project.peerId,
+      gossip: this.#gossip,
       network: this.network,
       witness: judge,
       gives: ({ peerId }, peer, root) => (peer === this.project.peerId ? this.#input(peerId) : this.#output(peer, root)),
@@ -292,16 +294,7 @@ export class World {
     const machine = new Machine(one.name, { engine, random: dice, path: new NodePath(one, dice, this.#pace), pace: this.#pace })
     machine.skew.offsetMs = one.clockOffsetMs
     machine.skew.perMille = one.clockPerMille
-    const setup = {
-      signer: identityOf(one.name),
-      project: this.project.peerId,
-      slots: one.slots,
-      cpu: one.cpu,
-      role: one.role,
-      gossip: this.#gossip,
-      ...(one.tag === undefined ? {} : { tag: one.tag })
-    }
-    const node = new SimNode(machine, setup, this.#nodePorts)
+    const node = new SimNode({ machine, signer: identityOf(one.name), setup: one }, this.#nodePorts)
     this.nodes.push(node)
     this.#byPeer.set(node.id, node)
     return node

@@ -3,7 +3,7 @@ import type { NodeError } from '#node/errors'
 import type { NodeService } from '#node/service'
 import type { PeerIdString } from '#protocol/ids'
 import { Machine } from '../protocol/machine.ts'
-import { type NodeSetup, nodeService } from '../protocol/service.ts'
+import { type NodeServicePorts, type NodeSetup, nodeService } from '../protocol/service.ts'
 import type { Witness } from '../protocol/witness.ts'
 import { Computer, type ComputerPorts } from './computer.ts'
 import { askOverStreams, serveRoots } from './content.ts'
@@ -12,7 +12,9 @@ import type { StackProcess } from './process.ts'
 import { watched } from './watched.ts'
 
 export interface StackNodePorts extends ComputerPorts {
+  readonly project: PeerIdString
   readonly setup: NodeSetup
+  readonly gossip: NodeServicePorts['gossip']
   readonly witness: Witness
   readonly bootstrap: readonly string[]
   /** Of the project; none for a node that finds it in the DHT. */
@@ -49,8 +51,8 @@ export class StackNode extends Computer {
   }
 
   protected override async live(process: StackProcess): Promise<void> {
-    const { machine } = this
-    const { setup, witness, bootstrap, pinned } = this.#own
+    const { machine, signer } = this
+    const { project, setup, gossip, witness, bootstrap, pinned } = this.#own
     const done = Promise.withResolvers<void>()
     const ended = (error?: NodeError): void => {
       if (error !== undefined) witness.nodeFailed(this.id, error.code, error.message)
@@ -66,7 +68,8 @@ export class StackNode extends Computer {
     )
     const random = process.dice.fork('service')
     const ask = askOverStreams(host)
-    this.#service = nodeService({ machine, process, host, ask, store, setup, random, witness, ended }, { addresses: pinned, lookUp: true })
+    const place = { addresses: pinned, lookUp: true }
+    this.#service = nodeService({ project, place, machine, process, host, store, signer, setup, gossip, random, witness, ask, ended })
     await this.#service.start()
   }
 

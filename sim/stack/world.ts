@@ -224,8 +224,11 @@ export class StackWorld implements Scene {
 
   #add(one: NodeCase, pinned: readonly string[]): StackNode {
     const ports = this.#ports(one)
-    const setup = { signer: ports.signer, project: this.project.peerId, slots: one.slots, role: one.role, gossip: this.#gossip }
-    const node = new StackNode({ ...ports, setup, witness: this.#judge, bootstrap: this.#bootstrap, pinned }, this.#place(one))
+    const { peerId: project } = this.project
+    // No class of processors and no tag.
+    const { slots, role } = one
+    const own = { project, setup: { slots, role }, gossip: this.#gossip, witness: this.#judge, bootstrap: this.#bootstrap, pinned }
+    const node = new StackNode({ ...ports, ...own }, this.#place(one))
     this.nodes.push(node)
     return node
   }
