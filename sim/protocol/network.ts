@@ -13,7 +13,6 @@ const DIAL_MS_MAX = 6_000
 const OPEN_MS_MAX = 10_000
 const LINGER_MS_MAX = 330_000
 const STREAMS_PER_PROTOCOL = 64
-const NO_CONNECTIONS: readonly Connection[] = []
 
 export interface Watchers {
   /** Somebody tries to reach the server, or another volunteer. */
@@ -221,8 +220,8 @@ export class SimHost implements Host {
   readonly process: Process
   readonly network: Network
   #handlers: Map<string, Handler> | undefined
-  /** By peer; the newest last. */
-  readonly #connections = new SmallMap<PeerIdString, readonly Connection[]>()
+  /** By peer: the one, or several, the newest last. */
+  readonly #connections = new SmallMap<PeerIdString, Connection | readonly Connection[]>()
   readonly #path: Path | undefined
   /** Listeners to signals that outlive this host: Node keeps a combined signal, and all behind it, for as long as one listens. */
   #listening: Set<() => void> | undefined
@@ -259,11 +258,12 @@ export class SimHost implements Host {
   }
 
   connectionTo(peer: PeerIdString): Connection | undefined {
-    return this.#connections.get(peer)?.find((connection) => connection.endOf(this).open)
+    return this.#connectionsTo(peer).find((connection) => connection.endOf(this).open)
   }
 
   newestTo(peer: PeerIdString): Connection | undefined {
-    return this.#connections.get(peer)?.at(-1)
+    const connections = this.#connections.get(peer)
+    return connections instanceof Connection ? connections : connections?.at(-1)
   }
 
   /** One and a half round trips when the peer listens; nothing at all while the path is blocked or the peer does not run. */
@@ -312,7 +312,7 @@ export class SimHost implements Host {
   }
 
   async disconnect(peer: PeerIdString): Promise<void> {
-    for (const connection of this.#connections.get(peer) ?? []) connection.break(this, { tell: true })
+    for (const connection of this.#connectionsTo(peer)) connection.break(this, { tell: true })
   }
 
   async publishRecord(): Promise<void> {
@@ -361,9 +361,9 @@ export class SimHost implements Host {
 
   forget(connection: Connection): void {
     const peer = connection.endOf(this).remotePeer
-    const left = this.#connections.get(peer)?.filter((one) => one !== connection) ?? NO_CONNECTIONS
+    const left = this.#connectionsTo(peer).filter((one) => one !== connection)
     if (left.length === 0) this.#connections.delete(peer)
-    else this.#connections.set(peer, left)
+    else this.#keep(peer, left)
     const calls = this.#lost?.get(connection)
     this.#lost?.delete(connection)
     for (const call of calls ?? []) this.process.enter(call)
@@ -371,7 +371,17 @@ export class SimHost implements Host {
 
   #hold(connection: Connection): void {
     const peer = connection.endOf(this).remotePeer
-    this.#connections.set(peer, (this.#connections.get(peer) ?? NO_CONNECTIONS).concat(connection))
+    this.#keep(peer, this.#connectionsTo(peer).concat(connection))
+  }
+
+  #connectionsTo(peer: PeerIdString): readonly Connection[] {
+    const connections = this.#connections.get(peer)
+    return connections instanceof Connection ? [connections] : (connections ?? [])
+  }
+
+  #keep(peer: PeerIdString, connections: readonly Connection[]): void {
+    const [first] = connections
+    this.#connections.set(peer, first === undefined || connections.length > 1 ? connections : first)
   }
 
   #refused(peer: PeerIdString): never {
