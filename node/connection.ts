@@ -98,7 +98,7 @@ export class Connection implements FrameListener {
   }
 
   start(): void {
-    this.#step({ kind: 'time' })
+    this.#time()
   }
 
   /** Resolves when the coordinator has welcomed the node; rejects with the signal's reason. */
@@ -197,7 +197,11 @@ export class Connection implements FrameListener {
   #wait(ms: number): void {
     this.#cancelTime()
     this.#dueMs = this.#ports.clock.nowMs() + ms
-    this.#cancelTime = this.#ports.clock.after(ms, () => this.#step({ kind: 'time' }))
+    this.#cancelTime = this.#ports.clock.after(ms, this.#time.bind(this))
+  }
+
+  #time(): void {
+    this.#step({ kind: 'time' })
   }
 
   /** Not the stream alone: what carries it may be dead, and would carry the next one as badly. */

@@ -331,10 +331,12 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
   }
 
   #tick(): void {
-    this.#cancelTick = this.#ports.clock.after(TICK_MS, () => {
-      this.#committer.apply({ kind: 'tick', moved: this.#runner.moved(), figures: this.#runner.figures() })
-      this.#engines.tick()
-      this.#tick()
-    })
+    this.#cancelTick = this.#ports.clock.after(TICK_MS, this.#ticked.bind(this))
+  }
+
+  #ticked(): void {
+    this.#committer.apply({ kind: 'tick', moved: this.#runner.moved(), figures: this.#runner.figures() })
+    this.#engines.tick()
+    this.#tick()
   }
 }

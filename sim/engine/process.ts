@@ -98,7 +98,8 @@ export class Process {
   after(ms: number, call: () => void): () => void {
     const timer = new Timer(this, call)
     this.engine.plan(ms, timer)
-    return () => timer.cancel()
+    // Half of what a closure takes with what it closes over: every node of a world has several.
+    return timer.cancel.bind(timer)
   }
 }
 

@@ -11,7 +11,6 @@ import type { UnrulyWay } from './unruly.ts'
 /** As the real host's. */
 const DIAL_MS_MAX = 6_000
 const OPEN_MS_MAX = 10_000
-const LINGER_MS_MAX = 330_000
 const STREAMS_PER_PROTOCOL = 64
 
 export interface Watchers {
@@ -207,7 +206,7 @@ export class Connection {
             if (far.isGone) near.receiveReset()
             resolve(near)
           })
-          serve(there.process, far, handler.serve)
+          handler.serve(far).then(far.served.bind(far), far.failed.bind(far))
         })
       )
       here.watch()
@@ -434,16 +433,4 @@ export class SimHost implements Host {
       )
     })
   }
-}
-
-/** As the real host runs a handler: then our side is ended, and the peer's is not waited for without end. */
-function serve(process: Process, stream: SimStream, handler: (stream: FrameStream) => Promise<void>): void {
-  handler(stream).then(
-    () => {
-      if (stream.isGone) return
-      process.after(LINGER_MS_MAX, () => stream.abort(new StreamError('closed', 'the peer did not end its side of the stream')))
-      void stream.close()
-    },
-    (error: unknown) => stream.abort(error instanceof Error ? error : new Error(String(error)))
-  )
 }

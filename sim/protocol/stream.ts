@@ -9,6 +9,7 @@ import type { UnrulyWay } from './unruly.ts'
 /** As the real streams': more queued bytes make `write` wait, and still more reset the stream. */
 const WRITE_WAIT_BYTES = 1024 * 1024
 const WRITE_QUEUE_BYTES_MAX = 64 * 1024 * 1024
+const LINGER_MS_MAX = 330_000
 
 type Read = IteratorResult<Uint8Array, void>
 
@@ -121,6 +122,17 @@ export class SimStream implements FrameStream {
     if (this.#error !== undefined || !this.#end.process.alive) return
     this.#end.send(() => this.peer?.receiveReset())
     this.fail(error instanceof StreamError ? error : new StreamError('reset', error.message, { cause: error }))
+  }
+
+  /** Its handler has ended: as the real host does it, our side is ended, and the peer's is not waited for without end. */
+  served(): void {
+    if (this.isGone) return
+    this.#end.process.after(LINGER_MS_MAX, () => this.abort(new StreamError('closed', 'the peer did not end its side of the stream')))
+    void this.close()
+  }
+
+  failed(error: unknown): void {
+    this.abort(error instanceof Error ? error : new Error(String(error)))
   }
 
   /** From the other end. */
