@@ -6,6 +6,7 @@
  */
 import { crc32 } from 'node:zlib'
 import type { NodeStore } from './ports.ts'
+import { SmallMap } from './small-map.ts'
 
 /** Entries underneath, in the order of their keys. */
 export interface PageStore {
@@ -58,12 +59,12 @@ class Pages implements NodeStore {
   readonly #store: PageStore
   #oldest: Page | undefined
   #newest: Page | undefined
-  readonly #places = new Map<string, Place>()
+  readonly #places = new SmallMap<string, Place>()
   #next = 0
   #bytes = 0
   #liveBytes = 0
-  /** Batches are written one after another, none after one that failed. */
-  #last: Promise<void> = Promise.resolve()
+  /** Batches are written one after another, none after one that failed. Undefined when all are written. */
+  #last: Promise<void> | undefined
 
   constructor(store: PageStore) {
     this.#store = store
@@ -78,8 +79,13 @@ class Pages implements NodeStore {
   }
 
   batch(changes: readonly Change[]): Promise<void> {
-    this.#last = this.#last.then(() => this.#write(changes))
-    return this.#last
+    const written = (this.#last ?? Promise.resolve())
+      .then(() => this.#write(changes))
+      .then(() => {
+        if (this.#last === written) this.#last = undefined
+      })
+    this.#last = written
+    return written
   }
 
   async *range(prefix: string): AsyncGenerator<readonly [string, Uint8Array]> {

@@ -9,22 +9,36 @@ export const BEGAN_MS = 1_750_000_000_000
 
 /** How wrong a machine's clock is. */
 export interface Skew {
-  offsetMs: number
+  readonly offsetMs: number
   /** Milliseconds of its clock in a thousand true ones. */
-  perMille: number
+  readonly perMille: number
+}
+
+export const RIGHT: Skew = { offsetMs: 0, perMille: 1000 }
+
+/** Whose clock a process reads: it may be changed meanwhile. */
+export interface Skewed {
+  readonly skew: Skew
+}
+
+const NOT_SKEWED: Skewed = { skew: RIGHT }
+
+/** As a clock goes when it is put forward by so much. */
+export function ahead({ skew: { offsetMs, perMille } }: Skewed, ms: number): Skew {
+  return { offsetMs: offsetMs + ms, perMille }
 }
 
 export class Process {
   readonly engine: Engine
-  readonly #skew: Skew
+  readonly #machine: Skewed
   #alive = true
   #stopped = false
   /** What reached it while it was stopped. */
   #waiting: (() => void)[] | undefined
 
-  constructor(engine: Engine, skew: Skew = { offsetMs: 0, perMille: 1000 }) {
+  constructor(engine: Engine, machine: Skewed = NOT_SKEWED) {
     this.engine = engine
-    this.#skew = skew
+    this.#machine = machine
   }
 
   get alive(): boolean {
@@ -92,7 +106,8 @@ export class Process {
 
   // The Clock port.
   nowMs(): number {
-    return BEGAN_MS + this.#skew.offsetMs + Math.floor((this.engine.nowMs * this.#skew.perMille) / 1000)
+    const { offsetMs, perMille } = this.#machine.skew
+    return BEGAN_MS + offsetMs + Math.floor((this.engine.nowMs * perMille) / 1000)
   }
 
   after(ms: number, call: () => void): () => void {

@@ -1,4 +1,5 @@
 /** Carries out the faults of a case. What lasts is undone after its time, or when the faults stop. */
+import { ahead } from '../engine/process.ts'
 import type { Direction } from '../protocol/lane.ts'
 import type { Machine, MachineFaults } from '../protocol/machine.ts'
 import type { SimNode } from '../protocol/node.ts'
@@ -99,7 +100,7 @@ export class Faults {
         this.#lasting.until(forMs, () => node.continue())
         return
       case 'clock':
-        machine.skew.offsetMs += (amount % 172_800_000) - 86_400_000
+        machine.skew = ahead(machine, (amount % 172_800_000) - 86_400_000)
         return
       case 'disk_slow':
         machine.trouble.diskSlowMs += amount % 2_000
@@ -222,7 +223,7 @@ export class Faults {
         return true
       case 'server_clock':
         // Forwards: a server's clock is set right by its operator.
-        world.serverSkew.offsetMs += amount % 5_000
+        world.serverClock.skew = ahead(world.serverClock, amount % 5_000)
         return true
       case 'server_drift':
         world.drift(driftPerMille(amount))

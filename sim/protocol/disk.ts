@@ -5,14 +5,16 @@ import type { NodeStore } from '#node/ports'
 import type { Process } from '../engine/process.ts'
 import type { Machine } from './machine.ts'
 
-/** Who is told of each batch once it is on disk, and when what is found is not what was written. */
-export interface DiskWatcher {
+/** Whose store it is: told of each batch once it is on disk, and when what is found is not what was written. */
+export interface DiskOwner {
+  readonly machine: Machine
+  readonly process: Process
   onWritten(changes: readonly Change[]): void
   onDamage(what: string): void
 }
 
-export async function openDisk(machine: Machine, process: Process, watcher: DiskWatcher): Promise<NodeStore> {
-  const disk = new Disk(machine, process, watcher)
+export async function openDisk(owner: DiskOwner): Promise<NodeStore> {
+  const disk = new Disk(owner)
   disk.pages = await openPages(disk)
   await disk.check()
   return disk
@@ -20,16 +22,12 @@ export async function openDisk(machine: Machine, process: Process, watcher: Disk
 
 class Disk implements NodeStore, PageStore {
   pages: NodeStore | undefined
-  readonly #machine: Machine
-  readonly #process: Process
-  readonly #watcher: DiskWatcher
+  readonly #owner: DiskOwner
   /** What the next pages stand for, in order. */
   #asked: readonly (readonly Change[])[] = NOTHING
 
-  constructor(machine: Machine, process: Process, watcher: DiskWatcher) {
-    this.#machine = machine
-    this.#process = process
-    this.#watcher = watcher
+  constructor(owner: DiskOwner) {
+    this.#owner = owner
   }
 
   batch(changes: readonly Change[]): Promise<void> {
@@ -50,27 +48,29 @@ class Disk implements NodeStore, PageStore {
   write(put: { readonly key: string; readonly value: Uint8Array } | undefined, deleted: readonly string[]): Promise<void> {
     const [changes = [], ...later] = this.#asked
     this.#asked = later.length === 0 ? NOTHING : later
-    return this.#machine.write(this.#process, { put, deleted, changes, onApplied: (written) => this.#watcher.onWritten(written) })
+    const { machine, process } = this.#owner
+    return machine.write(process, { put, deleted, changes, onApplied: (written) => this.#owner.onWritten(written) })
   }
 
   async *all(): AsyncGenerator<readonly [string, Uint8Array]> {
-    for (const key of this.#machine.pages) {
-      const value = this.#machine.pageOf(key)
+    const { machine } = this.#owner
+    for (const key of machine.pages) {
+      const value = machine.pageOf(key)
       if (value !== undefined) yield [key, value]
     }
   }
 
   async get(key: string): Promise<Uint8Array | undefined> {
-    return this.#machine.pageOf(key)
+    return this.#owner.machine.pageOf(key)
   }
 
   /** [11] */
   async check(): Promise<void> {
-    const machine = this.#machine
+    const { machine } = this.#owner
     const found = new Map<string, Uint8Array>()
     for await (const [key, value] of this.range('')) found.set(key, value)
     const key = [...found.keys(), ...machine.recordKeys].find((one) => !isSame(found.get(one), machine.recordOf(one)))
-    if (key !== undefined) this.#watcher.onDamage(`${key} of ${machine.name} is not on its disk as it was written`)
+    if (key !== undefined) this.#owner.onDamage(`${key} of ${machine.name} is not on its disk as it was written`)
   }
 
   get #open(): NodeStore {

@@ -7,12 +7,12 @@ import type { CID } from 'multiformats/cid'
 import type { Change } from '#node/agent/events'
 import { decodeReplica, REPLICA_PREFIX } from '#node/agent/records'
 import type { NodeStore, Workspace } from '#node/ports'
+import { SmallMap, SmallSet } from '#node/small-map'
 import { manifestCid } from '#protocol/bundle/manifest'
 import type { ReplicaId } from '#protocol/ids'
 import type { Engine } from '../engine/engine.ts'
-import type { Process, Skew } from '../engine/process.ts'
+import { type Process, RIGHT, type Skew } from '../engine/process.ts'
 import type { Random } from '../random.ts'
-import { SmallMap, SmallSet } from '../small-map.ts'
 import { openDisk } from './disk.ts'
 import type { Container } from './executor.ts'
 import type { Path } from './lane.ts'
@@ -85,7 +85,7 @@ export class Machine {
   readonly random: Random
   readonly path: Path
   readonly pace: Pace
-  readonly skew: Skew = { offsetMs: 0, perMille: 1000 }
+  skew: Skew = RIGHT
   #faults: MachineFaults | undefined
   /** The node's records as they were written last, and the pages on its disk that hold them: bytes as text, which takes half the room. */
   readonly #records = new SmallMap<string, string>()
@@ -205,7 +205,7 @@ export class Machine {
 
   /** The node's store on this disk. `onWritten` is told of each batch once it is there, `onDamage` when what is found is not what was written. */
   store(process: Process, onWritten: (changes: readonly Change[]) => void, onDamage: (what: string) => void): Promise<NodeStore> {
-    return openDisk(this, process, { onWritten, onDamage })
+    return openDisk({ machine: this, process, onWritten, onDamage })
   }
 
   workspace(): Workspace {

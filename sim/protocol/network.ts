@@ -1,9 +1,9 @@
 /** Connections between volunteers' machines and the project server, and the Host port over them. */
+import { SmallMap } from '#node/small-map'
 import { CONTROL_PROTOCOL } from '#protocol/control/messages'
 import type { PeerIdString } from '#protocol/ids'
 import { type FrameStream, type Host, HostError, StreamError, type StreamOptions } from '#protocol/peer/host'
 import type { Process } from '../engine/process.ts'
-import { SmallMap } from '../small-map.ts'
 import { blockedAtAll, type Direction, Lane, type Path } from './lane.ts'
 import { SimStream, type StreamEnd } from './stream.ts'
 import type { UnrulyWay } from './unruly.ts'

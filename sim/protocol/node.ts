@@ -9,7 +9,7 @@ import { Call } from '../engine/engine.ts'
 import { Process } from '../engine/process.ts'
 import type { Random } from '../random.ts'
 import { askOver, type ContentWorld, type Given } from './content.ts'
-import { type DiskWatcher, openDisk } from './disk.ts'
+import { type DiskOwner, openDisk } from './disk.ts'
 import type { Machine } from './machine.ts'
 import { type Network, SimHost } from './network.ts'
 import { type NodeServicePorts, type NodeSetup, nodeService, type ProjectPlace } from './service.ts'
@@ -17,7 +17,7 @@ import type { Outcome } from './truth.ts'
 import type { Witness } from './witness.ts'
 
 /** From a start to the end of its process: what its service is given, too. */
-class Life implements NodeServicePorts {
+class Life implements DiskOwner, NodeServicePorts {
   readonly node: SimNode
   readonly host: SimHost
   service: NodeService | undefined
@@ -29,7 +29,7 @@ class Life implements NodeServicePorts {
   }
 
   async start(): Promise<void> {
-    this.#store = await openDisk(this.machine, this.process, this.node)
+    this.#store = await openDisk(this)
     this.service = nodeService(this)
     await this.service.start()
   }
@@ -86,6 +86,14 @@ class Life implements NodeServicePorts {
   ended(error?: NodeError): void {
     this.node.over(this, error)
   }
+
+  onWritten(changes: readonly Change[]): void {
+    this.witness.wrote(this.node.id, changes)
+  }
+
+  onDamage(what: string): void {
+    this.witness.wrong(what)
+  }
 }
 
 /** A supervisor starts a node that ended again. */
@@ -104,7 +112,7 @@ export interface NodePorts {
   readonly neighboursOf: (node: SimNode) => readonly PeerIdString[]
 }
 
-export class SimNode implements DiskWatcher {
+export class SimNode {
   readonly machine: Machine
   readonly signer: Signer
   readonly setup: NodeSetup
@@ -188,17 +196,9 @@ export class SimNode implements DiskWatcher {
     this.#life?.process.continue()
   }
 
-  onWritten(changes: readonly Change[]): void {
-    this.ports.witness.wrote(this.id, changes)
-  }
-
-  onDamage(what: string): void {
-    this.ports.witness.wrong(what)
-  }
-
   #begin(): void {
     const { machine } = this
-    const process = new Process(machine.engine, machine.skew)
+    const process = new Process(machine.engine, machine)
     const life = new Life(this, new SimHost(this.ports.network, process, this.id, machine.path))
     this.#life = life
     this.#starts++

@@ -5,7 +5,7 @@ import type { ServerError } from '#project-server/errors'
 import type { Submissions } from '#project-server/owner/submit'
 import type { PeerIdString, TaskId } from '#protocol/ids'
 import type { Signer } from '#protocol/signing/keys'
-import { Process, type Skew } from '../engine/process.ts'
+import { Process, type Skewed } from '../engine/process.ts'
 import type { Random } from '../random.ts'
 import { askOver, contentStore, type Given } from './content.ts'
 import { type Network, SimHost } from './network.ts'
@@ -18,7 +18,7 @@ export interface ServerPorts {
   readonly network: Network
   readonly signer: Signer
   readonly random: Random
-  readonly skew: Skew
+  readonly clock: Skewed
   readonly witness: Witness
   /** Roots that the project holds: they outlive the process. */
   readonly roots: Set<string>
@@ -38,7 +38,7 @@ export class ServerProcess {
 
   constructor(ports: ServerPorts) {
     this.#ports = ports
-    this.process = new Process(ports.disk.engine, ports.skew)
+    this.process = new Process(ports.disk.engine, ports.clock)
     this.host = new SimHost(ports.network, this.process, ports.signer.peerId)
   }
 

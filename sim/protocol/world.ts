@@ -5,7 +5,7 @@ import { type PeerIdString, parseReplicaId, parseTaskId, type ReplicaId } from '
 import { messageOf } from '#protocol/message-of'
 import { decodeResult, type Result } from '#protocol/result/result'
 import { Engine } from '../engine/engine.ts'
-import type { Process, Skew } from '../engine/process.ts'
+import { ahead, type Process, RIGHT, type Skew } from '../engine/process.ts'
 import { type Case, CPUS, type Fault, FRESH, type NodeCase } from '../faults/case.ts'
 import { Faults } from '../faults/faults.ts'
 import { Random } from '../random.ts'
@@ -53,7 +53,7 @@ export class World {
   readonly network: Network
   readonly disk: ServerDisk
   readonly owner: Owner
-  readonly serverSkew: Skew = { offsetMs: 0, perMille: 1000 }
+  readonly serverClock: { skew: Skew } = { skew: RIGHT }
   readonly case: Case
   readonly policy: CoordinatorPolicy
   readonly random: Random
@@ -197,10 +197,9 @@ export class World {
 
   /** From now on the server's clock goes so many milliseconds in a thousand true ones. */
   drift(perMille: number): void {
-    const { engine, serverSkew } = this
-    const shown = Math.floor((engine.nowMs * serverSkew.perMille) / 1000)
-    serverSkew.perMille = perMille
-    serverSkew.offsetMs += shown - Math.floor((engine.nowMs * perMille) / 1000)
+    const { engine, serverClock } = this
+    const shown = Math.floor((engine.nowMs * serverClock.skew.perMille) / 1000)
+    serverClock.skew = { ...ahead(serverClock, shown - Math.floor((engine.nowMs * perMille) / 1000)), perMille }
   }
 
   /** Whether the server has a connection on which it hears this node. */
@@ -256,13 +255,13 @@ export class World {
   }
 
   #lead(): void {
-    const { disk, network, project: signer, random, serverSkew: skew } = this
+    const { disk, network, project: signer, random, serverClock: clock } = this
     const server = new ServerProcess({
       disk,
       network,
       signer,
       random: random.fork('server'),
-      skew,
+      clock,
       witness: this.#judge,
       onFaulty: (epoch, task) => {
         this.#judge.faulty(epoch, task)
@@ -292,8 +291,7 @@ export class World {
     const { engine, random } = this
     const dice = random.fork('machine', one.name)
     const machine = new Machine(one.name, { engine, random: dice, path: new NodePath(one, dice, this.#pace), pace: this.#pace })
-    machine.skew.offsetMs = one.clockOffsetMs
-    machine.skew.perMille = one.clockPerMille
+    if (one.clockOffsetMs !== 0 || one.clockPerMille !== RIGHT.perMille) machine.skew = { offsetMs: one.clockOffsetMs, perMille: one.clockPerMille }
     const node = new SimNode({ machine, signer: identityOf(one.name), setup: one }, this.#nodePorts)
     this.nodes.push(node)
     this.#byPeer.set(node.id, node)

@@ -33,7 +33,7 @@ export class StackNode extends Computer {
     this.#own = ports
     const { engine, random, name, skew } = ports
     this.machine = new Machine(name, { engine, random: random.fork('machine'), path: station.access })
-    Object.assign(this.machine.skew, skew)
+    this.machine.skew = skew
   }
 
   get id(): PeerIdString {

@@ -21,7 +21,7 @@ export class StackProcess extends Process {
   readonly timers = new Set<object>()
 
   constructor(name: string, engine: Engine, dice: Random, skew?: Skew) {
-    super(engine, skew)
+    super(engine, skew === undefined ? undefined : { skew })
     this.name = name
     this.dice = dice
   }
