@@ -9,7 +9,7 @@ import type { ParkedResult } from '#protocol/parking/messages'
 import { commitmentOf, saltOf } from '#protocol/result/commitment'
 import type { Signer } from '#protocol/signing/keys'
 import type { Ended } from '../ports.ts'
-import { Crash } from './crash.ts'
+import { CRASH_KEY, Crash } from './crash.ts'
 import type { AgentEvent, AgentView, CheckedLease, Effect, Fault, NextBundle, OfferedLease, Prompt, Published, Replica, Step } from './events.ts'
 import { cancelled, ENGINE_DOWN, FULL, LEAVING, LOST, OUTSIDE, PAUSED } from './faults.ts'
 import { Holdings } from './holdings.ts'
@@ -17,7 +17,7 @@ import { Next, nextUser } from './next.ts'
 import { Outbox } from './outbox.ts'
 import { Outgoing, own } from './outgoing.ts'
 import { Parking } from './parking.ts'
-import { Pause } from './pause.ts'
+import { PAUSED_KEY, Pause } from './pause.ts'
 import {
   BYE_MS,
   DRAIN_RELEASE_MS,
@@ -51,6 +51,17 @@ export interface AgentOptions {
   readonly link: Uint8Array
 }
 
+/** A node that drains or quits. */
+interface Leaving {
+  /** Nothing is left to do since. */
+  idleSinceMs: number | undefined
+  byeAtMs: number | undefined
+  /** Number of the good-bye. */
+  byeSeq: number
+  done: boolean
+}
+
+/** What few nodes ever need is made when it is needed. */
 export class Agent {
   readonly #project: PeerIdString
   readonly #slots: number
@@ -63,12 +74,14 @@ export class Agent {
   #prompts: Prompt[] | undefined
   #effects: Effect[] | undefined
   #mode: AgentView['mode'] = 'active'
-  /** As its owner said last, also over restarts; a node that is being stopped keeps it for its next start. */
-  readonly #pause = new Pause()
-  readonly #crash = new Crash()
+  /** As its owner said last, also over restarts; a node that is being stopped keeps it for its next start. Undefined while nothing was said. */
+  #wish: Pause | undefined
+  /** Undefined while there are none. */
+  #lastWords: Crash | undefined
   readonly #parking: Parking
   readonly #keeping: Safekeeping
-  readonly #next = new Next()
+  /** Undefined while the project has named nothing. */
+  #coming: Next | undefined
   #engineUp = false
   /** What the last hello named, until it is answered: a new link's id. */
   #spare: Uint8Array | undefined
@@ -76,10 +89,7 @@ export class Agent {
   /** As last told on this stream. */
   #demandTold = 0
   #ackDue = false
-  #idleSinceMs: number | undefined
-  #byeAtMs: number | undefined
-  #byeSeq = 0
-  #done = false
+  #leaving: Leaving | undefined
 
   constructor({ project, slots, stockBytesMax, keep = NOTHING_KEPT, parkAfterMs = PARK_AFTER_MS, signer, link }: AgentOptions) {
     this.#project = project
@@ -96,10 +106,24 @@ export class Agent {
     return this.#outgoing
   }
 
+  get #pause(): Pause {
+    this.#wish ??= new Pause()
+    return this.#wish
+  }
+
+  get #crash(): Crash {
+    this.#lastWords ??= new Crash()
+    return this.#lastWords
+  }
+
   /** Takes back one durable record, before the first event; followed by `restored()`. Throws when the record is damaged. */
   restore(key: string, value: Uint8Array, nowMs: number): void {
-    if (this.#stock.restore(key, value) || this.#crash.restore(key, value) || this.#keeping.restore(key, value)) return
-    if (this.#pause.restore(key)) this.#mode = 'paused'
+    if (this.#stock.restore(key, value) || this.#keeping.restore(key, value)) return
+    if (key === CRASH_KEY) this.#crash.restore(value)
+    if (key === PAUSED_KEY) {
+      this.#pause.restore()
+      this.#mode = 'paused'
+    }
     const restored = this.#held.restore(key, value, nowMs)
     if (restored === undefined) {
       this.#outbox.restore(key, value)
@@ -164,7 +188,7 @@ export class Agent {
       stock: this.#stock.view(),
       keeping: this.#keeping.view(),
       parked: this.#parking.parked,
-      next: this.#next.size,
+      next: this.#coming?.size ?? 0,
       replicas: [...this.#held.entries()].map(([id, { replica, sinceMs }]) => ({ replica: id, phase: replica.phase, sinceMs }))
     }
   }
@@ -190,7 +214,7 @@ export class Agent {
       case 'disconnected':
         this.#spare = undefined
         this.#welcomed = false
-        this.#crash.disconnected()
+        this.#lastWords?.disconnected()
         this.#setNext([])
         break
       case 'welcome':
@@ -294,7 +318,7 @@ export class Agent {
         for (const id of this.#held.ids()) if (this.phaseOf(id) !== 'reported') this.#end(id, LEAVING, QUIT_GRACE_MS, nowMs)
         break
       case 'tick':
-        this.#crash.tick(nowMs)
+        this.#lastWords?.tick(nowMs)
         for (const replica of event.moved ?? []) this.#held.moved(replica)
         for (const figure of event.figures ?? []) this.#held.figure(figure.replica, figure)
         this.#tellProgress(nowMs)
@@ -319,7 +343,7 @@ export class Agent {
     const sends: Uint8Array[] = []
     for (const frame of this.#outgoing?.take() ?? []) {
       const bytes = this.#outbox.add(frame)
-      if (frame.bye !== undefined) this.#byeSeq = this.#outbox.sent
+      if (frame.bye !== undefined && this.#leaving !== undefined) this.#leaving.byeSeq = this.#outbox.sent
       if (this.#welcomed) sends.push(bytes)
     }
     this.#outgoing = undefined
@@ -331,8 +355,9 @@ export class Agent {
       sends.push(Frame.encode({ demand: { slots: demand } }))
     }
     const changes = this.#held.takeChanges()
-    changes.push(...this.#pause.take(), ...this.#crash.take(), ...this.#keeping.takeChanges())
-    changes.push(...this.#stock.takeChanges())
+    if (this.#wish !== undefined) changes.push(...this.#wish.take())
+    if (this.#lastWords !== undefined) changes.push(...this.#lastWords.take())
+    changes.push(...this.#keeping.takeChanges(), ...this.#stock.takeChanges())
     changes.push(...this.#outbox.take(changes.length > 0))
     const effects = this.#effects ?? []
     for (const frame of sends) effects.push({ kind: 'send', frame })
@@ -358,7 +383,7 @@ export class Agent {
     }
     this.#spare = undefined
     this.#welcomed = true
-    const crashed = this.#crash.welcomed(nowMs)
+    const crashed = this.#lastWords?.welcomed(nowMs)
     if (crashed !== undefined) this.#effect({ kind: 'send', frame: crashed })
     this.#parking.online()
     this.#tellKept(this.#keeping.results())
@@ -544,7 +569,7 @@ export class Agent {
 
   /** It is held and has not ended; or it is next, which makes the stock no larger than it may be. */
   #mayRead(id: ReplicaId): boolean {
-    if (this.#next.isUser(id)) return !this.#stock.isOver
+    if (this.#coming?.isUser(id) === true) return !this.#stock.isOver
     const phase = this.phaseOf(id)
     return phase !== undefined && phase !== 'reported'
   }
@@ -611,10 +636,12 @@ export class Agent {
   }
 
   #setNext(bundles: readonly NextBundle[]): void {
-    for (const prompt of this.#next.set(bundles)) {
+    if (bundles.length > 0) this.#coming ??= new Next()
+    for (const prompt of this.#coming?.set(bundles) ?? []) {
       if (prompt.kind === 'let_go') this.#stock.unused(nextUser(prompt.bundle))
       this.#prompt(prompt)
     }
+    if (this.#coming?.size === 0) this.#coming = undefined
   }
 
   #hasNotBegun(id: ReplicaId): boolean {
@@ -673,27 +700,30 @@ export class Agent {
 
   /** Draining or quitting: says good-bye when nothing is left to do, and is done when the coordinator knows or does not answer. */
   #leave(nowMs: number): void {
-    if (this.#done || (this.#mode !== 'draining' && this.#mode !== 'quitting')) return
+    if (this.#mode !== 'draining' && this.#mode !== 'quitting') return
+    this.#leaving ??= { idleSinceMs: undefined, byeAtMs: undefined, byeSeq: 0, done: false }
+    const leaving = this.#leaving
+    if (leaving.done) return
     const atWork = this.#held.size > this.#held.kept
-    if (this.#byeAtMs === undefined) {
+    if (leaving.byeAtMs === undefined) {
       if (this.#mode === 'draining') {
         if (atWork) {
-          this.#idleSinceMs = undefined
+          leaving.idleSinceMs = undefined
           return
         }
-        this.#idleSinceMs ??= nowMs
+        leaving.idleSinceMs ??= nowMs
         const settled = this.#held.size === 0 && this.#settledUp()
-        const idleMs = nowMs - this.#idleSinceMs
+        const idleMs = nowMs - leaving.idleSinceMs
         const parked = this.#parkingProgress(nowMs)
         if (!settled && parked !== 'all' && idleMs < (parked === 'some' ? PARK_LEAVE_MS : DRAIN_RELEASE_MS)) return
       }
-      this.#byeAtMs = nowMs
+      leaving.byeAtMs = nowMs
       if (this.#welcomed) this.#say.bye()
     }
-    if (atWork || (this.#parkingProgress(nowMs) === 'some' && nowMs - this.#byeAtMs < PARK_QUIT_MS)) return
-    const told = this.#byeSeq > 0 && this.#settledUp()
-    if (told || !this.#welcomed || nowMs - this.#byeAtMs >= BYE_MS) {
-      this.#done = true
+    if (atWork || (this.#parkingProgress(nowMs) === 'some' && nowMs - leaving.byeAtMs < PARK_QUIT_MS)) return
+    const told = leaving.byeSeq > 0 && this.#settledUp()
+    if (told || !this.#welcomed || nowMs - leaving.byeAtMs >= BYE_MS) {
+      leaving.done = true
       this.#effect({ kind: 'done' })
     }
   }

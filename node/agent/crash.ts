@@ -7,7 +7,7 @@ import { CRASHED_REPLICAS_MAX, Frame, type LastWords } from '#protocol/control/m
 import type { Change } from './events.ts'
 import { CRASH_TOLD_MS } from './policy.ts'
 
-const CRASH_KEY = 'crash'
+export const CRASH_KEY = 'crash'
 
 const NO_WORDS: readonly LastWords[] = []
 
@@ -16,16 +16,14 @@ export class Crash {
   #dirty = false
   #welcomedMs: number | undefined
 
-  /** True when this is its record. One that is damaged is worth nothing, and stops no node. */
-  restore(key: string, value: Uint8Array): boolean {
-    if (key !== CRASH_KEY) return false
+  /** From its record. One that is damaged is worth nothing, and stops no node. */
+  restore(value: Uint8Array): void {
     try {
       const pairs: unknown = dagCbor.decode(value)
       if (Array.isArray(pairs) && pairs.every(isPair)) this.#words = pairs.map(([replica, log]) => ({ replica, log }))
     } catch {
       this.#words = NO_WORDS
     }
-    return true
   }
 
   /** The node has started again: what it had in hand, and its log of the time before. What an earlier crash left and was not told comes behind. */

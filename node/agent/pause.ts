@@ -1,17 +1,16 @@
 /** Whether its owner paused the node: a wish that outlives a restart. */
 import type { Change } from './events.ts'
 
-const PAUSED_KEY = 'paused'
+export const PAUSED_KEY = 'paused'
 const YES = Uint8Array.of(1)
 
 export class Pause {
   #paused = false
   #dirty = false
 
-  /** True when this is its record. */
-  restore(key: string): boolean {
-    if (key === PAUSED_KEY) this.#paused = true
-    return key === PAUSED_KEY
+  /** There is its record. */
+  restore(): void {
+    this.#paused = true
   }
 
   set(paused: boolean): void {
