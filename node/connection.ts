@@ -78,8 +78,8 @@ export class Connection implements FrameListener {
   #trouble = 'not connected yet'
   #wakeUp: (() => void)[] | undefined
   #cancelTime = NOTHING
-  /** When the running wait is over. */
-  #dueMs = 0
+  /** When the pause before the next call is over; undefined when there is none. */
+  #dueMs: number | undefined
   #stopped = false
 
   constructor(ports: ConnectionPorts, options: ConnectionOptions, owner: ConnectionOwner) {
@@ -148,7 +148,7 @@ export class Connection implements FrameListener {
   /** There is news of the project: a pause before the next call is cut short. */
   wake(): void {
     const [draw = 0] = this.#ports.random.bytes(1)
-    this.#step({ kind: 'news', draw: draw / 255, leftMs: Math.max(0, this.#dueMs - this.#ports.clock.nowMs()) })
+    this.#step({ kind: 'news', draw: draw / 255, leftMs: Math.max(0, (this.#dueMs ?? 0) - this.#ports.clock.nowMs()) })
   }
 
   /** Drops the stream; the next one begins after a pause. */
@@ -196,7 +196,7 @@ export class Connection implements FrameListener {
 
   #wait(ms: number): void {
     this.#cancelTime()
-    this.#dueMs = this.#ports.clock.nowMs() + ms
+    this.#dueMs = this.#state.at === 'away' ? this.#ports.clock.nowMs() + ms : undefined
     this.#cancelTime = this.#ports.clock.after(ms, this.#time.bind(this))
   }
 

@@ -62,7 +62,6 @@ export interface ServiceOptions {
 }
 
 const NOTHING = (): void => {}
-const NEVER = Number.POSITIVE_INFINITY
 
 export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatchOwner, HintsOwner, ParkingOwner, RunnerOwner {
   readonly project: PeerIdString
@@ -75,8 +74,8 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
   #closed = false
   #done = false
   #cancelTick = NOTHING
-  #graceEndMs = NEVER
-  #cancelGrace = NOTHING
+  /** Until what runs is ended; undefined when it may take its time. */
+  #grace: { readonly endMs: number; readonly cancel: () => void } | undefined
   #cancelLast = NOTHING
 
   constructor(ports: ServicePorts, options: ServiceOptions) {
@@ -144,16 +143,15 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
     if (graceMs === undefined || this.#closed) return
     const { clock } = this.#ports
     const endMs = clock.nowMs() + graceMs
-    if (endMs >= this.#graceEndMs) return
-    this.#graceEndMs = endMs
-    this.#cancelGrace()
-    this.#cancelGrace = clock.after(graceMs, () => this.quit())
+    if (this.#grace !== undefined && endMs >= this.#grace.endMs) return
+    this.#grace?.cancel()
+    this.#grace = { endMs, cancel: clock.after(graceMs, () => this.quit()) }
   }
 
   /** The node ends when what ran is killed and given back, or could not be within STOP_MS_MAX. */
   quit(): void {
     this.#committer.apply({ kind: 'quit' })
-    this.#cancelGrace()
+    this.#grace?.cancel()
     this.#cancelLast()
     if (!this.#closed) this.#cancelLast = this.#ports.clock.after(STOP_MS_MAX, () => this.#end())
   }
@@ -162,7 +160,7 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
   async close(): Promise<void> {
     this.#closed = true
     this.#cancelTick()
-    this.#cancelGrace()
+    this.#grace?.cancel()
     this.#cancelLast()
     await this.#engines.stop()
     await this.#runner.stop()

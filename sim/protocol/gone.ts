@@ -3,9 +3,13 @@ type Listener = Parameters<AbortSignal['addEventListener']>[1] | null
 
 export class Gone implements AbortSignal {
   reason: unknown
-  onabort: AbortSignal['onabort'] = null
   #listeners: readonly NonNullable<Listener>[] | undefined
   #aborted = false
+
+  /** Nobody sets it. */
+  get onabort(): null {
+    return null
+  }
 
   get aborted(): boolean {
     return this.#aborted

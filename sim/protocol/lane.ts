@@ -23,44 +23,43 @@ export function blockedAtAll({ blocked }: Path): boolean {
   return blocked.up || blocked.down
 }
 
-interface Message {
+class Message {
   atMs: number
   readonly deliver: () => void
-  next: Message | undefined
+  /** The one sent after it; after the last comes the first. */
+  next: Message
+
+  constructor(atMs: number, deliver: () => void, last: Message | undefined) {
+    this.atMs = atMs
+    this.deliver = deliver
+    this.next = last?.next ?? this
+    if (last !== undefined) last.next = this
+  }
 }
 
-export class Lane {
-  readonly path: Path
-  readonly #engine: Engine
-  readonly #direction: Direction
-  #first: Message | undefined
+export abstract class Lane {
+  abstract readonly path: Path
+  abstract readonly engine: Engine
+  abstract readonly direction: Direction
   #last: Message | undefined
   #lastMs = 0
   #state: 'idle' | 'armed' | 'held' = 'idle'
   #closed = false
 
-  constructor(engine: Engine, path: Path, direction: Direction) {
-    this.#engine = engine
-    this.path = path
-    this.#direction = direction
-  }
-
   /** `bytes` matter where the line is thin. */
   send(deliver: () => void, bytes = 0): void {
     if (this.#closed) return
-    const { nowMs } = this.#engine
-    const atMs = Math.max(this.#lastMs, nowMs + Math.round(this.path.delayMs(this.#direction, bytes, nowMs)))
+    const { nowMs } = this.engine
+    const atMs = Math.max(this.#lastMs, nowMs + Math.round(this.path.delayMs(this.direction, bytes, nowMs)))
     this.#lastMs = atMs
-    const message: Message = { atMs, deliver, next: undefined }
-    if (this.#last === undefined) this.#first = message
-    else this.#last.next = message
-    this.#last = message
+    this.#last = new Message(atMs, deliver, this.#last)
     this.arm()
   }
 
   /** What is on its way comes so much later than it would. */
   delay(ms: number): void {
-    for (let message = this.#first; message !== undefined; message = message.next) message.atMs += ms
+    const last = this.#last
+    for (let message = last?.next; message !== undefined; message = message === last ? undefined : message.next) message.atMs += ms
     this.#lastMs += ms
   }
 
@@ -71,7 +70,6 @@ export class Lane {
 
   /** What is on its way is lost. */
   drop(): void {
-    this.#first = undefined
     this.#last = undefined
     if (this.#state === 'held') this.#hold(false)
     this.close()
@@ -79,22 +77,23 @@ export class Lane {
 
   /** Delivers what is due; called again when the path is free again. */
   arm(): void {
-    const head = this.#first
+    const head = this.#last?.next
     if (this.#state === 'armed' || head === undefined) return
-    const held = this.path.blocked[this.#direction]
+    const held = this.path.blocked[this.direction]
     if (held !== (this.#state === 'held')) this.#hold(held)
     if (held) return
     this.#state = 'armed'
-    this.#engine.plan(Math.max(0, head.atMs - this.#engine.nowMs), new Arrival(this))
+    this.engine.plan(Math.max(0, head.atMs - this.engine.nowMs), new Arrival(this))
   }
 
   /** The time of its first message has come. */
   arrive(): void {
     this.#state = 'idle'
-    const first = this.#first
-    if (first !== undefined && first.atMs <= this.#engine.nowMs && !this.path.blocked[this.#direction]) {
-      this.#first = first.next
-      if (first.next === undefined) this.#last = undefined
+    const last = this.#last
+    const first = last?.next
+    if (last !== undefined && first !== undefined && first.atMs <= this.engine.nowMs && !this.path.blocked[this.direction]) {
+      if (first === last) this.#last = undefined
+      else last.next = first.next
       first.deliver()
     }
     this.arm()
@@ -104,6 +103,20 @@ export class Lane {
     this.#state = held ? 'held' : 'idle'
     if (held) this.path.lanes.add(this)
     else this.path.lanes.delete(this)
+  }
+}
+
+/** A lane of its own. */
+export class Leg extends Lane {
+  readonly path: Path
+  readonly engine: Engine
+  readonly direction: Direction
+
+  constructor(engine: Engine, path: Path, direction: Direction) {
+    super()
+    this.engine = engine
+    this.path = path
+    this.direction = direction
   }
 }
 

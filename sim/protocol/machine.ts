@@ -68,6 +68,8 @@ const NO_FAULTS: Readonly<MachineFaults> = {
   crashAtPublish: undefined
 }
 
+const names = new Map<string, string>()
+
 interface Write {
   apply(): void
 }
@@ -227,7 +229,7 @@ export class Machine {
   }
 
   #apply({ put, deleted, changes, onApplied }: PageWrite): void {
-    if (put !== undefined) this.#entries.set(Buffer.from(put.key).toString('latin1'), textOf(put.value))
+    if (put !== undefined) this.#entries.set(nameOf(put.key), textOf(put.value))
     for (const key of deleted) this.#entries.delete(key)
     for (const { key, value } of changes) {
       if (value === null) this.#records.delete(key)
@@ -246,6 +248,14 @@ export class Machine {
     }
     return leases
   }
+}
+
+/** The pages of all machines have the same names: one string for each. */
+function nameOf(page: string): string {
+  const known = names.get(page)
+  if (known !== undefined) return known
+  names.set(page, page)
+  return page
 }
 
 function textOf(bytes: Uint8Array): string {

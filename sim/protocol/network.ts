@@ -3,8 +3,9 @@ import { SmallMap } from '#node/small-map'
 import { CONTROL_PROTOCOL } from '#protocol/control/messages'
 import type { PeerIdString } from '#protocol/ids'
 import { type FrameStream, type Host, HostError, StreamError, type StreamOptions } from '#protocol/peer/host'
+import type { Engine } from '../engine/engine.ts'
 import type { Process } from '../engine/process.ts'
-import { blockedAtAll, type Direction, Lane, type Path } from './lane.ts'
+import { blockedAtAll, type Direction, Lane, Leg, type Path } from './lane.ts'
 import { SimStream, type StreamEnd } from './stream.ts'
 import type { UnrulyWay } from './unruly.ts'
 
@@ -58,10 +59,22 @@ export class End extends Lane implements StreamEnd {
   open = true
   #waiting = false
 
-  constructor(connection: Connection, host: SimHost, direction: Direction) {
-    super(host.process.engine, connection.path, direction)
+  constructor(connection: Connection, host: SimHost) {
+    super()
     this.connection = connection
     this.host = host
+  }
+
+  get path(): Path {
+    return this.connection.path
+  }
+
+  get engine(): Engine {
+    return this.process.engine
+  }
+
+  get direction(): Direction {
+    return this === this.connection.dialler ? 'up' : 'down'
   }
 
   get process(): Process {
@@ -145,8 +158,8 @@ export class Connection {
 
   constructor(path: Path, dialler: SimHost, listener: SimHost) {
     this.path = path
-    this.dialler = new End(this, dialler, 'up')
-    this.listener = new End(this, listener, 'down')
+    this.dialler = new End(this, dialler)
+    this.listener = new End(this, listener)
   }
 
   endOf(host: SimHost): End {
@@ -170,7 +183,7 @@ export class Connection {
     end.open = false
     const other = this.otherThan(end)
     // A sender that gives up repeats nothing any more.
-    if (this.path.blocked[end === this.dialler ? 'up' : 'down']) end.drop()
+    if (this.path.blocked[end.direction]) end.drop()
     else if (lateMs > 0) end.delay(lateMs)
     if (tell) end.send(() => this.break(other.host, { tell: false }))
     end.close()
@@ -389,7 +402,7 @@ export class SimHost implements Host {
 
   /** One way of a dial; it waits while the path is blocked, as a repeated SYN does. */
   #leg(path: Path, direction: Direction, then: () => void): void {
-    const lane = new Lane(this.process.engine, path, direction)
+    const lane = new Leg(this.process.engine, path, direction)
     lane.send(then)
     lane.close()
   }

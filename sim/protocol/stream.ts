@@ -27,6 +27,16 @@ export interface StreamEnd {
   gone(stream: SimStream): void
 }
 
+/** What of a stream is over. */
+class Ending {
+  error: StreamError | undefined
+  closedHere = false
+  closedThere = false
+  abandoned = false
+}
+
+const OPEN: Readonly<Ending> = new Ending()
+
 export class SimStream implements FrameStream {
   /** The other end, once it is there. */
   peer: SimStream | undefined
@@ -45,10 +55,8 @@ export class SimStream implements FrameStream {
   #onWay = 0
   /** Writers that wait. */
   #waiting: (() => void)[] | undefined
-  #error: StreamError | undefined
-  #closedHere = false
-  #closedThere = false
-  #abandoned = false
+  /** Undefined while nothing of it is over. */
+  #ending: Ending | undefined
 
   /** `way`: what becomes of the frames that are written here, where they do not all come once and in order. */
   constructor(end: StreamEnd, frameBytesMax: number, way?: UnrulyWay) {
@@ -77,6 +85,20 @@ export class SimStream implements FrameStream {
     return this.#error !== undefined
   }
 
+  get #state(): Readonly<Ending> {
+    return this.#ending ?? OPEN
+  }
+
+  get #error(): StreamError | undefined {
+    return this.#ending?.error
+  }
+
+  /** The same, to be changed. */
+  get #over(): Ending {
+    this.#ending ??= new Ending()
+    return this.#ending
+  }
+
   listen(listener: FrameListener): void {
     this.#listener = listener
     this.#handOver()
@@ -88,7 +110,8 @@ export class SimStream implements FrameStream {
 
   write(frame: Uint8Array): Promise<void> {
     if (!this.#end.process.alive) return new Promise(() => undefined)
-    if (this.#error !== undefined || this.#closedHere) return Promise.reject(this.#error ?? new StreamError('closed', 'this side of the stream is closed'))
+    if (this.#error !== undefined || this.#state.closedHere)
+      return Promise.reject(this.#error ?? new StreamError('closed', 'this side of the stream is closed'))
     if (frame.length > this.#frameBytesMax) return Promise.reject(new StreamError('frame_too_large', `a frame of ${frame.length} bytes`))
     this.#end.wrote(frame)
     this.#onWay += frame.length
@@ -110,10 +133,10 @@ export class SimStream implements FrameStream {
   }
 
   close(): Promise<void> {
-    if (!this.#closedHere && this.#error === undefined && this.#end.process.alive) {
-      this.#closedHere = true
+    if (!this.#state.closedHere && this.#error === undefined && this.#end.process.alive) {
+      this.#over.closedHere = true
       this.#end.send(() => this.peer?.receiveEnd())
-      if (this.#closedThere) this.fail(new StreamError('closed', 'both sides are closed'))
+      if (this.#state.closedThere) this.fail(new StreamError('closed', 'both sides are closed'))
     }
     return Promise.resolve()
   }
@@ -141,7 +164,7 @@ export class SimStream implements FrameStream {
     process.engine.foldBytes(frame)
     this.#end.arrived(frame)
     process.enter(() => {
-      if (this.#error !== undefined || this.#abandoned) return
+      if (this.#error !== undefined || this.#state.abandoned) return
       if (frame.length > this.#frameBytesMax) this.abort(new StreamError('frame_too_large', `a frame of ${frame.length} bytes`))
       else if (this.#reader !== undefined) this.#answer({ done: false, value: frame })
       else if (this.#listener !== undefined && !this.#busy) this.#give(this.#listener, frame)
@@ -152,10 +175,10 @@ export class SimStream implements FrameStream {
 
   receiveEnd(): void {
     this.#end.process.enter(() => {
-      this.#closedThere = true
+      this.#over.closedThere = true
       if (this.#frames === undefined) this.#answer({ done: true, value: undefined })
-      if (this.#frames === undefined && !this.#busy) this.#over(undefined)
-      if (this.#closedHere) this.fail(new StreamError('closed', 'both sides are closed'))
+      if (this.#frames === undefined && !this.#busy) this.#tellOver(undefined)
+      if (this.#state.closedHere) this.fail(new StreamError('closed', 'both sides are closed'))
     })
   }
 
@@ -166,7 +189,7 @@ export class SimStream implements FrameStream {
   /** It is over at this end, whatever the other knows. */
   fail(error: StreamError): void {
     if (this.#error !== undefined) return
-    this.#error = error
+    this.#over.error = error
     this.#reader?.reject(error)
     this.#reader = undefined
     this.#fails()
@@ -180,7 +203,7 @@ export class SimStream implements FrameStream {
     const frame = this.#frames?.shift()
     if (this.#frames?.length === 0) this.#frames = undefined
     if (frame !== undefined) return Promise.resolve({ done: false, value: frame })
-    if (this.#closedThere) return Promise.resolve({ done: true, value: undefined })
+    if (this.#state.closedThere) return Promise.resolve({ done: true, value: undefined })
     if (this.#error !== undefined) return Promise.reject(this.#error)
     this.#reader = Promise.withResolvers()
     return this.#reader.promise
@@ -188,7 +211,7 @@ export class SimStream implements FrameStream {
 
   /** Nobody reads any more. */
   abandon(): void {
-    this.#abandoned = true
+    this.#over.abandoned = true
     this.#frames = undefined
   }
 
@@ -198,7 +221,7 @@ export class SimStream implements FrameStream {
       const frame = this.#frames?.shift()
       if (this.#frames?.length === 0) this.#frames = undefined
       if (frame !== undefined) this.#give(this.#listener, frame)
-      else if (this.#closedThere || this.#error !== undefined) this.#over(this.#error)
+      else if (this.#state.closedThere || this.#error !== undefined) this.#tellOver(this.#error)
       else return
     }
   }
@@ -213,10 +236,10 @@ export class SimStream implements FrameStream {
           this.#busy = false
           this.#handOver()
         },
-        (error: unknown) => this.#over(error)
+        (error: unknown) => this.#tellOver(error)
       )
     } catch (error) {
-      this.#over(error)
+      this.#tellOver(error)
     }
   }
 
@@ -224,10 +247,10 @@ export class SimStream implements FrameStream {
   #fails(): void {
     if (this.#listener === undefined || this.#busy || this.#frames !== undefined) return
     // As a promise that is rejected: after what the caller does now.
-    queueMicrotask(() => this.#over(this.#error))
+    queueMicrotask(() => this.#tellOver(this.#error))
   }
 
-  #over(error: unknown): void {
+  #tellOver(error: unknown): void {
     const listener = this.#listener
     this.#listener = undefined
     if (listener === undefined) return

@@ -1,7 +1,7 @@
 /** Computers of a simulated internet: who can be dialled where, how long the way takes, and what blocks it. */
 import type { Engine } from '../engine/engine.ts'
 import type { Process } from '../engine/process.ts'
-import { type Direction, Lane, type Path } from '../protocol/lane.ts'
+import { type Direction, type Lane, Leg, type Path } from '../protocol/lane.ts'
 import type { NodePath } from '../protocol/path.ts'
 import type { Random } from '../random.ts'
 import type { Socket } from './socket.ts'
@@ -82,7 +82,7 @@ export class Station {
 
   /** One message to another computer, in no connection; `up` is from here. */
   send(path: Path, direction: Direction, deliver: () => void): void {
-    const lane = new Lane(this.internet.engine, path, direction)
+    const lane = new Leg(this.internet.engine, path, direction)
     lane.send(deliver)
     lane.close()
   }

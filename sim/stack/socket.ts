@@ -4,7 +4,7 @@ import { AbstractMultiaddrConnection } from '@libp2p/utils'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Uint8ArrayList } from 'uint8arraylist'
 import type { Process } from '../engine/process.ts'
-import { blockedAtAll, type Direction, Lane, type Path } from '../protocol/lane.ts'
+import { blockedAtAll, type Direction, type Lane, Leg, type Path } from '../protocol/lane.ts'
 import type { Station } from './internet.ts'
 
 /** A kernel takes so much that the other end has not read; then its writer waits until half of it is. */
@@ -40,7 +40,7 @@ export class Socket extends AbstractMultiaddrConnection {
     this.process = process
     this.path = path
     this.#side = side
-    this.#lane = new Lane(station.internet.engine, path, side)
+    this.#lane = new Leg(station.internet.engine, path, side)
     station.sockets.add(this)
   }
 
