@@ -33,7 +33,7 @@ import {
   YIELD_GRACE_MS
 } from './policy.ts'
 import { resultOf } from './report.ts'
-import { type Parcel, Safekeeping, type SafekeepingOptions, taskOf } from './safekeeping.ts'
+import { KEPT_PREFIX, type Parcel, Safekeeping, type SafekeepingOptions, taskOf } from './safekeeping.ts'
 import { type Evicted, Stock } from './stock.ts'
 
 export interface AgentOptions {
@@ -78,8 +78,13 @@ export class Agent {
   #wish: Pause | undefined
   /** Undefined while there are none. */
   #lastWords: Crash | undefined
-  readonly #parking: Parking
-  readonly #keeping: Safekeeping
+  /** Undefined while it knows nobody to leave results with. */
+  #parking: Parking | undefined
+  readonly #parkAfterMs: number
+  #awaySinceMs: number | undefined
+  /** Undefined while nothing was offered. */
+  #kept: Safekeeping | undefined
+  readonly #keep: SafekeepingOptions
   /** Undefined while the project has named nothing. */
   #coming: Next | undefined
   #engineUp = false
@@ -97,8 +102,8 @@ export class Agent {
     this.#signer = signer
     this.#outbox = new Outbox(link)
     this.#stock = new Stock(stockBytesMax)
-    this.#keeping = new Safekeeping(keep)
-    this.#parking = new Parking(parkAfterMs)
+    this.#keep = keep
+    this.#parkAfterMs = parkAfterMs
   }
 
   get #say(): Outgoing {
@@ -116,9 +121,14 @@ export class Agent {
     return this.#lastWords
   }
 
+  get #keeping(): Safekeeping {
+    this.#kept ??= new Safekeeping(this.#keep)
+    return this.#kept
+  }
+
   /** Takes back one durable record, before the first event; followed by `restored()`. Throws when the record is damaged. */
   restore(key: string, value: Uint8Array, nowMs: number): void {
-    if (this.#stock.restore(key, value) || this.#keeping.restore(key, value)) return
+    if (this.#stock.restore(key, value) || (key.startsWith(KEPT_PREFIX) && this.#keeping.restore(key, value))) return
     if (key === CRASH_KEY) this.#crash.restore(value)
     if (key === PAUSED_KEY) {
       this.#pause.restore()
@@ -138,7 +148,7 @@ export class Agent {
   restored(): void {
     this.#outbox.restored()
     this.#stock.restored()
-    for (const { replica } of this.#keeping.restored()) this.#unkeep(replica)
+    for (const { replica } of this.#kept?.restored() ?? []) this.#unkeep(replica)
     for (const frame of this.#outbox.pending()) for (const body of decodeFrame(frame)?.reports?.results ?? []) this.#held.said(body)
   }
 
@@ -161,8 +171,8 @@ export class Agent {
   }
 
   /** What is kept for others, with what it names. */
-  keeping(): ReturnType<Safekeeping['all']> {
-    return this.#keeping.all()
+  *keeping(): ReturnType<Safekeeping['all']> {
+    if (this.#kept !== undefined) yield* this.#kept.all()
   }
 
   isStocked(root: string): boolean {
@@ -186,8 +196,8 @@ export class Agent {
       slots: this.#slots,
       unacknowledged: this.#outbox.unacknowledged,
       stock: this.#stock.view(),
-      keeping: this.#keeping.view(),
-      parked: this.#parking.parked,
+      keeping: this.#kept?.view() ?? { results: 0, bytes: 0, bytesMax: this.#keep.bytesMax },
+      parked: this.#parking?.parked ?? 0,
       next: this.#coming?.size ?? 0,
       replicas: [...this.#held.entries()].map(([id, { replica, sinceMs }]) => ({ replica: id, phase: replica.phase, sinceMs }))
     }
@@ -264,11 +274,12 @@ export class Agent {
         this.#crash.add(event.words)
         break
       case 'neighbours':
+        this.#parking ??= new Parking(this.#parkAfterMs)
         this.#parking.meet(event.neighbours)
         break
       case 'answered':
-        this.#parking.answered(event, event.code, nowMs)
-        if (this.phaseOf(event.replica) === undefined) this.#parking.forget(event.replica)
+        this.#parking?.answered(event, event.code, nowMs)
+        if (this.phaseOf(event.replica) === undefined) this.#parking?.forget(event.replica)
         break
       case 'offered':
         this.#offered(event.parcel, nowMs)
@@ -322,7 +333,7 @@ export class Agent {
         for (const replica of event.moved ?? []) this.#held.moved(replica)
         for (const figure of event.figures ?? []) this.#held.figure(figure.replica, figure)
         this.#tellProgress(nowMs)
-        for (const replica of this.#keeping.old(nowMs)) this.#unkeep(replica)
+        for (const replica of this.#kept?.old(nowMs) ?? []) this.#unkeep(replica)
         break
     }
     for (const { root, replica } of this.#stock.evict()) this.#prompt({ kind: 'evict', root, replica })
@@ -357,7 +368,8 @@ export class Agent {
     const changes = this.#held.takeChanges()
     if (this.#wish !== undefined) changes.push(...this.#wish.take())
     if (this.#lastWords !== undefined) changes.push(...this.#lastWords.take())
-    changes.push(...this.#keeping.takeChanges(), ...this.#stock.takeChanges())
+    if (this.#kept !== undefined) changes.push(...this.#kept.takeChanges())
+    changes.push(...this.#stock.takeChanges())
     changes.push(...this.#outbox.take(changes.length > 0))
     const effects = this.#effects ?? []
     for (const frame of sends) effects.push({ kind: 'send', frame })
@@ -385,8 +397,8 @@ export class Agent {
     this.#welcomed = true
     const crashed = this.#lastWords?.welcomed(nowMs)
     if (crashed !== undefined) this.#effect({ kind: 'send', frame: crashed })
-    this.#parking.online()
-    this.#tellKept(this.#keeping.results())
+    this.#awaySinceMs = undefined
+    if (this.#kept !== undefined) this.#tellKept(this.#kept.results())
     this.#held.untold()
     for (const id of event.unknown) this.#end(id, null, KILL_GRACE_MS, nowMs)
     for (const frame of this.#outbox.pending()) this.#effect({ kind: 'send', frame })
@@ -507,16 +519,16 @@ export class Agent {
     const replica = this.#held.get(id)
     if (replica === undefined) this.#unkeep(id)
     if (replica?.phase !== 'reported') return
-    this.#parking.forget(id)
+    this.#parking?.forget(id)
     this.#effect({ kind: 'release', replica: id, content: replica.content })
     this.#held.delete(id)
   }
 
   /** Leaves with others what the project cannot be told. */
   #park(nowMs: number): void {
-    this.#parking.away(nowMs)
+    this.#awaySinceMs ??= nowMs
     const leaving = this.#mode === 'draining' || this.#mode === 'quitting'
-    if (!this.#parking.isDue(leaving, nowMs)) return
+    if (this.#parking?.isDue(leaving, nowMs - this.#awaySinceMs) !== true) return
     for (const { replica, peer } of this.#parking.orders(this.#unheard(), nowMs)) {
       const held = this.#held.get(replica)
       if (held?.phase === 'reported' && held.body !== undefined) this.#prompt({ kind: 'park', replica, peer, body: held.body })
@@ -551,7 +563,7 @@ export class Agent {
 
   /** It goes, with what no other result names. Answers whose it was. */
   #unkeep(replica: ReplicaId): PeerIdString | undefined {
-    const gone = this.#keeping.drop(replica)
+    const gone = this.#kept?.drop(replica)
     if (gone !== undefined && gone.content.length > 0) this.#prompt({ kind: 'unkeep', content: gone.content })
     return gone?.from
   }
@@ -656,7 +668,7 @@ export class Agent {
     if (fault !== null) this.#say.returned(id, fault)
     const began = replica.phase === 'running' || replica.phase === 'killing' || replica.phase === 'publishing' ? replica.lease : null
     this.#stock.unused(id)
-    this.#parking.forget(id)
+    this.#parking?.forget(id)
     this.#effect({ kind: 'remove', replica: id, began })
     this.#held.delete(id)
   }
@@ -670,7 +682,7 @@ export class Agent {
   #parkingProgress(nowMs: number): 'all' | 'some' | 'none' {
     if (this.#welcomed) return 'none'
     const results = [...this.#unheard()]
-    const progress = results.length === 0 ? 'none' : this.#parking.progress(results, nowMs)
+    const progress = results.length === 0 ? 'none' : (this.#parking?.progress(results, nowMs) ?? 'none')
     // What is sealed can only be told to the project itself.
     return progress === 'all' && results.length < this.#held.size ? 'none' : progress
   }

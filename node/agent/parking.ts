@@ -31,7 +31,6 @@ const NO_NEIGHBOURS: readonly Neighbour[] = []
 
 export class Parking {
   #neighbours = NO_NEIGHBOURS
-  #awaySinceMs: number | undefined
   #left: Map<ReplicaId, Left> | undefined
   /** One offer to each at a time. */
   #asked: Map<PeerIdString, ReplicaId> | undefined
@@ -52,14 +51,6 @@ export class Parking {
     this.#neighbours = neighbours
   }
 
-  online(): void {
-    this.#awaySinceMs = undefined
-  }
-
-  away(nowMs: number): void {
-    this.#awaySinceMs ??= nowMs
-  }
-
   /** The project has what the node had to say of it. */
   forget(replica: ReplicaId): void {
     this.#left?.delete(replica)
@@ -74,9 +65,9 @@ export class Parking {
     } else left.notBefore.set(peer, code === 'refused' ? Number.POSITIVE_INFINITY : nowMs + (code === 'missed' ? PARK_MISSED_MS : PARK_AGAIN_MS))
   }
 
-  /** The project is away for long, or (`leaving`) there is no time to wait for it. */
-  isDue(leaving: boolean, nowMs: number): boolean {
-    return this.#awaySinceMs !== undefined && this.#neighbours.length > 0 && (leaving || nowMs - this.#awaySinceMs >= this.#afterMs)
+  /** The project is away for so long, or (`leaving`) there is no time to wait for it. */
+  isDue(leaving: boolean, awayMs: number): boolean {
+    return this.#neighbours.length > 0 && (leaving || awayMs >= this.#afterMs)
   }
 
   /** Whom to ask for what now. `results`: those that the project may not have, the oldest first. */
