@@ -12,7 +12,7 @@ import {
   type Refused,
   type Welcome
 } from '#protocol/control/messages'
-import { Came, Sent } from '#protocol/control/sequence'
+import { Sequence } from '#protocol/control/sequence'
 import type { PeerIdString } from '#protocol/ids'
 import { messageOf } from '#protocol/message-of'
 import { isRelayed, throughRelay } from '#protocol/peer/addresses'
@@ -73,8 +73,7 @@ export class Connection implements FrameListener {
   #dialling: Promise<void> | undefined
   #stream: FrameStream | undefined
   /** Of this stream. */
-  #sent: Sent | undefined
-  #came: Came | undefined
+  #sequence: Sequence | undefined
   #trouble = 'not connected yet'
   #wakeUp: (() => void)[] | undefined
   #cancelTime = NOTHING
@@ -168,7 +167,7 @@ export class Connection implements FrameListener {
 
   #write(frame: Uint8Array): void {
     // The reader of `gone` learns of a broken stream; what could not be sent is replayed on the next.
-    if (this.#sent !== undefined) this.#stream?.write(this.#sent.next(frame)).catch(() => undefined)
+    if (this.#sequence !== undefined) this.#stream?.write(this.#sequence.next(frame)).catch(() => undefined)
   }
 
   #step(event: CallEvent): void {
@@ -236,8 +235,7 @@ export class Connection implements FrameListener {
       return
     }
     this.#stream = stream
-    this.#sent = new Sent()
-    this.#came = new Came()
+    this.#sequence = new Sequence()
     this.#owner.apply({ kind: 'connected', spare: this.#ports.random.bytes(16) })
     listen(stream, this)
   }
@@ -273,8 +271,7 @@ export class Connection implements FrameListener {
     const stream = this.#stream
     if (stream === undefined) return
     this.#stream = undefined
-    this.#sent = undefined
-    this.#came = undefined
+    this.#sequence = undefined
     stream.abort(new StreamError('closed', 'the stream is over'))
     this.#owner.apply({ kind: 'disconnected' })
   }
@@ -353,7 +350,7 @@ export class Connection implements FrameListener {
   #take(bytes: Uint8Array): void {
     const frame = decodeFrame(bytes)
     if (frame === undefined) throw new StreamError('malformed', 'the coordinator sent something that is not a message of this protocol')
-    const arrival = this.#came?.accept(frame)
+    const arrival = this.#sequence?.accept(frame)
     if (arrival === 'again') return
     if (arrival === 'gap') throw new StreamError('malformed', 'something that the coordinator said was lost on the way')
     if (this.#welcomed) {

@@ -158,7 +158,7 @@ export class ControlService {
       return false
     }
     const frame = decodeFrame(bytes)
-    const arrival = frame === undefined ? 'new' : link.came.accept(frame)
+    const arrival = frame === undefined ? 'new' : link.sequence.accept(frame)
     if (arrival === 'again') return true
     if (arrival === 'gap') {
       this.#refuse(link, { code: 'gap', message: 'something that the node said was lost on the way' })

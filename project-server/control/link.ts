@@ -1,6 +1,6 @@
 /** The coordinator's end of one control stream: an outbox in order, with a bound, and acks that ride on whatever goes out next. */
 import { Frame } from '#protocol/control/messages'
-import { Came, Sent } from '#protocol/control/sequence'
+import { Sequence } from '#protocol/control/sequence'
 import type { FrameStream } from '#protocol/peer/host'
 import { OUTBOX_BYTES_MAX, OUTBOX_FRAMES_MAX } from '../policy.ts'
 
@@ -15,14 +15,13 @@ export class Link {
   readonly stream: FrameStream
   /** The core has answered its hello: what it sends for the node goes here. */
   welcomed = false
-  /** What came from the node. */
-  readonly came = new Came()
+  /** Of the frames of its stream. */
+  readonly sequence = new Sequence()
   readonly #bounds: OutboxBounds
   readonly #frames: Uint8Array[] = []
   #bytes = 0
   #ack = 0
   #ackDue = false
-  readonly #sent = new Sent()
   #pumping: Promise<void> | undefined
   #closed = false
 
@@ -71,7 +70,7 @@ export class Link {
     this.#closed = true
     this.#frames.length = 0
     await this.#pumping
-    await this.stream.write(this.#sent.next(frame))
+    await this.stream.write(this.sequence.next(frame))
     await this.stream.close()
   }
 
@@ -89,7 +88,7 @@ export class Link {
       if (frame !== undefined) this.#bytes -= frame.length
       // Fields of a message may be appended to its bytes: the ack is added to a frame that was encoded long before.
       const bytes = frame === undefined ? ack : ack === undefined ? frame : Buffer.concat([frame, ack])
-      if (bytes !== undefined) await this.stream.write(this.#sent.next(bytes))
+      if (bytes !== undefined) await this.stream.write(this.sequence.next(bytes))
       frame = this.#frames.shift()
     }
   }

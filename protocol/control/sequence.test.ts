@@ -3,11 +3,11 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { Link } from './link.ts'
 import { decodeFrame, Frame } from './messages.ts'
-import { Came, Sent } from './sequence.ts'
+import { Sequence } from './sequence.ts'
 
 /** What was sent on one stream, in order; the last is a heartbeat. */
 function sentOf(numbered: readonly boolean[]): readonly Frame[] {
-  const sent = new Sent()
+  const sent = new Sequence()
   let seq = 0
   return [...numbered, false].map((one) => {
     const frame = decodeFrame(sent.next(Frame.encode(one ? { seq: ++seq, release: { replicas: [] } } : { heartbeat: {} })))
@@ -18,7 +18,7 @@ function sentOf(numbered: readonly boolean[]): readonly Frame[] {
 
 /** Which of them the other side took, in which order; undefined when it ended the stream. */
 function takenOf(frames: readonly Frame[], arrivals: readonly number[]): readonly number[] | undefined {
-  const came = new Came()
+  const came = new Sequence()
   const link = new Link<never>({ id: 'a link', sent: 0, received: 0 })
   const taken: number[] = []
   for (const place of arrivals) {
@@ -79,7 +79,7 @@ describe('the frames of one stream', () => {
   })
 
   it('an older version, which does not say, is taken as it comes', () => {
-    const came = new Came()
+    const came = new Sequence()
     assert.deepEqual([came.accept({ seq: 0 }), came.accept({ seq: 0 }), came.accept({ seq: 0, before: 2 })], ['new', 'new', 'new'])
   })
 })

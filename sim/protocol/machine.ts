@@ -81,6 +81,19 @@ export interface MachinePorts {
   readonly pace?: Pace
 }
 
+/** What runs left on a machine, or leave while they run. */
+class Left {
+  readonly containers = new SmallMap<ReplicaId, Container>()
+  readonly folders = new SmallMap<ReplicaId, Outcome>()
+  readonly content = new SmallSet<string>()
+  readonly kept = new SmallSet<string>()
+
+  wipe(): void {
+    for (const container of this.containers.values()) container.vanish()
+    for (const left of [this.containers, this.folders, this.content, this.kept]) left.clear()
+  }
+}
+
 export class Machine {
   readonly name: string
   readonly engine: Engine
@@ -92,10 +105,7 @@ export class Machine {
   /** The node's records as they were written last, and the pages on its disk that hold them: bytes as text, which takes half the room. */
   readonly #records = new SmallMap<string, string>()
   readonly #entries = new SmallMap<string, string>()
-  #containers: SmallMap<ReplicaId, Container> | undefined
-  #folders: SmallMap<ReplicaId, Outcome> | undefined
-  #content: SmallSet<string> | undefined
-  #kept: SmallSet<string> | undefined
+  #left: Left | undefined
   /** Its disk has lied. */
   damaged = false
   /** Writes that are on their way to the disk. */
@@ -110,30 +120,31 @@ export class Machine {
   }
 
   get containers(): SmallMap<ReplicaId, Container> {
-    this.#containers ??= new SmallMap()
-    return this.#containers
+    return this.#leavings.containers
   }
 
   get folders(): SmallMap<ReplicaId, Outcome> {
-    this.#folders ??= new SmallMap()
-    return this.#folders
+    return this.#leavings.folders
   }
 
   /** Roots that the content store holds. */
   get content(): SmallSet<string> {
-    this.#content ??= new SmallSet()
-    return this.#content
+    return this.#leavings.content
   }
 
   /** Roots that it keeps for others. */
   get kept(): SmallSet<string> {
-    this.#kept ??= new SmallSet()
-    return this.#kept
+    return this.#leavings.kept
+  }
+
+  get #leavings(): Left {
+    this.#left ??= new Left()
+    return this.#left
   }
 
   /** What runs, and what runs left; nothing is made for those that never ran anything. */
   get replicas(): { readonly containers: readonly ReplicaId[]; readonly folders: readonly ReplicaId[] } {
-    return { containers: this.#containers?.keys() ?? [], folders: this.#folders?.keys() ?? [] }
+    return { containers: this.#left?.containers.keys() ?? [], folders: this.#left?.folders.keys() ?? [] }
   }
 
   /** What is the matter with it. */
@@ -175,11 +186,7 @@ export class Machine {
     this.damaged = false
     this.#records.clear()
     this.#entries.clear()
-    for (const container of this.containers.values()) container.vanish()
-    this.containers.clear()
-    this.folders.clear()
-    this.content.clear()
-    this.#kept?.clear()
+    this.#left?.wipe()
   }
 
   /** Resolves when the page is on disk, and so are the changes that it stands for. */

@@ -15,7 +15,6 @@ export class NodePath implements Path {
   readonly #random: Random
   readonly #way: Way
   readonly #pace: Pick<Pace, 'wayMs'>
-  #lanes: Set<Lane> | undefined
   /** For unruly streams. */
   #dice: Random | undefined
   #behaved = false
@@ -42,8 +41,7 @@ export class NodePath implements Path {
   }
 
   get lanes(): Set<Lane> {
-    this.#lanes ??= new Set()
-    return this.#lanes
+    return this.trouble.lanes
   }
 
   /** Its streams are only unruly until the faults stop. */
@@ -101,6 +99,8 @@ export class NodePath implements Path {
 const FREE: Readonly<Record<Direction, boolean>> = { up: false, down: false }
 
 class Trouble {
+  /** Those that hold messages back. */
+  readonly lanes = new Set<Lane>()
   readonly blocked: Record<Direction, boolean> = { up: false, down: false }
   readonly blockers: Record<Direction, number> = { up: 0, down: 0 }
   /** When the line is free for the next byte. */
