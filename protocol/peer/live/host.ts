@@ -11,7 +11,6 @@ import { peerIdFromString } from '@libp2p/peer-id'
 import { type Ping, ping } from '@libp2p/ping'
 import { tcp } from '@libp2p/tcp'
 import { webSockets } from '@libp2p/websockets'
-import { yamux } from '@libp2p/yamux'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p, type Libp2pOptions } from 'libp2p'
 import type { PeerIdString } from '../../ids.ts'
@@ -31,6 +30,7 @@ import { startRelay } from './relay-server.ts'
 import { keepReservations, type RelayState, type Transports } from './reservations.ts'
 import { tls } from './tls.ts'
 import { within } from './within.ts'
+import { FIRST_WINDOW_BYTES, yamux } from './yamux.ts'
 
 /**
  * `windowBytes`: what a peer may send on a stream before it is read, growing from 256 KiB; it bounds the rate on long paths
@@ -137,7 +137,11 @@ export async function createHost(options: HostOptions, wire?: Wire): Promise<Liv
         yamux({
           maxInboundStreams: STREAMS_PER_CONNECTION_MAX[role],
           maxOutboundStreams: STREAMS_PER_CONNECTION_MAX[role],
-          streamOptions: { initialStreamWindowSize: 256 * 1024, maxStreamWindowSize: FLOW[role].windowBytes, maxReadBufferLength: FLOW[role].readBufferBytes }
+          streamOptions: {
+            initialStreamWindowSize: FIRST_WINDOW_BYTES,
+            maxStreamWindowSize: FLOW[role].windowBytes,
+            maxReadBufferLength: FLOW[role].readBufferBytes
+          }
         })
       ],
       connectionGater: watch.gater,

@@ -8,10 +8,18 @@ import { connect, createSecureContext, type SecureContext, TLSSocket } from 'nod
 import type { ConnectionEncrypter, MessageStream, SecureConnectionOptions, SecuredConnection } from '@libp2p/interface'
 import type { TLSComponents } from '@libp2p/tls'
 import { generateCertificate, toMessageStream, toNodeDuplex, verifyPeerCertificate } from '@libp2p/tls/utils'
+import { Uint8ArrayList } from 'uint8arraylist'
 
 const PROTOCOL = '/tls/1.0.0'
 /** What a peer offers beside multiplexers; where nothing else is agreed on, the multiplexer is negotiated afterwards. */
 const NO_MUXER = 'libp2p'
+/** Pieces that are sent at once and are no longer than this together are copied into one: a record and a system call cost more. */
+const JOINED_BYTES_MAX = 128 * 1024
+
+/** Of the library's connection: what is to be encrypted next. */
+interface Sending {
+  sendData(data: Uint8ArrayList): unknown
+}
 
 export function tls(): (components: TLSComponents) => ConnectionEncrypter {
   return (components) => {
@@ -48,7 +56,7 @@ export function tls(): (components: TLSComponents) => ConnectionEncrypter {
         const remotePeer = await verifyPeerCertificate(raw, options.remotePeer)
         const agreed = typeof socket.alpnProtocol === 'string' && muxers.includes(socket.alpnProtocol) ? socket.alpnProtocol : undefined
         const streamMuxer = agreed === undefined ? undefined : upgrader.getStreamMuxers().get(agreed)
-        return { remotePeer, connection: toMessageStream(stream, socket), ...(streamMuxer === undefined ? {} : { streamMuxer }) }
+        return { remotePeer, connection: joining(toMessageStream(stream, socket)), ...(streamMuxer === undefined ? {} : { streamMuxer }) }
       } catch (cause) {
         fail(cause instanceof Error ? cause : new Error(String(cause)))
         throw cause
@@ -61,4 +69,12 @@ export function tls(): (components: TLSComponents) => ConnectionEncrypter {
       secureOutbound: (stream, options) => secure(stream, 'client', options)
     }
   }
+}
+
+/** The library makes a record of every piece: of each frame's header, too. */
+function joining<Encrypted extends MessageStream>(connection: Encrypted): Encrypted {
+  const sending = connection as unknown as Sending
+  const send = sending.sendData.bind(connection)
+  sending.sendData = (data) => send(data.byteLength > JOINED_BYTES_MAX ? data : new Uint8ArrayList(data.subarray()))
+  return connection
 }
