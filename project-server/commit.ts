@@ -194,15 +194,12 @@ export class Committer {
   #sign(unsigned: readonly Unsigned[]): Change[] {
     const changes: Change[] = []
     for (let from = 0; from < unsigned.length; from += BATCH_LEAVES_MAX) {
-      const bodies = unsigned.slice(from, from + BATCH_LEAVES_MAX).map(({ receipt }) => encodeReceipt(receipt))
-      const leaves = leavesOf(bodies)
+      const batch = unsigned.slice(from, from + BATCH_LEAVES_MAX)
+      const leaves = leavesOf(batch.map(({ receipt }) => encodeReceipt(receipt)))
       const signature = this.#ports.signer.sign(RECEIPT_DOMAIN, rootOf(leaves))
       const seal = sealId(this.#epoch, 'p', this.#nextSeal++)
       changes.push({ key: sealKey(seal), value: encodeSeal({ leaves, signature }) })
-      for (const [index, body] of bodies.entries()) {
-        const of = unsigned[from + index]
-        if (of !== undefined) changes.push({ key: of.key, value: encodeStoredReceipt({ body, seal, index, results: of.seals }) })
-      }
+      for (const [index, { key, receipt, seals }] of batch.entries()) changes.push({ key, value: encodeStoredReceipt({ receipt, seal, index, seals }) })
     }
     this.counts.receipts += unsigned.length
     return changes

@@ -8,14 +8,20 @@
  * | `seal/<epoch, 12 digits>.<maker><number, 12 digits>` | hashes and signature of one signed batch |
  * | `result/<batch>.<index, 9 digits>.<attempt>` | a result of a task that is not terminal, and its place in a seal |
  * | `receipt/<task id>` | the receipt, its place in a seal, and those of its results |
+ *
+ * A receipt is the longest record of a task, and is kept for ever. So what its first result says as well (project, task,
+ * bundle) is left out, and put back when it is handed out: byte for byte, or the project's signature would not match.
  */
 import { Writer } from '#protocol/cbor/writer'
-import type { TaskId } from '#protocol/ids'
-import { decodeReceipt, type SignedReceipt } from '#protocol/result/receipt'
+import { parseReplicaId, type TaskId } from '#protocol/ids'
+import { decodeReceipt, encodeReceipt, type Receipt, type SignedReceipt } from '#protocol/result/receipt'
+import { decodeResult } from '#protocol/result/result'
 import { type Inclusion, inclusionOf, type Seal } from '#protocol/signing/batch'
 import { decodeRecord, RECORD_VERSION } from './record-version.ts'
 
 const WRITER = new Writer()
+/** Of receipts that leave out what their results say. Version 1 holds the receipt's own bytes. */
+const LEAN_VERSION = 2
 
 /** Which signed batch, and where in it. */
 export interface SealRef {
@@ -29,10 +35,24 @@ export interface StoredResult extends SealRef {
 }
 
 export interface StoredReceipt extends SealRef {
-  readonly body: Uint8Array
+  readonly receipt: Receipt
   /** Of its results, in their order. */
-  readonly results: readonly SealRef[]
+  readonly seals: readonly SealRef[]
 }
+
+type LeanReceipt = readonly [
+  epoch: number,
+  quorum: number,
+  decidedAtMs: number,
+  vote: string,
+  results: readonly Uint8Array[],
+  dissent: readonly (readonly [node: string, vote: string])[],
+  compare: string | null,
+  trusted: number | null
+]
+
+/** Epoch, number in it and index: what a seal's id says beside its maker. */
+type Place = readonly [epoch: number, number: number, index: number]
 
 /** Unique in a project: every epoch counts its own, nodes' (`n`) and the project's (`p`) apart. */
 export function sealId(epoch: number, maker: 'n' | 'p', number: number): string {
@@ -65,10 +85,67 @@ export function decodeStoredResult(bytes: Uint8Array): StoredResult {
   return { body, seal, index }
 }
 
-export function encodeStoredReceipt({ body, seal, index, results }: StoredReceipt): Uint8Array {
-  WRITER.list(5).int(RECORD_VERSION).bytes(body).text(seal).int(index).list(results.length)
-  for (const result of results) WRITER.list(2).text(result.seal).int(result.index)
+export function encodeStoredReceipt({ receipt, seal, index, seals }: StoredReceipt): Uint8Array {
+  const { epoch, quorum, decidedAtMs, vote, results, dissent, compare = null, trusted = null } = receipt
+  // Without a result there is nothing to make it of.
+  if (results.length === 0) return WRITER.list(5).int(RECORD_VERSION).bytes(encodeReceipt(receipt)).text(seal).int(index).list(0).done()
+  WRITER.list(4).int(LEAN_VERSION).list(8).int(epoch).int(quorum).int(decidedAtMs).text(vote).list(results.length)
+  for (const result of results) WRITER.bytes(result)
+  WRITER.list(dissent.length)
+  for (const one of dissent) WRITER.list(2).text(one.node).text(one.vote)
+  WRITER.text(compare).int(trusted)
+  writePlace({ seal, index })
+  WRITER.list(seals.length)
+  for (const one of seals) writePlace(one)
   return WRITER.done()
+}
+
+/** As `sealId` wrote it. */
+function writePlace({ seal, index }: SealRef): void {
+  WRITER.list(3)
+    .int(Number(seal.slice(0, 12)))
+    .int(Number(seal.slice(14)))
+    .int(index)
+}
+
+interface Found extends SealRef {
+  readonly body: Uint8Array
+  readonly seals: readonly SealRef[]
+}
+
+/** The receipt's own bytes, as the project signed them, and where it and its results are sealed. Throws when what was stored is damaged. */
+export function decodeStoredReceipt(stored: Uint8Array): Found {
+  // The head of a list of a few items is one byte, as is a small number.
+  if (stored[1] !== LEAN_VERSION) {
+    const [body, seal, index, seals] = decodeRecord<[Uint8Array, string, number, [string, number][]]>('receipt', stored)
+    return { body, seal, index, seals: seals.map(([id, place]) => ({ seal: id, index: place })) }
+  }
+  const [lean, place, seals] = decodeRecord<[LeanReceipt, Place, Place[]]>('receipt', stored, LEAN_VERSION)
+  return { body: encodeReceipt(wholeReceipt(lean)), ...refOf(place, 'p'), seals: seals.map((one) => refOf(one, 'n')) }
+}
+
+function refOf([epoch, number, index]: Place, maker: 'n' | 'p'): SealRef {
+  return { seal: sealId(epoch, maker, number), index }
+}
+
+function wholeReceipt([epoch, quorum, decidedAtMs, vote, results, dissent, compare, trusted]: LeanReceipt): Receipt {
+  const result = decodeResult(results[0] ?? new Uint8Array(0))
+  const task = parseReplicaId(result?.replica ?? '')?.task
+  if (result === undefined || task === undefined) throw new Error('a result of a stored receipt does not decode')
+  return {
+    v: 1,
+    project: result.project,
+    task,
+    bundle: result.bundle,
+    epoch,
+    quorum,
+    decidedAtMs,
+    vote,
+    results,
+    dissent: dissent.map(([node, said]) => ({ node, vote: said })),
+    ...(compare === null ? {} : { compare }),
+    ...(trusted === null ? {} : { trusted })
+  }
 }
 
 function decodeSeal(bytes: Uint8Array): Seal {
@@ -81,14 +158,14 @@ export async function signedReceipt(
   stored: Uint8Array,
   { get, manifest }: { get(key: string): Promise<Uint8Array | undefined>; manifest(bundle: string): Promise<Uint8Array> }
 ): Promise<SignedReceipt> {
-  const [body, seal, index, results] = decodeRecord<[Uint8Array, string, number, [string, number][]]>('receipt', stored)
+  const { body, seal, index, seals } = decodeStoredReceipt(stored)
   const receipt = decodeReceipt(body)
   if (receipt === undefined) throw new Error('a stored receipt does not decode')
-  const prove = async ([id, place]: readonly [string, number]): Promise<Inclusion> => {
+  const prove = async ({ seal: id, index: place }: SealRef): Promise<Inclusion> => {
     const bytes = await get(sealKey(id))
     if (bytes === undefined) throw new Error(`the seal ${id} of a receipt is missing`)
     return inclusionOf(decodeSeal(bytes), place)
   }
-  const [proof, proofs, source] = await Promise.all([prove([seal, index]), Promise.all(results.map(prove)), manifest(receipt.bundle.toString())])
+  const [proof, proofs, source] = await Promise.all([prove({ seal, index }), Promise.all(seals.map(prove)), manifest(receipt.bundle.toString())])
   return { body, proof, manifest: source, proofs }
 }

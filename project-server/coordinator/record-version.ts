@@ -8,9 +8,8 @@ export function encodeRecord(fields: readonly unknown[]): Uint8Array {
 }
 
 /** Throws when the bytes are not a record that this version wrote: the store is corrupt. */
-export function decodeRecord<Fields extends readonly unknown[]>(what: string, bytes: Uint8Array): Fields {
+export function decodeRecord<Fields extends readonly unknown[]>(what: string, bytes: Uint8Array, expected = RECORD_VERSION): Fields {
   const [version, ...fields] = dagCbor.decode<unknown[]>(bytes)
-  if (version !== RECORD_VERSION)
-    throw new Error(`a ${what} record has version ${version}, this talko reads version ${RECORD_VERSION}: install the newest talko`)
+  if (version !== expected) throw new Error(`a ${what} record has version ${version}, this talko reads version ${expected}: install the newest talko`)
   return fields as unknown as Fields
 }

@@ -8,8 +8,7 @@ import { decodeBundleRecord } from '#project-server/coordinator/bundle-records'
 import { batchKey, bundleKey, nodeKey, taskKey } from '#project-server/coordinator/keys'
 import { CREDIT_PREFIX, decodeEarned, decodeSignedPage, EARNED_PREFIX } from '#project-server/coordinator/ledger'
 import { decodeNodeRecord } from '#project-server/coordinator/node-records'
-import { decodeStoredResult } from '#project-server/coordinator/receipt-records'
-import { decodeRecord } from '#project-server/coordinator/record-version'
+import { decodeStoredReceipt, decodeStoredResult } from '#project-server/coordinator/receipt-records'
 import { decodeTaskRecord, type TaskRecord } from '#project-server/coordinator/task-records'
 import { decodeRevisedRecord } from '#project-server/coordinator/trust-records'
 import type { Change } from '#project-server/ports'
@@ -180,6 +179,5 @@ function middles(claims: readonly number[], atLeast: number): number[] {
 }
 
 function receiptBodies(value: Uint8Array): readonly Uint8Array[] {
-  const [body] = decodeRecord<[Uint8Array]>('receipt', value)
-  return decodeReceipt(body)?.results ?? []
+  return decodeReceipt(decodeStoredReceipt(value).body)?.results ?? []
 }
