@@ -32,7 +32,7 @@ import { type Rate, Rates } from './rates.ts'
 const HELLO_REFUSED: readonly string[] = ['full', 'banned']
 
 /** What no node says that means well, whatever its version. */
-const BREACHES: readonly string[] = ['malformed', 'bad_signature', 'too_often']
+const BREACHES: readonly string[] = ['malformed', 'bad_signature']
 
 export interface ControlPorts {
   readonly host: Pick<Host, 'handle'>
