@@ -12,7 +12,7 @@ import { hintWork } from './hints.ts'
 import { bundleKey, nameKey, openKey, ownKey, recentKey, taskKeyOf } from './keys.ts'
 import { LiveTasks } from './live-tasks.ts'
 import { needsAtFirst } from './memory.ts'
-import type { Batch, Bundle, DataNeed, Task } from './model.ts'
+import { type Batch, type Bundle, type DataNeed, NO_REPLICAS, type Task } from './model.ts'
 import { type Lack, lackOf, needsOf } from './needs.ts'
 import { BATCH_TASKS_MAX, DATA_NEEDS_MAX, LIVE_TASKS_MAX } from './policy.ts'
 import { batchOver, sourcesRefusal, waitFor } from './sources.ts'
@@ -160,7 +160,7 @@ export function bundleOf(state: State, { cid, bytes, manifest, platform, data }:
   const needs = state.needs.get(found.key) ?? found
   state.needs.set(needs.key, needs)
   const atOnce = image === null && dependencies.length === 0
-  bundle = { cid, bytes, needs, data: toChooseBy(data), compareStdout, timeMs, silenceMs, atOnce, users: 0, decidedFor: null, program: null }
+  bundle = { cid, bytes, digest: null, needs, data: toChooseBy(data), compareStdout, timeMs, silenceMs, atOnce, users: 0, decidedFor: null, program: null }
   state.bundles.set(cid, bundle)
   return bundle
 }
@@ -252,34 +252,35 @@ export function addTask(
   const bundle = bundleOf(state, accepted)
   const needs = needsAtFirst(state, batch, bundle, accepted.manifest)
   const group = joinGroup(state, batch, { bundle, needs })
+  // What a decision looks at comes first: its lines of the cache are fetched from the memory. A restart makes them in this order, too.
   const task: Task = {
     id: taskId(batch.id, index),
-    key: taskKeyOf(batch.id, index),
     batch,
     index,
     order: orderOf(batch, index),
     bundle,
     group,
     needs,
-    createdAtMs: nowMs,
-    startedAtMs: null,
-    endedAtMs: null,
     state: 'created',
-    failure: null,
-    decision: repeat?.decision ?? null,
-    repeats: repeat?.task ?? null,
-    outputLosses: 0,
-    held: null,
-    replicas: [],
-    queue: null,
     wanted: 0,
+    queue: null,
+    replicas: NO_REPLICAS,
+    nextAt: null,
+    decision: repeat?.decision ?? null,
     heldBackMs: null,
     passed: 0,
-    nextAt: null,
-    pull: null,
-    comparison: null,
+    startedAtMs: null,
+    marks: 0,
+    held: null,
     waits: null,
-    marks: 0
+    repeats: repeat?.task ?? null,
+    failure: null,
+    key: taskKeyOf(batch.id, index),
+    createdAtMs: nowMs,
+    endedAtMs: null,
+    outputLosses: 0,
+    pull: null,
+    comparison: null
   }
   bundle.users++
   batch.tasks.add(task)

@@ -8,6 +8,7 @@
 import { commitmentOf } from '#protocol/result/commitment'
 import { failed } from './aside.ts'
 import type { Event } from './events.ts'
+import { withOne } from './lists.ts'
 import { type Node, outgoingOf, type Replica, type Task } from './model.ts'
 import { REVEAL_MS_MAX } from './policy.ts'
 import { dropAwaited, release } from './remains.ts'
@@ -23,8 +24,8 @@ export function seals({ task, standing }: Pick<Replica, 'task' | 'standing'>): b
 }
 
 /** It is bound to a result that it has not said yet. */
-export function isSealed({ state, commitment, report, verdict }: Replica): boolean {
-  return commitment !== null && report === null && state === 'reported' && verdict === null
+export function isSealed(replica: Replica): boolean {
+  return replica.commitment !== null && replica.report === null && replica.state === 'reported' && replica.verdict === null
 }
 
 /** live | lost -> reported, bound to what nobody knows yet. Whatever else is committed to is not wanted. */
@@ -61,7 +62,8 @@ export function askReveals(state: State, task: Task, nowMs: number, last = false
   for (const replica of sealed) {
     if (replica.revealMs !== null) continue
     replica.revealMs = nowMs
-    outgoingOf(replica.node).reveal.push(replica.id)
+    const outgoing = outgoingOf(replica.node)
+    outgoing.reveal = withOne(outgoing.reveal, replica.id)
     state.out.speak(replica.node)
   }
   state.revealing.add(task)

@@ -2,6 +2,7 @@
  * What is to be looked at later in this event or with the next take. An item carries a bit for each list that it stands in:
  * a set would hash it for every event that touches it.
  */
+import { withOne } from './lists.ts'
 
 /** Bits of an item's `marks`, each of one list. */
 export const RECORD = 1
@@ -32,7 +33,7 @@ export class Marked<Item extends { marks: number }> {
   add(item: Item): void {
     if ((item.marks & this.#bit) !== 0) return
     item.marks |= this.#bit
-    this.#items.push(item)
+    this.#items = withOne(this.#items, item)
   }
 
   clear(): void {

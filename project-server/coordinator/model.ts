@@ -33,6 +33,8 @@ import type { Decision } from './task-records.ts'
 export interface Bundle {
   readonly cid: string
   readonly bytes: Uint8Array
+  /** The SHA-256 of them, once several tasks that share it reported; null until then. */
+  digest: Uint8Array | null
   readonly needs: Needs
   /** What has to lie at the node and is large enough to choose the node by; null for nothing. */
   readonly data: readonly DataNeed[] | null
@@ -186,7 +188,7 @@ export interface Task {
   outputLosses: number
   /** By itself, not with its batch. */
   held: Held | null
-  readonly replicas: Replica[]
+  replicas: readonly Replica[]
   /** Where it waits for a node. */
   queue: OrderedQueue | null
   /** Replicas that it still wants issued. */
@@ -321,7 +323,7 @@ export interface Node {
   /** Standing demand. */
   slots: number
   /** Live replicas, in no order. */
-  readonly held: Replica[]
+  held: Replica[]
   /** Cancelled while running and perhaps not ended yet: what they take is theirs until then. Null, as the next two, when there never was any: so it is for most of a hundred thousand nodes. */
   closing: Map<ReplicaId, Closing> | null
   /** Runs of killed tasks whose results, or whose content, may still come from it. */
@@ -392,13 +394,19 @@ export interface Closing {
 
 /** What goes to a node with the next `take`, one frame of each kind. */
 export interface Outbound {
-  assign: Replica[]
-  granted: Replica[]
-  refused: ReplicaId[]
-  cancel: { readonly replica: ReplicaId; readonly reason: CancelReason }[]
-  release: ReplicaId[]
-  reveal: ReplicaId[]
+  assign: readonly Replica[]
+  granted: readonly Replica[]
+  refused: readonly ReplicaId[]
+  cancel: readonly { readonly replica: ReplicaId; readonly reason: CancelReason }[]
+  release: readonly ReplicaId[]
+  reveal: readonly ReplicaId[]
 }
+
+/** Shared by all that have none: see `withOne`. */
+export const NO_REPLICAS: readonly Replica[] = []
+
+/** The same, of six lists of which mostly one is used. */
+const NOTHING: readonly never[] = []
 
 /** It gets no new replica: see holds.ts. */
 export function isHeld({ held, batch }: Task): boolean {
@@ -417,6 +425,6 @@ export function owedOf(node: Node): Map<ReplicaId, Remains> {
 }
 
 export function outgoingOf(node: Node): Outbound {
-  node.outgoing ??= { assign: [], granted: [], refused: [], cancel: [], release: [], reveal: [] }
+  node.outgoing ??= { assign: NOTHING, granted: NOTHING, refused: NOTHING, cancel: NOTHING, release: NOTHING, reveal: NOTHING }
   return node.outgoing
 }

@@ -5,6 +5,7 @@
  * until it is told, as the node itself is, that nobody needs it any more.
  */
 import type { Event } from './events.ts'
+import { withOne } from './lists.ts'
 import { type Node, outgoingOf, type Replica } from './model.ts'
 import { KEEPERS_MAX } from './policy.ts'
 import { retryPull } from './pulls.ts'
@@ -20,7 +21,8 @@ export function parked(state: State, keeper: Node, { results }: Extract<Event, {
   for (const kept of results) {
     const { replica: id } = kept.result
     if (isKept(state, keeper, kept, nowMs)) continue
-    outgoingOf(keeper).release.push(id)
+    const outgoing = outgoingOf(keeper)
+    outgoing.release = withOne(outgoing.release, id)
     state.out.speak(keeper)
   }
 }

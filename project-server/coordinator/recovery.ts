@@ -17,10 +17,11 @@ import { batchKey, bundleKey, taskKeyOf } from './keys.ts'
 import { decodeLastWords, LAST_WORDS_PREFIX } from './last-words.ts'
 import { CREDIT_PREFIX, decodeEarned, decodeSignedPage, EARNED_PREFIX } from './ledger.ts'
 import { decodeLinkRecord, decodeOutgoing, type Waiting } from './link-records.ts'
+import { withOne } from './lists.ts'
 import { LiveTasks } from './live-tasks.ts'
 import { memoryNeeds, needsAfter } from './memory.ts'
 import { MEMORY_PREFIX } from './memory-history.ts'
-import type { Batch, Node, Replica, Report, Task } from './model.ts'
+import { type Batch, NO_REPLICAS, type Node, type Replica, type Report, type Task } from './model.ts'
 import { decodeNodeRecord } from './node-records.ts'
 import { newNode, overruns, watch } from './nodes.ts'
 import { hasOutput, resumePull } from './pulls.ts'
@@ -271,34 +272,34 @@ function loadTask(state: State, batch: Batch, record: TaskRecord, { results, ass
   const { id, createdAtMs, startedAtMs, endedAtMs, failure, decision, repeats, outputLosses, held } = record
   const task: Task = {
     id,
-    key: taskKeyOf(batch.id, index),
     batch,
     index,
     order: orderOf(batch, index),
     bundle,
     group,
     needs,
-    createdAtMs,
-    startedAtMs,
-    endedAtMs,
     // Staging a batch is not written for each of its tasks.
     state: record.state === 'created' && !batch.open && waits === undefined ? 'staged' : record.state,
-    failure,
-    decision,
-    repeats,
-    outputLosses,
-    held,
-    replicas: [],
-    queue: null,
     wanted: 0,
+    queue: null,
+    replicas: NO_REPLICAS,
+    nextAt: null,
+    decision,
     heldBackMs: null,
     passed: 0,
-    nextAt: null,
-    pull: null,
-    comparison: null,
+    startedAtMs,
+    marks: 0,
+    held,
     // Linked to its sources once all of them are here.
     waits: waits === undefined ? null : { sources: waits.sources, missing: 0, asked: false, depth: waits.depth },
-    marks: 0
+    repeats,
+    failure,
+    key: taskKeyOf(batch.id, index),
+    createdAtMs,
+    endedAtMs,
+    outputLosses,
+    pull: null,
+    comparison: null
   }
   bundle.users++
   batch.tasks.add(task)
@@ -348,7 +349,7 @@ function loadReplica(
     straggles: false,
     spent
   }
-  task.replicas.push(replica)
+  task.replicas = withOne(task.replicas, replica)
   if (!isLive(replica.state)) return
   take(state, replica)
   noteCopy(state, replica)

@@ -7,6 +7,7 @@ import type { NodeOffer } from './events.ts'
 import { forgetComing, note } from './holders.ts'
 import { closingKey } from './keys.ts'
 import type { CancelReason } from './link-records.ts'
+import { withOne } from './lists.ts'
 import { type Closing, closingOf, type Node, type Occupant, outgoingOf, type Replica, type Task } from './model.ts'
 import { occupy, pickGpus, vacate } from './needs.ts'
 import { madeRoom } from './next.ts'
@@ -59,14 +60,15 @@ export function lease(state: State, task: Task, node: Node, nowMs: number, copy 
     straggles: false,
     spent: false
   }
-  task.replicas.push(replica)
+  task.replicas = withOne(task.replicas, replica)
   task.startedAtMs ??= nowMs
   hold(state, replica)
   for (const need of task.bundle.data ?? []) note(state, node, need, false)
   if (atOnce) began(replica)
   if (atOnce && node.next !== null) state.nextDue.add(node)
   state.watch.at(node, deadlineMs(replica))
-  outgoingOf(node).assign.push(replica)
+  const outgoing = outgoingOf(node)
+  outgoing.assign = withOne(outgoing.assign, replica)
   state.out.speak(node)
   state.out.task(task)
   tell(state, replica)
@@ -284,7 +286,8 @@ export function roomOf(node: Node): number {
 function tellCancelled(state: State, replica: Replica, reason: CancelReason, nowMs: number): void {
   const { node } = replica
   if (replica.assignSeq === -1) return
-  outgoingOf(node).cancel.push({ replica: replica.id, reason })
+  const outgoing = outgoingOf(node)
+  outgoing.cancel = withOne(outgoing.cancel, { replica: replica.id, reason })
   state.out.speak(node)
   // Who yields makes room at once: its node starts what comes next when the run is gone, a second later. A GPU is not shared for a moment.
   if (!replica.granted || (reason === 'yield' && replica.gpus.length === 0)) return
@@ -299,7 +302,8 @@ function tellCancelled(state: State, replica: Replica, reason: CancelReason, now
 export function take(state: State, replica: Replica): void {
   const { node, task } = replica
   state.fair.hold(task.batch.client, 1)
-  replica.place = node.held.push(replica) - 1
+  replica.place = node.held.length
+  node.held = withOne(node.held, replica)
   occupy(node, replica)
 }
 

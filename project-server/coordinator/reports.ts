@@ -10,8 +10,9 @@ import type { Event } from './events.ts'
 import { noteFigure } from './figures.ts'
 import { note } from './holders.ts'
 import { lateKey } from './keys.ts'
+import { withOne } from './lists.ts'
 import { hadTooLittle, tryWithMore } from './memory.ts'
-import { type Node, outgoingOf, type Replica, type Report, type Task } from './model.ts'
+import { type Bundle, type Node, outgoingOf, type Replica, type Report, type Task } from './model.ts'
 import { encodeSeal, type StoredResult, sealId, sealKey } from './receipt-records.ts'
 import { askRechecks } from './rechecks.ts'
 import { dropAwaited, release, takeRemains } from './remains.ts'
@@ -21,6 +22,9 @@ import type { State } from './state.ts'
 import { isLive } from './states.ts'
 import { confirm, loseStanding, refute } from './trust.ts'
 
+/** Of a node that holds more, each is found by its id. */
+const HELD_LOOKED_MAX = 8
+
 type Of<Kind> = Extract<Event, { kind: Kind }>
 
 /** leased | preparing -> running: compared with the lease as it is here, then set. Asking again for what one has is granted again; what was lost is found by a hello alone, since a node drops what it was told is unknown. */
@@ -28,21 +32,27 @@ export function start(state: State, node: Node, { replicas }: Of<'start'>, nowMs
   for (const { replica: id, epoch } of replicas) {
     const replica = heldBy(state, node, id)
     if (replica === undefined || replica.epoch !== epoch) {
-      outgoingOf(node).refused.push(id)
+      refuse(node, id)
       if (replica !== undefined && isLive(replica.state))
         lose(state, replica, { message: `asked to start under epoch ${epoch}, leased in ${replica.epoch}` }, nowMs)
       continue
     }
     if (!isLive(replica.state)) {
-      outgoingOf(node).refused.push(id)
+      refuse(node, id)
       continue
     }
     replica.granted = true
     for (const need of replica.task.bundle.data ?? []) note(state, node, need, true)
     if (replica.state === 'leased' || replica.state === 'preparing') moveReplica(state, replica, 'running', nowMs)
-    outgoingOf(node).granted.push(replica)
+    const outgoing = outgoingOf(node)
+    outgoing.granted = withOne(outgoing.granted, replica)
   }
   if (replicas.length > 0) state.out.speak(node)
+}
+
+function refuse(node: Node, id: ReplicaId): void {
+  const outgoing = outgoingOf(node)
+  outgoing.refused = withOne(outgoing.refused, id)
 }
 
 /** For people to look at, and a sign that it goes on: not written. */
@@ -74,7 +84,8 @@ export function reports(state: State, node: Node, { results, seal: signed }: Of<
   for (const [index, { result, body }] of results.entries()) {
     const replica = heldBy(state, node, result.replica)
     close(state, node, result.replica)
-    if (judgeLate(state, node, result)) continue
+    // What is live did not come too late for anything.
+    if ((replica === undefined || !isLive(replica.state)) && judgeLate(state, node, result)) continue
     if (replica === undefined) takeRemains(state, node, result)
     else if (report(state, replica, { result, signed: { body, seal, index } }, nowMs)) counted = true
   }
@@ -161,9 +172,11 @@ function reportOf(task: Task, result: Result, signed: StoredResult): Report {
   }
 }
 
-/** The hash is made anew: cheaper than an id kept for every manifest in memory. */
-function names(bundle: CID, manifest: Uint8Array): boolean {
-  return bundle.code === DAG_CBOR && bundle.multihash.code === SHA2_256 && Buffer.compare(bundle.multihash.digest, sha256(manifest)) === 0
+/** The hash of a manifest that one task has is made anew: cheaper than one kept for each in memory. */
+function names(cid: CID, bundle: Bundle): boolean {
+  if (cid.code !== DAG_CBOR || cid.multihash.code !== SHA2_256) return false
+  if (bundle.users > 1) bundle.digest ??= sha256(bundle.bytes)
+  return Buffer.compare(cid.multihash.digest, bundle.digest ?? sha256(bundle.bytes)) === 0
 }
 
 const EMPTY_ONES = [EMPTY_DIRECTORY, EMPTY_FILE].map((text) => ({ text, cid: CID.parse(text) }))
@@ -179,7 +192,7 @@ function faultOf(replica: Replica, result: Result): string | undefined {
   const { granted, task } = replica
   if (!granted) return 'it reported a run that it was not granted'
   if (seals(replica)) return 'it reported a result that it had not committed itself to first; is it older than the project?'
-  if (!names(result.bundle, task.bundle.bytes)) return `it reported another bundle, ${result.bundle}`
+  if (!names(result.bundle, task.bundle)) return `it reported another bundle, ${result.bundle}`
   return result.reason === 'killed' ? 'it ended a run that nobody wanted ended' : undefined
 }
 
@@ -210,6 +223,8 @@ function dropLate(state: State, id: ReplicaId): void {
 
 /** A replica of a live task that this node has or had; whatever else a node names is not its business. */
 export function heldBy(state: State, node: Node, id: ReplicaId): Replica | undefined {
+  // Mostly it runs it, and few others: cheaper than to take the id to pieces and to look for its batch.
+  if (node.held.length <= HELD_LOOKED_MAX) for (const held of node.held) if (held.id === id) return held
   const replica = state.replica(id)
   return replica?.node === node ? replica : undefined
 }

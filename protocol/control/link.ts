@@ -28,6 +28,8 @@ export interface LinkNumbers {
   readonly received: number
 }
 
+const NOTHING: readonly never[] = []
+
 export class Link<Payload> implements LinkNumbers {
   readonly id: string
   #sent: number
@@ -66,17 +68,24 @@ export class Link<Payload> implements LinkNumbers {
   /** Numbers and keeps what goes out: the number is `sent + 1`. */
   push(payload: Payload): number {
     this.#sent++
-    this.#pending ??= []
-    this.#pending.push({ seq: this.#sent, payload })
+    // Mostly it stays the only one, and an empty array makes room for 17 with the first that is pushed.
+    if (this.#pending === undefined) this.#pending = [{ seq: this.#sent, payload }]
+    else this.#pending.push({ seq: this.#sent, payload })
     return this.#sent
   }
 
   /** The other side made everything up to this number durable. Answers what is forgotten now, in order; a stale or impossible number forgets no more than was sent. */
   acknowledge(upTo: number): readonly Numbered<Payload>[] {
     const pending = this.#pending
-    if (pending === undefined) return []
+    if (pending === undefined) return NOTHING
     const from = this.#head
     for (let first = pending[from]; first !== undefined && first.seq <= upTo; first = pending[this.#head]) this.#head++
+    if (this.#head === from) return NOTHING
+    if (from === 0 && this.#head === pending.length) {
+      this.#pending = undefined
+      this.#head = 0
+      return pending
+    }
     const forgotten = pending.slice(from, this.#head)
     if (this.#head * 2 > pending.length) {
       this.#pending = this.#head === pending.length ? undefined : pending.slice(this.#head)
