@@ -397,7 +397,7 @@ export class Coordinator {
       for (const task of state.touched.items) settle(state, task, nowMs)
       state.touched.clear()
       releaseDependents(state, nowMs)
-      state.newcomers.drain((node) => refile(state, node))
+      if (state.newcomers.pending) state.newcomers.drain((node) => refile(state, node))
       state.out.journal.because('place', null, nowMs)
       place(state, nowMs)
       if (state.nextDue.items.length > 0) lookAhead(state, nowMs)

@@ -34,7 +34,7 @@ export function releaseDependents(state: State, nowMs: number): void {
       else releaseOf(state, over)
     }
   }
-  for (const task of state.complete.splice(0)) ask(state, task)
+  if (state.complete.length > 0) for (const task of state.complete.splice(0)) ask(state, task)
 }
 
 /** created -> staged, or only complete while its batch is open; or failed because an input cannot be had. */

@@ -29,6 +29,8 @@ export interface GroupKinds {
 }
 
 const MIXED = 'mixed'
+const NONE_NAMED: readonly Group[] = []
+const NOBODY: readonly Node[] = []
 
 export class Kinds {
   readonly #kinds = new Map<string, NodeKind>()
@@ -104,9 +106,9 @@ export class Kinds {
   }
 
   /** The client's groups that name the node. */
-  *namedFor({ id }: Node, client: Client): Generator<Group, void, undefined> {
-    if (this.#named.size === 0) return
-    for (const group of this.#named.get(id) ?? []) if (group.client === client) yield group
+  namedFor({ id }: Node, client: Client): readonly Group[] {
+    const named = this.#named.size === 0 ? undefined : this.#named.get(id)
+    return named === undefined ? NONE_NAMED : [...named].filter((group) => group.client === client)
   }
 
   /** Every node with a free slot, most free first, equal ones from a place that `draw` (a whole number) decides. */
@@ -125,8 +127,11 @@ export class Kinds {
   }
 
   /** The client's own alone. */
-  *ownFor(group: Group, draw: number): Generator<Node, void, undefined> {
-    if (!this.#owned.has(group.client.id)) return
+  ownFor(group: Group, draw: number): Iterable<Node> {
+    return this.#owned.has(group.client.id) ? this.#inOwn(group, draw) : NOBODY
+  }
+
+  *#inOwn(group: Group, draw: number): Generator<Node, void, undefined> {
     if (group.nodes !== null) {
       yield* this.#namedOf(group, true)
       return

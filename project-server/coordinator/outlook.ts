@@ -8,15 +8,19 @@ import { type Ballot, judge, type Next } from './validator.ts'
 
 /** What follows from them, one left out. A copy that came to nothing is as if it had never been made, and so is what a ban took away. */
 export function outlook(task: Task, without?: Replica): Next {
-  const counted = task.replicas.filter(
-    (replica) =>
-      replica !== without &&
-      replica.fault?.class !== BANNED &&
-      !(replica.copy && !isLive(replica.state) && replica.report === null && replica.commitment === null)
-  )
+  const ballots: Ballot[] = []
   let copies = 0
-  for (const { copy } of counted) if (copy) copies++
-  return judge(counted.map(ballotOf), task.batch.policy, agreesIn(task), copies)
+  for (const replica of task.replicas) {
+    if (replica === without || !counts(replica)) continue
+    if (replica.copy) copies++
+    ballots.push(ballotOf(replica))
+  }
+  return judge(ballots, task.batch.policy, agreesIn(task), copies)
+}
+
+function counts({ fault, copy, state, report, commitment }: Replica): boolean {
+  if (fault !== null && fault.class === BANNED) return false
+  return !copy || isLive(state) || report !== null || commitment !== null
 }
 
 /** Without the copy its task would want nothing: it may go. One that has taken a lost run's place may not. */

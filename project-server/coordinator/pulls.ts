@@ -55,6 +55,8 @@ export function holdersOf({ keepers }: State, { id, node }: Replica): readonly N
 
 /** Those that are here first. */
 export function inOrder(nodes: readonly Node[]): PeerIdString[] {
+  const [only] = nodes
+  if (only !== undefined && nodes.length === 1) return [only.id]
   return [...new Set(nodes)].sort((a, b) => Number(b.connected) - Number(a.connected)).map(({ id }) => id)
 }
 
@@ -79,19 +81,17 @@ export function hasOutput({ verdict, spent }: Replica): boolean {
 function ask(state: State, task: Task, mayGive: (state: State, replica: Replica) => boolean): boolean {
   const { pull, decision } = task
   if (pull === null || decision === null) return false
-  const sets = new Map<string, Replica[]>()
-  for (const replica of sources(task)) {
-    if (replica.report === null || pull.tried.has(replica) || !mayGive(state, replica)) continue
-    const { output, stdout, stderr } = replica.report
-    const key = `${output} ${stdout} ${stderr}`
-    const set = sets.get(key)
-    if (set === undefined) sets.set(key, [replica])
+  const sets: Replica[][] = []
+  for (const replica of task.replicas) {
+    if (!hasOutput(replica) || replica.report === null || pull.tried.has(replica) || !mayGive(state, replica)) continue
+    const set = sets.find(([first]) => first !== undefined && leftAlike(first, replica))
+    if (set === undefined) sets.push([replica])
     else set.push(replica)
   }
   let best: Replica[] = []
   // Of outputs that agree without being equal, the canonical one when it can be had.
   const rank = (set: readonly Replica[]): number => (set[0]?.report?.vote === decision.vote ? task.replicas.length : 0) + set.length
-  for (const set of sets.values()) if (best.length === 0 || rank(set) > rank(best)) best = set
+  for (const set of sets) if (best.length === 0 || rank(set) > rank(best)) best = set
   const report = best[0]?.report
   if (report === undefined || report === null) return false
   pull.asked = best
@@ -102,6 +102,10 @@ function ask(state: State, task: Task, mayGive: (state: State, replica: Replica)
   const nodes = inOrder(best.flatMap((replica) => holdersOf(state, replica)))
   state.out.effect({ kind: 'pull', task: task.id, nodes, output, stdout, stderr, bytesMax: task.bundle.needs.diskBytes + PULL_LOG_BYTES_MAX })
   return true
+}
+
+function leftAlike({ report: a }: Replica, { report: b }: Replica): boolean {
+  return a !== null && b !== null && a.output === b.output && a.stdout === b.stdout && a.stderr === b.stderr
 }
 
 function outputLost(state: State, task: Task): void {

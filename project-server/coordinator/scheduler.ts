@@ -130,21 +130,31 @@ function hasRoom(node: Node, group: Group): boolean {
 
 /** Of the nodes that gained room, the one with the most of it takes the first task it can, again and again. */
 function placeOnNodes(state: State, nowMs: number): void {
+  const { items } = state.nodesChanged
+  const [only] = items
+  if (only !== undefined && items.length === 1) {
+    state.nodesChanged.clear()
+    for (let free = only.free; free > 0; free--) if (!placeOn(state, only, nowMs)) return
+    return
+  }
   const nodes = state.nodesChanged.items.filter((node) => node.free > 0).sort((a, b) => b.free - a.free)
   state.nodesChanged.clear()
   let level: Node[] = []
   let next = 0
   for (let free = nodes[0]?.free ?? 0; free > 0; free--) {
     for (let node = nodes[next]; node !== undefined && node.free >= free; node = nodes[++next]) level.push(node)
-    level = level.filter((node) => {
-      for (let task = firstTaskFor(state, node, nowMs); task !== undefined; task = firstTaskFor(state, node, nowMs)) {
-        const own = ownNodeFor(state, task, node, nowMs)
-        issue(state, task, own ?? node, nowMs)
-        if (own === undefined) return true
-      }
-      return false
-    })
+    level = level.filter((node) => placeOn(state, node, nowMs))
   }
+}
+
+/** The node takes the first task that it can; false when there is none. */
+function placeOn(state: State, node: Node, nowMs: number): boolean {
+  for (let task = firstTaskFor(state, node, nowMs); task !== undefined; task = firstTaskFor(state, node, nowMs)) {
+    const own = ownNodeFor(state, task, node, nowMs)
+    issue(state, task, own ?? node, nowMs)
+    if (own === undefined) return true
+  }
+  return false
 }
 
 /** A free node of the task's own client, which comes before a stranger's. */

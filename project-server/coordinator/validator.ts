@@ -12,6 +12,10 @@ import { type Standing, weightFor, weightOf } from './standing.ts'
 
 /** Results in a row of a node that is well known. */
 const KNOWN_ROW = 10
+const KNOWN_WEIGHT = weightOf(KNOWN_ROW)
+
+const NO_PAIRS: readonly (readonly [a: string, b: string])[] = []
+const NO_VOTE = { vote: '', count: 0 }
 
 export interface Vote {
   readonly kind: 'vote'
@@ -68,7 +72,7 @@ export function judge(ballots: readonly Ballot[], policy: TaskPolicy, agrees?: A
     } else if (ballot.kind === 'input') {
       inputs++
       inputMessage = ballot.message
-    } else if (ballot.kind === 'vote' && !votes.some(({ node }) => node === ballot.node)) votes.push(ballot)
+    } else if (ballot.kind === 'vote' && !saidIn(votes, ballot)) votes.push(ballot)
   }
   const { vote, count: best } = agrees === undefined ? strongest(votes, policy.doubtPpm > 0) : largestAgreement(votes, agrees)
   const lacks = policy.doubtPpm === 0 ? 0 : weightFor(policy.doubtPpm) - marginOf(votes, vote)
@@ -77,9 +81,9 @@ export function judge(ballots: readonly Ballot[], policy: TaskPolicy, agrees?: A
   if (votes.some(({ standing }) => standing.alone) && votes.every((other) => other.vote === vote)) return { kind: 'decided', vote }
   // One that is alone named is believed: there is nobody to ask.
   if (inputs >= (policy.nodes.length === 1 ? 1 : INPUT_FAULTS_MAX)) return { kind: 'failed', code: 'input', message: inputMessage }
-  const waiting = agrees === undefined ? [] : uncompared(votes, agrees)
+  const waiting = agrees === undefined ? NO_PAIRS : uncompared(votes, agrees)
   // Fewer than a quorum decide nothing, so that nothing is fetched for them.
-  const pairs = votes.length < policy.minQuorum ? [] : waiting
+  const pairs = votes.length < policy.minQuorum ? NO_PAIRS : waiting
   const hoped = waiting.length === 0 || agrees === undefined ? best : largestAgreement(votes, (a, b) => agrees(a, b) ?? true).count
   if (votes.length >= policy.maxSuccessResults && pairs.length === 0) return noAgreement(votes.length, best, policy)
   if (errors >= policy.maxErrorResults && pairs.length === 0)
@@ -94,7 +98,7 @@ export function judge(ballots: readonly Ballot[], policy: TaskPolicy, agrees?: A
   const copied = Math.min(slow, Math.max(0, policy.maxErrorResults - 1 - errors))
   const counted = Math.max(policy.targetResults - votes.length, policy.minQuorum - hoped) - (live - copied)
   // As if whoever is asked next were well known: one too few is asked for later, one too many is wasted.
-  const weighed = Math.ceil((lacks - coming) / weightOf(KNOWN_ROW))
+  const weighed = Math.ceil((lacks - coming) / KNOWN_WEIGHT)
   const lacking = votes.length === 0 && alone > copied ? 0 : Math.max(counted, weighed)
   const room = policy.maxTotalResults - (ballots.length - copies)
   if (live === 0 && lacking > 0 && room <= 0 && pairs.length === 0) {
@@ -107,6 +111,11 @@ export function judge(ballots: readonly Ballot[], policy: TaskPolicy, agrees?: A
   }
   const count = Math.max(0, Math.min(lacking, room))
   return pairs.length === 0 ? { kind: 'wait', count } : { kind: 'compare', count, pairs }
+}
+
+function saidIn(votes: readonly Vote[], { node }: Vote): boolean {
+  for (const vote of votes) if (vote.node === node) return true
+  return false
 }
 
 /** How many agree with the most frequent vote; the earliest such vote wins a tie. */
@@ -122,6 +131,9 @@ export function mostFrequent(votes: readonly string[]): { readonly vote: string;
 
 /** The vote that most voices agree on, or the one that most evidence speaks for; the earliest of equals. A vote counts unless it has a tie with one that counts already: too few at worst, never too many. */
 function strongest(votes: readonly Vote[], weighs: boolean): { readonly vote: string; readonly count: number } {
+  const [only] = votes
+  if (only === undefined) return NO_VOTE
+  if (votes.length === 1) return { vote: only.vote, count: 1 }
   if (!weighs && votes.every(({ ties }) => ties.length === 0)) return mostFrequent(votes.map(({ vote }) => vote))
   let found = { vote: '', count: 0 }
   let most = Number.NEGATIVE_INFINITY

@@ -7,7 +7,7 @@ import { taskKey } from '#project-server/coordinator/keys'
 import { decodeRevisedRecord, type RevisedRecord } from '#project-server/coordinator/trust-records'
 import { parseTaskId } from '#protocol/ids'
 import type { Random } from '../random.ts'
-import { batchIdOf, batchNumberOf } from './batch-ids.ts'
+import { batchNumberOf } from './batch-ids.ts'
 import { Times, type Totals } from './meters.ts'
 import type { WorldOptions } from './options.ts'
 import { needsRegistry, registryOf } from './registry.ts'
@@ -73,7 +73,7 @@ export class Server {
   /** Submits what its owners want now, as far as it is accepted. */
   submit(nowMs: number): void {
     this.waiting = 0
-    for (const number of this.#records.keys()) this.waiting += this.#coordinator.batch(batchIdOf(number))?.created ?? 0
+    for (const number of this.#records.keys()) this.waiting += this.#coordinator.batch(this.owner.batches[number]?.id ?? '')?.created ?? 0
     for (let event = this.owner.next(nowMs, this.waiting); event !== undefined; event = this.owner.next(nowMs, this.waiting)) {
       if (this.#coordinator.refusal(event) !== undefined) {
         this.#totals.refused += event.bundles.length
