@@ -13,11 +13,8 @@ const FLOAT = 2 ** -53
 /** Words that are thrown away after seating: sfc32's author runs 12 to mix the seed into all of the state. */
 const WARM_UP = 12
 
-/** The four words that name a stream. */
-type Name = readonly [number, number, number, number]
-
 export class Random {
-  // The name: four words beside the state, for a list of them would be larger than both.
+  // The name: four words beside the state, for a list of them would be larger than both, and one was made for each step of a path.
   #first = 0
   #second = 0
   #third = 0
@@ -29,7 +26,13 @@ export class Random {
 
   /** The stream of a seed and a path below it; equal arguments give equal streams. */
   constructor(seed: number | string, ...names: readonly (number | string)[]) {
-    this.#seat([seed, ...names].reduce<Name>(below, [0x9e3779b9, 0x243f6a88, 0xb7e15162, 0x8aed2a6b]))
+    this.#first = 0x9e3779b9 | 0
+    this.#second = 0x243f6a88
+    this.#third = 0xb7e15162 | 0
+    this.#fourth = 0x8aed2a6b | 0
+    this.#below(seed)
+    for (const name of names) this.#below(name)
+    this.#seat()
   }
 
   /** A stream of its own under this one's name; it does not depend on what was drawn from this one. */
@@ -39,7 +42,12 @@ export class Random {
 
   /** As `fork`, seated in a stream that is there already: no object is made for each of a million hosts. Gives `into`. */
   forkInto(into: Random, ...names: readonly (number | string)[]): Random {
-    into.#seat(names.reduce<Name>(below, [this.#first, this.#second, this.#third, this.#fourth]))
+    into.#first = this.#first
+    into.#second = this.#second
+    into.#third = this.#third
+    into.#fourth = this.#fourth
+    for (let at = 0; at < names.length; at++) into.#below(names[at] as number | string)
+    into.#seat()
     return into
   }
 
@@ -143,28 +151,29 @@ export class Random {
     return 1 - this.float()
   }
 
-  #seat([first, second, third, fourth]: Name): void {
-    this.#a = this.#first = first | 0
-    this.#b = this.#second = second | 0
-    this.#c = this.#third = third | 0
-    this.#counter = this.#fourth = fourth | 0
+  /** One step down the path of names. A number and its decimal text are different steps. */
+  #below(step: number | string): void {
+    let h = 0x811c9dc5
+    if (typeof step === 'number') {
+      h = mix(h ^ Math.imul(step | 0, 0x85ebca6b))
+      h = mix(h ^ Math.floor(step / 0x100000000)) + 0x632be5ab
+      h = mix(h ^ Math.floor((step - Math.floor(step)) * 0x100000000))
+    } else for (let i = 0; i < step.length; i++) h = Math.imul(h ^ step.charCodeAt(i), 0x01000193)
+    const first = mix(this.#first ^ h)
+    this.#second = mix((this.#second + first) ^ Math.imul(h, 0x9e3779b1))
+    this.#third = mix((this.#third + this.#second) ^ Math.imul(h, 0x85ebca77))
+    this.#fourth = mix((this.#fourth + this.#third) ^ Math.imul(h, 0xc2b2ae3d))
+    this.#first = mix(first + this.#fourth)
+  }
+
+  /** At the beginning of the stream of its name. */
+  #seat(): void {
+    this.#a = this.#first
+    this.#b = this.#second
+    this.#c = this.#third
+    this.#counter = this.#fourth
     for (let turn = 0; turn < WARM_UP; turn++) this.word()
   }
-}
-
-/** The name one step down the path. A number and its decimal text are different steps. */
-function below([a, b, c, d]: Name, step: number | string): Name {
-  let h = 0x811c9dc5
-  if (typeof step === 'number') {
-    h = mix(h ^ Math.imul(step | 0, 0x85ebca6b))
-    h = mix(h ^ Math.floor(step / 0x100000000)) + 0x632be5ab
-    h = mix(h ^ Math.floor((step - Math.floor(step)) * 0x100000000))
-  } else for (let i = 0; i < step.length; i++) h = Math.imul(h ^ step.charCodeAt(i), 0x01000193)
-  const first = mix(a ^ h)
-  const second = mix((b + first) ^ Math.imul(h, 0x9e3779b1))
-  const third = mix((c + second) ^ Math.imul(h, 0x85ebca77))
-  const fourth = mix((d + third) ^ Math.imul(h, 0xc2b2ae3d))
-  return [mix(first + fourth), second, third, fourth]
 }
 
 /** Murmur3's finaliser: every bit in moves half the bits out. */
