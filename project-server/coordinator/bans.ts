@@ -59,6 +59,7 @@ export class Bans {
 
   /** The ban that hits it. */
   of({ id, offer: { owner, network } }: Caller): BanView | undefined {
+    if (this.#all.size === 0) return undefined
     const one = this.#all.get(banKey({ kind: 'node', value: id })) ?? (owner === null ? undefined : this.#all.get(banKey({ kind: 'owner', value: owner })))
     if (one !== undefined || network === '' || !isIn(this.#networks, network)) return one
     return [...this.#all.values()].find((ban) => covers(ban, { id, offer: { owner, network } }))
@@ -103,6 +104,7 @@ export function banned(state: State, target: BanTarget): BanAnswer['nodes'] {
 
 /** Its ban, under whatever owner it calls now: that one was dropped does not let it in, nor that it calls through a relay that hides its network. */
 export function banOf(state: State, caller: Caller): BanView | undefined {
+  if (state.bans.size === 0) return undefined
   const ban = state.bans.of(caller)
   const known = state.nodes.get(caller.id)?.offer
   if (ban !== undefined || known === undefined) return ban

@@ -130,11 +130,15 @@ export class FairShare<Item extends Claim> {
     const fraction = 0.5 + (0.5 * lagMs) / (Math.abs(lagMs) + FAIR_SPAN_MS)
     item.key = (item.slots + fraction) / item.share
     item.turn = ++this.#turns
-    this.#line.splice(this.#find(item), 0, item)
+    const at = this.#find(item)
+    if (at === this.#line.length) this.#line.push(item)
+    else this.#line.splice(at, 0, item)
   }
 
   #leave(item: Item): void {
-    this.#line.splice(this.#find(item), 1)
+    const at = this.#find(item)
+    if (at === this.#line.length - 1) this.#line.pop()
+    else this.#line.splice(at, 1)
     item.turn = 0
   }
 

@@ -25,7 +25,8 @@ export function drain(node: Node): readonly Said[] {
   node.outgoing = null
   if (outgoing === null) return []
   const { assign, granted, refused, cancel, release, reveal } = outgoing
-  const said: Said[] = assignments(assign).map((leases) => ({ outgoing: { kind: 'assign', replicas: leases.map(({ id }) => id) }, leases }))
+  const said: Said[] = []
+  if (assign.length > 0) for (const leases of assignments(assign)) said.push({ outgoing: { kind: 'assign', replicas: leases.map(({ id }) => id) }, leases })
   const say = (one: Outgoing): void => {
     said.push({ outgoing: one, leases: NO_LEASES })
   }
@@ -51,8 +52,13 @@ export function encodeNext(manifests: readonly Uint8Array[]): Uint8Array {
 
 /** What was granted and taken back before it was sent is never started. */
 function grants(asked: readonly Replica[], refused: readonly ReplicaId[]): Outgoing[] {
-  const may = asked.filter((replica) => isLive(replica.state)).map(({ id }) => id)
-  const not = [...refused, ...asked.filter((replica) => !isLive(replica.state)).map(({ id }) => id)]
+  const may: ReplicaId[] = []
+  const not = [...refused]
+  for (const { id, state } of asked) {
+    if (isLive(state)) may.push(id)
+    else not.push(id)
+  }
+  if (may.length <= ASSIGN_LEASES_MAX && not.length <= ASSIGN_LEASES_MAX) return [{ kind: 'grant', granted: may, refused: not }]
   const found: Outgoing[] = []
   for (let at = 0; at < Math.max(may.length, not.length); at += ASSIGN_LEASES_MAX)
     found.push({ kind: 'grant', granted: may.slice(at, at + ASSIGN_LEASES_MAX), refused: not.slice(at, at + ASSIGN_LEASES_MAX) })

@@ -56,6 +56,7 @@ const ACTOR_UNIT = 64
 const DETAIL_UNIT = 128
 const STATE_UNIT = 256
 const [BATCH, TASK, REPLICA, NODE] = [0, 1, 2, 3]
+const ROWS_AT_FIRST = 1024
 
 /** Gathers the moves of one commit. */
 export class Journal {
@@ -66,7 +67,9 @@ export class Journal {
   #fromMs = 0
   /** Of the last move. */
   #atMs = 0
-  #rows: number[] = []
+  /** Kept from entry to entry: a list that grows anew for each is copied a dozen times. */
+  #rows = new Float64Array(ROWS_AT_FIRST)
+  #length = 0
   #count = 0
   /** Moves of one batch come together. */
   #lastId = ''
@@ -97,13 +100,15 @@ export class Journal {
 
   task(batch: string, index: number, state: string, detail: string | null = null): void {
     this.#begin(TASK, batch, state, detail)
-    this.#rows.push(index)
+    this.#push(index)
     this.#end(detail)
   }
 
   replica(batch: string, index: number, attempt: number, node: string, state: string, detail: string | null = null): void {
     this.#begin(REPLICA, batch, state, detail)
-    this.#rows.push(index, attempt, this.#place(node))
+    this.#push(index)
+    this.#push(attempt)
+    this.#push(this.#place(node))
     this.#end(detail)
   }
 
@@ -125,10 +130,10 @@ export class Journal {
     const first = this.#next
     WRITER.list(4).int(RECORD_VERSION).int(this.#fromMs).list(this.#texts.length)
     for (const text of this.#texts) WRITER.text(text)
-    WRITER.list(this.#rows.length)
-    for (const number of this.#rows) WRITER.int(number)
+    WRITER.list(this.#length)
+    for (let at = 0; at < this.#length; at++) WRITER.int(this.#rows[at] as number)
     const value = WRITER.done()
-    this.#rows = []
+    this.#length = 0
     this.#count = 0
     this.#texts = []
     this.#places.clear()
@@ -154,14 +159,24 @@ export class Journal {
       this.#lastId = id
       this.#lastPlace = this.#place(id)
     }
-    this.#rows.push(code + this.#place(state) * STATE_UNIT, this.#lastPlace)
+    this.#push(code + this.#place(state) * STATE_UNIT)
+    this.#push(this.#lastPlace)
   }
 
   #end(detail: string | null): void {
-    if (this.#actor !== null) this.#rows.push(this.#place(this.#actor))
-    if (detail !== null) this.#rows.push(this.#place(detail))
-    this.#rows.push(this.#nowMs - this.#atMs)
+    if (this.#actor !== null) this.#push(this.#place(this.#actor))
+    if (detail !== null) this.#push(this.#place(detail))
+    this.#push(this.#nowMs - this.#atMs)
     this.#atMs = this.#nowMs
+  }
+
+  #push(number: number): void {
+    if (this.#length === this.#rows.length) {
+      const rows = new Float64Array(2 * this.#length)
+      rows.set(this.#rows)
+      this.#rows = rows
+    }
+    this.#rows[this.#length++] = number
   }
 
   #place(text: string): number {

@@ -16,10 +16,12 @@ export const CHANGED = 128
 export const NEXT = 256
 export const NEXT_TOLD = 512
 
+const NOTHING: readonly never[] = []
+
 /** Items in the order in which they were first added. */
 export class Marked<Item extends { marks: number }> {
   readonly #bit: number
-  #items: Item[] = []
+  #items: readonly Item[] = NOTHING
 
   constructor(bit: number) {
     this.#bit = bit
@@ -39,6 +41,6 @@ export class Marked<Item extends { marks: number }> {
   clear(): void {
     if (this.#items.length === 0) return
     for (const item of this.#items) item.marks &= ~this.#bit
-    this.#items = []
+    this.#items = NOTHING
   }
 }

@@ -62,7 +62,7 @@ export function hello(state: State, event: Hello, nowMs: number): void {
   tellAll(state, node, event.holdings ?? [])
   beginNext(state, node, event.next ?? 0)
   refile(state, node)
-  for (const task of [...state.waitingPulls]) if (task.replicas.some((replica) => replica.node === node)) retryPull(state, task, nowMs)
+  for (const task of state.waitingPulls) if (task.replicas.some((replica) => replica.node === node)) retryPull(state, task, nowMs)
   askAgain(state, node, nowMs)
 }
 
@@ -126,7 +126,7 @@ export function sweepNodes(state: State, nowMs: number): void {
       state.out.journal.node(node.id, 'back')
       refile(state, node)
     }
-    for (const [id, { untilMs }] of node.closing ?? []) if (nowMs >= untilMs) close(state, node, id)
+    if (node.closing !== null) for (const [id, { untilMs }] of node.closing) if (nowMs >= untilMs) close(state, node, id)
     if (node.forgotten !== null && nowMs >= node.forgotten.atMs) forgetReplicas(state, node, nowMs)
     loseOverdue(state, node, nowMs)
     watch(state, node, nowMs)
@@ -139,9 +139,10 @@ export function sweepNodes(state: State, nowMs: number): void {
 /** What its node should have begun, moved on or ended by now. */
 function loseOverdue(state: State, node: Node, nowMs: number): void {
   if (isFull(node)) for (const replica of node.held) if (!replica.granted) replica.signMs = nowMs
+  if (!node.held.some((held) => nowMs >= deadlineMs(held))) return
   const late = node.held.filter((held) => nowMs >= deadlineMs(held))
   // Once, however many those are.
-  if (late.length > 0) failed(state, node, nowMs)
+  failed(state, node, nowMs)
   for (const replica of late) lose(state, replica, { message: overdue(replica, nowMs), tell: true }, nowMs)
 }
 
@@ -286,7 +287,7 @@ function cutOff(state: State, node: Node, nowMs: number): void {
 export function watch(state: State, node: Node, nowMs: number): void {
   const { heartbeatMs, missedMax } = state.policy
   let atMs = node.state === 'online' ? Math.max(nowMs, node.lastSeenMs + heartbeatMs * missedMax, state.graceUntilMs) + 1 : Number.POSITIVE_INFINITY
-  for (const { untilMs } of node.closing?.values() ?? []) atMs = Math.min(atMs, untilMs)
+  if (node.closing !== null) for (const { untilMs } of node.closing.values()) atMs = Math.min(atMs, untilMs)
   if (node.asideUntilMs > 0) atMs = Math.min(atMs, node.asideUntilMs)
   if (node.forgotten !== null) atMs = Math.min(atMs, node.forgotten.atMs)
   for (const replica of node.held) atMs = Math.min(atMs, deadlineMs(replica))

@@ -77,6 +77,8 @@ export function lease(state: State, task: Task, node: Node, nowMs: number, copy 
 
 /** The one place where a replica changes its state; its node's room follows. */
 export function moveReplica(state: State, replica: Replica, to: ReplicaState, nowMs: number): void {
+  const { straggles } = replica
+  const { doubtPpm } = replica.task.batch.policy
   const was = isLive(replica.state)
   assertReplicaMove(replica.state, to, replica.id)
   if (replica.state === 'running' || replica.state === 'uploading') ended(state, replica, to, nowMs)
@@ -99,7 +101,8 @@ export function moveReplica(state: State, replica: Replica, to: ReplicaState, no
   if (!was && isLive(to)) hold(state, replica)
   if (isLive(to)) state.watch.at(replica.node, deadlineMs(replica))
   state.out.task(replica.task)
-  state.touched.add(replica.task)
+  // That one of its runs goes on changes nothing for its task, but where who it went to decides how many more are wanted.
+  if (!was || !isLive(to) || straggles || replica.copy || doubtPpm > 0) state.touched.add(replica.task)
   // The two that are not written are not told either.
   if (to !== 'preparing' && to !== 'uploading') tell(state, replica)
 }

@@ -87,6 +87,8 @@ export class RunTimes {
   takeStragglers(factor: number, nowMs: number): Replica[] {
     const limitMs = this.limitMs(factor)
     const isLong = ({ sinceMs }: Entry): boolean => nowMs - sinceMs > limitMs
+    const next = this.#entries[this.#head]
+    if (this.#away.length === 0 && (next === undefined || (goesOn(next) && !isLong(next)))) return []
     const long = this.#away.filter(goesOn)
     for (let entry = this.#entries[this.#head]; entry !== undefined; entry = this.#entries[++this.#head]) {
       if (!goesOn(entry)) continue
