@@ -220,6 +220,9 @@ it('S20: whatever comes and goes, a task is next at no more nodes than it waits 
         'report' as const,
         'report' as const,
         'back' as const,
+        // Mostly there is nothing to bring.
+        'bring' as const,
+        'bring' as const,
         'bring' as const,
         'join' as const,
         'gone' as const
