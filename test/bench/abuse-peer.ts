@@ -165,4 +165,6 @@ process.on('message', (next: Asked) => {
     else for (let index = 0; index < STREAMS[act]; index++) void one(act, index % 2 === 0 ? CONTROL_PROTOCOL : OWNER_PROTOCOL, goesOn)
   }
 })
+// The benchmark was stopped.
+process.on('disconnect', () => process.exit(0))
 process.send?.(told satisfies Told)

@@ -45,4 +45,6 @@ async function answer(asked: Asked): Promise<Told> {
 }
 
 process.on('message', (asked: Asked) => void answer(asked).then((told) => process.send?.(told)))
+// The benchmark was stopped.
+process.on('disconnect', () => process.exit(0))
 process.send?.('made' satisfies Told)

@@ -31,4 +31,6 @@ async function come(way: Way): Promise<number> {
 }
 
 process.on('message', (way: Way) => void come(way).then((tookMs) => process.send?.(tookMs)))
+// The benchmark was stopped.
+process.on('disconnect', () => process.exit(0))
 process.send?.('ready')

@@ -23,4 +23,6 @@ const owners = [first]
 for (let stream = 1; stream < STREAMS; stream++) owners.push(await FakeOwner.beside(first))
 for (const owner of owners) for (let open = 0; open < OPEN; open++) void ask(owner).catch(() => undefined)
 process.on('message', () => process.send?.(answered))
+// The benchmark was stopped.
+process.on('disconnect', () => process.exit(0))
 process.send?.('began')

@@ -29,4 +29,6 @@ async function forever(index: number): Promise<void> {
 }
 for (let index = 0; index < AT_ONCE; index++) void forever(index)
 process.on('message', () => process.send?.({ answered, refused }))
+// The benchmark was stopped.
+process.on('disconnect', () => process.exit(0))
 process.send?.('begun')

@@ -81,3 +81,5 @@ else {
   process.on('message', (asked: Fetch) => void fetchAll(asked).then((took) => process.send?.(took)))
   process.send?.('ready')
 }
+// The benchmark was stopped.
+process.on('disconnect', () => process.exit(0))

@@ -44,4 +44,6 @@ for (let index = 0; index < Number(count); index++) {
 }
 await until('the nodes to connect', () => nodes.every((node) => node.status().connected))
 process.on('SIGTERM', () => void Promise.all(nodes.map((node) => node.stop('now'))).then(() => process.exit(0)))
+// The benchmark was stopped.
+process.on('disconnect', () => process.exit(0))
 process.send?.('ready')

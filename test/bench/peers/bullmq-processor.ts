@@ -19,4 +19,6 @@ for (let index = 0; index < Number(count); index++) {
   workers.push(worker)
 }
 await Promise.all(workers.map((worker) => worker.waitUntilReady()))
+// The benchmark was stopped.
+process.on('disconnect', () => process.exit(0))
 process.send?.('ready')
