@@ -213,8 +213,9 @@ export function hadIt(task: Task, node: Node): boolean {
   return task.batch.rechecks?.get(task.index)?.node === node.id
 }
 
-export function bars({ copy, state, fault, task }: Replica): boolean {
-  if (copy && state === 'cancelled') return false
+export function bars({ copy, state, fault, task, atMs }: Replica): boolean {
+  // It yielded. Of one that the decision ended a result may come yet, which is paid for.
+  if (copy && state === 'cancelled') return atMs === task.decision?.atMs
   // It said nothing but that it had too little memory.
   if (fault?.class === TOO_LITTLE_MEMORY) return false
   // Who names nodes has no others: a fault, or a loss, is tried again there while its budget lasts. A vote is one vote; once it is

@@ -248,7 +248,7 @@ export class Tasks {
   #bounds(task: TaskRecord, before: TaskRecord | undefined): void {
     const { complaints } = this.#ports
     const policy = this.#policyOf(task.id)
-    const yielded = task.replicas.filter(({ state, copy }) => copy && state === 'cancelled')
+    const yielded = task.replicas.filter(({ state, copy, atMs }) => copy && state === 'cancelled' && atMs !== task.decision?.atMs)
     // Where nodes were named, what failed or was lost is tried again there, and so is what was decided and has to be computed again.
     const named = policy.nodes.length > 0
     const again = ({ state, fault }: ReplicaRecord): boolean =>
