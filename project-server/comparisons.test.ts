@@ -150,6 +150,29 @@ describe('comparing outputs', () => {
     assert.deepEqual([asked, held.size], [['1 2', '1 3', '2 3'], 3])
   })
 
+  it('two tasks that need the same answer at the same time have the one; the other asks when the first is given up', async () => {
+    for (const givesUp of [false, true]) {
+      const open: (() => void)[] = []
+      const { askBy, send, asked, comparisons } = setUp(['1', '2'], ['1', '2'], [], async (_a, _b, signal) => {
+        await new Promise<void>((resolve, reject) => {
+          open.push(resolve)
+          signal.addEventListener('abort', () => reject(signal.reason))
+        })
+        return true
+      })
+      send(PROGRAM, 't', '1', '2')
+      const other = askBy(PROGRAM, 'u', '2', '1')
+      await until('the first asks', () => open.length === 1)
+      if (givesUp) {
+        comparisons.enough('t')
+        await until('the other asks', () => open.length === 2)
+      }
+      open.at(-1)?.()
+      assert.deepEqual((await other).pairs, [{ a: '2', b: '1', agree: true }])
+      assert.equal(asked.length, givesUp ? 2 : 1)
+    }
+  })
+
   it('what keeps a program from answering is said of it, and no output counts as missing; what it said before that stands', async () => {
     for (const whose of ['program', 'project'] as const) {
       const { askBy, asked } = setUp(['1', '2', '3'], [], [], async (_a, b) => {

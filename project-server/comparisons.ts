@@ -51,6 +51,8 @@ export class Comparisons {
   readonly #running = new Map<TaskId, { readonly over: Promise<void>; readonly end: AbortController }>()
   /** Those of them that run a program. */
   readonly #programs = new Set<AbortController>()
+  /** Pairs that a program is asked about now. */
+  readonly #asked = new Map<string, Promise<void>>()
   /** What was fetched for whom, the least lately used task first. */
   readonly #fetched = new Map<TaskId, Set<string>>()
   readonly #stop = new AbortController()
@@ -148,9 +150,7 @@ export class Comparisons {
       const [left, right] = [here.get(a), here.get(b)]
       if (left === undefined || right === undefined || fault !== undefined || signal.aborted) continue
       try {
-        const agree = await this.#ports.agree(left, right, by, { task, signal })
-        found.push({ a, b, agree })
-        if (by.kind === 'program') await this.#keep(by.bundle, { a, b, agree })
+        found.push({ a, b, agree: await this.#answer(left, right, by, { task, signal }) })
       } catch (error) {
         if (signal.aborted) return
         this.#ports.logger.warn({ task, reason: reason(error) }, 'two outputs could not be compared')
@@ -161,6 +161,31 @@ export class Comparisons {
     }
     if (signal.aborted) return
     this.#ports.done({ kind: 'compared', task, pairs: found, missing: [...missing], ...(fault === undefined ? {} : { fault }) })
+  }
+
+  /** A program is asked once about two outputs: who needs the same answer meanwhile waits for it, and asks only when none came. */
+  async #answer(left: Candidate, right: Candidate, by: Comparing, of: { readonly task: TaskId; readonly signal: AbortSignal }): Promise<boolean> {
+    if (by.kind !== 'program') return this.#ports.agree(left, right, by, of)
+    const [a, b] = [left.vote, right.vote]
+    const pair = JSON.stringify([by.bundle, ...[a, b].sort()])
+    for (;;) {
+      const known = this.#ports.known.get(by.bundle, a, b)
+      if (known !== undefined) return known
+      const asked = this.#asked.get(pair)
+      if (asked === undefined) break
+      await asked
+      of.signal.throwIfAborted()
+    }
+    const answered = Promise.withResolvers<void>()
+    this.#asked.set(pair, answered.promise)
+    try {
+      const agree = await this.#ports.agree(left, right, by, of)
+      await this.#keep(by.bundle, { a, b, agree })
+      return agree
+    } finally {
+      this.#asked.delete(pair)
+      answered.resolve()
+    }
   }
 
   /** An answer that is not on disk is asked for again after a restart, and no worse. */
