@@ -62,20 +62,24 @@ describe('TLS with one certificate for a host', () => {
     await from.dial(multiaddr(`${place}${to.peerId}`))
   })
 
-  it('refuses who has no certificate, or one that its peer did not sign, and goes on answering', async () => {
+  it('refuses who has no certificate, one that its peer did not sign, or TLS 1.2 alone, and goes on answering', async () => {
     const to = await start(ours)
     const { privateKey } = await generateIdentity()
+    const old = { ...(await generateCertificate(privateKey)), maxVersion: 'TLSv1.2' } as const
     const forged = await generateCertificate({ type: privateKey.type, publicKey: privateKey.publicKey, sign: () => randomBytes(64) } as unknown as PrivateKey)
-    for (const certificate of [{}, forged]) {
+    const handshakes: (string | null)[] = []
+    for (const options of [{}, forged, old]) {
       const socket = new Socket().connect(portOf(to), '127.0.0.1')
       await once(socket, 'connect')
       socket.write(GREETING)
       for (let answered = 0; answered < GREETING.length; ) answered += ((await once(socket, 'data'))[0] as Buffer).length
-      const stranger = connectTls({ socket, rejectUnauthorized: false, ALPNProtocols: ['libp2p'], ...certificate })
+      const stranger = connectTls({ socket, rejectUnauthorized: false, ALPNProtocols: ['libp2p'], ...options })
       stranger.on('error', () => undefined)
+      stranger.on('secureConnect', () => handshakes.push(stranger.getProtocol()))
       await new Promise((resolve) => stranger.once('close', resolve))
       assert.equal(to.getConnections().length, 0)
     }
+    assert.ok(!handshakes.includes('TLSv1.2'))
     await (await start(ours)).dial(to.getMultiaddrs())
   })
 })

@@ -24,14 +24,16 @@ interface Sending {
 export function tls(): (components: TLSComponents) => ConnectionEncrypter {
   return (components) => {
     let context: Promise<SecureContext> | undefined
-    const contextOf = async (): Promise<SecureContext> => createSecureContext(await generateCertificate(components.privateKey))
+    // The versions are the context's: given with a socket beside a context they say nothing.
+    const contextOf = async (): Promise<SecureContext> =>
+      createSecureContext({ ...(await generateCertificate(components.privateKey)), minVersion: 'TLSv1.3', maxVersion: 'TLSv1.3' })
 
     const secure = async (stream: MessageStream, side: 'client' | 'server', options: SecureConnectionOptions = {}): Promise<SecuredConnection> => {
       const { upgrader } = components
       const muxers = options.skipStreamMuxerNegotiation === true ? [] : [...upgrader.getStreamMuxers().keys()]
       const protocols = [...muxers, NO_MUXER]
       context ??= contextOf()
-      const settings = { secureContext: await context, rejectUnauthorized: false, minVersion: 'TLSv1.3', maxVersion: 'TLSv1.3' } as const
+      const settings = { secureContext: await context, rejectUnauthorized: false }
       options.signal?.throwIfAborted()
       const duplex = toNodeDuplex(stream)
       const socket =
