@@ -7,6 +7,7 @@ import type { PeerIdString } from '#protocol/ids'
 import { messageOf } from '#protocol/message-of'
 import { type FrameListener, type FrameStream, type Host, StreamError } from '#protocol/peer/host'
 import { listen } from '#protocol/peer/listen'
+import type { Rate } from '#protocol/token-bucket'
 import type { Callers } from './callers.ts'
 import type { Committer } from './commit.ts'
 import { eventOf, type FrameFault, helloOf } from './control/inbound.ts'
@@ -26,7 +27,7 @@ import {
   REFUSED_RETRY_MS
 } from './policy.ts'
 import type { Clock } from './ports.ts'
-import { type Rate, Rates } from './rates.ts'
+import { Rates } from './rates.ts'
 
 /** The code with which the core answers a hello that it does not welcome. */
 const HELLO_REFUSED: readonly string[] = ['full', 'banned']

@@ -4,6 +4,7 @@ import type { PeerIdString } from '#protocol/ids'
 import { messageOf } from '#protocol/message-of'
 import { Answer, decodeRequest, OWNER_PROTOCOL, type OwnerErrorCode, REQUEST_BYTES_MAX, REQUESTS_OPEN_MAX, type Request } from '#protocol/owner/messages'
 import type { FrameStream, Host } from '#protocol/peer/host'
+import type { Rate } from '#protocol/token-bucket'
 import { ServerError } from './errors.ts'
 import type { Logger } from './logger.ts'
 import { pause } from './owner/changes.ts'
@@ -19,7 +20,7 @@ import {
   STRANGER_REQUESTS
 } from './policy.ts'
 import { type Clock, StoreError } from './ports.ts'
-import { type Rate, Rates } from './rates.ts'
+import { Rates } from './rates.ts'
 
 /** Answers one request: parts as it goes, and the body of the last answer (bytes are a body already encoded). Throws OwnerError to refuse. */
 export type Handler = (request: Request, open: OpenRequest) => Promise<unknown>

@@ -1,6 +1,6 @@
 /** The numbers of the server's shell: unit, and the reason where it is not plain. */
 
-import type { Rate } from './rates.ts'
+import type { Rate } from '#protocol/token-bucket'
 
 /** The slow sweep: half a second after a limit is passed is soon enough, the schedule itself is by event. */
 export const TICK_MS = 500

@@ -64,7 +64,7 @@ describe('restraint', () => {
     const asked = fc.array(fc.record({ afterMs: fc.nat(200), delayMs: fc.nat(1_000) }), { minLength: 1, maxLength: 1_000 })
     fc.assert(
       fc.property(asked, fc.constantFrom(CALLER, CALLED), (list, allowance) => {
-        const [own, other] = [new Restraint(allowance), new Conduct(allowance, 0)]
+        const [own, other] = [new Restraint(allowance, 0), new Conduct(allowance, 0)]
         const arrivals: number[] = []
         let [nowMs, last] = [0, 0]
         for (const { afterMs, delayMs } of list) {

@@ -4,17 +4,13 @@
  * before a handshake is spent on it, for longer each time. Calls have an allowance, too. Whoever means well keeps below it by
  * himself. Pure: time comes with the calls.
  */
+import { type Rate, TokenBucket } from '../token-bucket.ts'
 import { isRelayed, networkOf, peerIn } from './addresses.ts'
 
-export interface Allowance {
-  readonly burst: number
-  readonly perSecond: number
-}
-
 /** Streams of who calls: some streams for what it is at, and as many again where it comes back after a break. */
-export const CALLER: Allowance = { burst: 256, perSecond: 20 }
+export const CALLER: Rate = { burst: 256, perSecond: 20 }
 /** Streams of who was called: a relay opens a stream for each of a thousand nodes that call through it. */
-export const CALLED: Allowance = { burst: 4_096, perSecond: 512 }
+export const CALLED: Rate = { burst: 4_096, perSecond: 512 }
 /** What a stream costs that is one too many of its protocol, in streams. An end that comes late makes an honest peer open one now and then. */
 export const EXCESS_COST = 32
 /** What a breach of a protocol costs, in streams: a peer whose link fails at a bad moment may seem to have done it, but hardly twice. */
@@ -25,39 +21,16 @@ export const REFUSED_MS_MAX = 60_000
 /** Who was not refused for so long begins anew. */
 export const FORGOTTEN_MS = 3_600_000
 /** Of one place. Two thousand nodes may be at one university, come back all at once, and call several times each until all are in. */
-export const CALLS: Allowance = { burst: 12_000, perSecond: 10 }
+export const CALLS: Rate = { burst: 12_000, perSecond: 10 }
 /** Places remembered; the one that was heard of longest ago is forgotten first. */
 export const PLACES_MAX = 10_000
 
-/** What is left of an allowance. */
-class Left {
-  readonly #allowance: Allowance
-  #tokens: number
-  #atMs: number
-
-  constructor(allowance: Allowance, nowMs: number) {
-    this.#allowance = allowance
-    this.#tokens = allowance.burst
-    this.#atMs = nowMs
-  }
-
-  /** False, and nothing taken, when there is less. */
-  take(cost: number, nowMs: number): boolean {
-    const { burst, perSecond } = this.#allowance
-    this.#tokens = Math.min(burst, this.#tokens + (Math.max(0, nowMs - this.#atMs) * perSecond) / 1000)
-    this.#atMs = Math.max(this.#atMs, nowMs)
-    if (this.#tokens < cost) return false
-    this.#tokens -= cost
-    return true
-  }
-}
-
 /** Of a peer on one connection. */
 export class Conduct {
-  readonly #left: Left
+  readonly #left: TokenBucket
 
-  constructor(streams: Allowance, nowMs: number) {
-    this.#left = new Left(streams, nowMs)
+  constructor(streams: Rate, nowMs: number) {
+    this.#left = new TokenBucket(streams, nowMs)
   }
 
   /** It opened a stream; false when that was one too many. */
@@ -81,25 +54,20 @@ export const OWN_SHARE = 0.75
 
 /** Keeps what this side opens below what the other side puts up with. */
 export class Restraint {
-  readonly #everyMs: number
-  readonly #aheadMs: number
-  #dueMs = 0
+  readonly #left: TokenBucket
 
-  constructor({ burst, perSecond }: Allowance) {
-    this.#everyMs = 1000 / (perSecond * OWN_SHARE)
-    this.#aheadMs = (burst * OWN_SHARE - 1) * this.#everyMs
+  constructor({ burst, perSecond }: Rate, nowMs: number) {
+    this.#left = new TokenBucket({ burst: burst * OWN_SHARE, perSecond: perSecond * OWN_SHARE }, nowMs)
   }
 
   /** Milliseconds until one more stream may be opened, which counts as opened then. */
   waitMs(nowMs: number): number {
-    const dueMs = Math.max(this.#dueMs, nowMs)
-    this.#dueMs = dueMs + this.#everyMs
-    return Math.max(0, dueMs - this.#aheadMs - nowMs)
+    return this.#left.charge(1, nowMs)
   }
 }
 
 interface Place {
-  readonly calls: Left
+  readonly calls: TokenBucket
   refusedUntilMs: number
   /** How often it was refused, a while after another. */
   times: number
@@ -132,7 +100,7 @@ export class Places {
 
   #placeOf(address: string, nowMs: number): Place {
     const name = nameOf(address)
-    const place = this.#places.get(name) ?? { calls: new Left(CALLS, nowMs), refusedUntilMs: 0, times: 0 }
+    const place = this.#places.get(name) ?? { calls: new TokenBucket(CALLS, nowMs), refusedUntilMs: 0, times: 0 }
     this.#places.delete(name)
     this.#places.set(name, place)
     for (const oldest of this.#places.keys()) {

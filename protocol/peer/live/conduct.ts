@@ -55,8 +55,9 @@ export function watchConduct(logger: Logger | undefined): Watch {
     start: (libp2p) =>
       libp2p.addEventListener('connection:open', ({ detail: connection }) => {
         const [theirs, ours] = connection.direction === 'inbound' ? [CALLER, CALLED] : [CALLED, CALLER]
-        const conduct = new Conduct(theirs, Date.now())
-        conducts.set(connection, { peer: conduct, own: new Restraint(ours) })
+        const nowMs = Date.now()
+        const conduct = new Conduct(theirs, nowMs)
+        conducts.set(connection, { peer: conduct, own: new Restraint(ours, nowMs) })
         // Streams above a limit of the library never come to a handler: only the multiplexer tells of them.
         const { muxer } = connection as Connection & { readonly muxer?: StreamMuxer }
         muxer?.addEventListener('stream', ({ detail: stream }) => {
