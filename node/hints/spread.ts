@@ -9,7 +9,11 @@
  */
 import type { Hint } from '#protocol/hints/hints'
 import type { PeerIdString, ReplicaId } from '#protocol/ids'
+import { type Rate, TokenBucket } from '#protocol/token-bucket'
 import { FRAMES_PER_MINUTE, HINT_DIALS, HINT_PEERS_MAX, HINTS_KEPT_MAX, HINTS_PER_MINUTE, LINGER_MS, REDIAL_MS, SPEAKERS_MAX, STRANDED_MS } from './policy.ts'
+
+const FRAMES: Rate = { burst: FRAMES_PER_MINUTE, perSecond: FRAMES_PER_MINUTE / 60 }
+const HINTS: Rate = { burst: HINTS_PER_MINUTE, perSecond: HINTS_PER_MINUTE / 60 }
 
 /** What is passed on as it came. */
 export interface Passed {
@@ -58,8 +62,8 @@ export class Spread {
   readonly #known = new Map<string, Known>()
   /** Whatever is not above is known, or too old to tell. */
   #floor = -1
-  readonly #frames = new Map<PeerIdString, Allowance>()
-  #hints: Allowance
+  readonly #frames = new Map<PeerIdString, TokenBucket>()
+  readonly #hints: TokenBucket
   #effects: SpreadEffect[] = []
   /** Hints and records that were new. */
   #heard = 0
@@ -68,7 +72,7 @@ export class Spread {
   constructor(nowMs: number, record?: { readonly sequence: number; readonly bytes: Uint8Array }) {
     this.#record = record
     this.#awaySinceMs = nowMs
-    this.#hints = { left: HINTS_PER_MINUTE, atMs: nowMs }
+    this.#hints = new TokenBucket(HINTS, nowMs)
   }
 
   view(): { readonly neighbours: number; readonly peers: number; readonly kept: number; readonly heard: number } {
@@ -79,9 +83,9 @@ export class Spread {
   mayHear(peer: PeerIdString, nowMs: number): boolean {
     const known = this.#frames.get(peer)
     if (known === undefined && this.#frames.size >= SPEAKERS_MAX) return false
-    const allowance = known ?? { left: FRAMES_PER_MINUTE, atMs: nowMs }
-    this.#frames.set(peer, allowance)
-    return take(allowance, FRAMES_PER_MINUTE, nowMs)
+    const frames = known ?? new TokenBucket(FRAMES, nowMs)
+    this.#frames.set(peer, frames)
+    return frames.take(1, nowMs)
   }
 
   apply(event: SpreadEvent, nowMs: number): readonly SpreadEffect[] {
@@ -140,7 +144,7 @@ export class Spread {
 
   #heardHint({ from, id, hint, bytes }: Extract<SpreadEvent, { kind: 'hint' }>, nowMs: number): void {
     if (hint.expiresAtMs <= nowMs || hint.sequence <= this.#floor || this.#known.has(id)) return
-    if (!take(this.#hints, HINTS_PER_MINUTE, nowMs)) return
+    if (!this.#hints.take(1, nowMs)) return
     this.#heard += 1
     this.#known.set(id, { hint, bytes })
     this.#forget(nowMs)
@@ -166,8 +170,7 @@ export class Spread {
 
   #tick(draw: number, nowMs: number): void {
     this.#forget(nowMs)
-    for (const [peer, { left, atMs }] of this.#frames)
-      if (!this.#open.has(peer) && left + ((nowMs - atMs) / 60_000) * FRAMES_PER_MINUTE >= FRAMES_PER_MINUTE) this.#frames.delete(peer)
+    for (const [peer, frames] of this.#frames) if (!this.#open.has(peer) && frames.isFull(nowMs)) this.#frames.delete(peer)
     for (const [peer, atMs] of this.#dialledMs) if (nowMs - atMs >= REDIAL_MS) this.#dialledMs.delete(peer)
     if (this.#awaySinceMs === undefined) {
       if (nowMs - this.#onlineSinceMs >= LINGER_MS) for (const [peer, { dialled }] of this.#open) if (dialled) this.#effects.push({ kind: 'close', peer })
@@ -193,16 +196,4 @@ export class Spread {
   #send(peer: PeerIdString, what: Passed): void {
     this.#effects.push({ kind: 'send', peer, what })
   }
-}
-
-interface Allowance {
-  left: number
-  atMs: number
-}
-
-function take(allowance: Allowance, perMinute: number, nowMs: number): boolean {
-  const left = Math.min(perMinute, allowance.left + (Math.max(0, nowMs - allowance.atMs) / 60_000) * perMinute)
-  allowance.atMs = Math.max(nowMs, allowance.atMs)
-  allowance.left = left < 1 ? left : left - 1
-  return left >= 1
 }
