@@ -20,6 +20,7 @@ import {
 } from '#protocol/control/messages'
 import { verifyOwnership } from '#protocol/control/owner'
 import { type PeerIdString, parseReplicaId } from '#protocol/ids'
+import { NONE } from '#protocol/lists'
 import { verifyParked } from '#protocol/parking/messages'
 import { COMMITMENT_BYTES } from '#protocol/result/commitment'
 import { decodeResult, RESULT_DOMAIN, type Result } from '#protocol/result/result'
@@ -237,7 +238,6 @@ function offerOf(
 
 const GPU_CHARS_MAX = 96
 const LAST_WORDS_LINE_CHARS_MAX = 400
-const NONE: readonly never[] = []
 
 /** One empty list for all nodes. */
 function unlessEmpty(list: readonly string[]): readonly string[] {

@@ -4,6 +4,7 @@ import type { RunManifest } from '#protocol/bundle/manifest'
 import { encodeSweep, sweepCount } from '#protocol/bundle/sweep'
 import { HOLDING_BYTES_MIN } from '#protocol/control/messages'
 import { taskId } from '#protocol/ids'
+import { NONE } from '#protocol/lists'
 import { encodeBundleRecord } from './bundle-records.ts'
 import { clientOf, quotaFault } from './clients.ts'
 import type { AcceptedBundle, Aim, Event, Repeat } from './events.ts'
@@ -12,7 +13,7 @@ import { hintWork } from './hints.ts'
 import { bundleKey, nameKey, openKey, ownKey, recentKey, taskKeyOf } from './keys.ts'
 import { LiveTasks } from './live-tasks.ts'
 import { needsAtFirst } from './memory.ts'
-import { type Batch, type Bundle, type DataNeed, NO_REPLICAS, type Task } from './model.ts'
+import type { Batch, Bundle, DataNeed, Task } from './model.ts'
 import { type Lack, lackOf, needsOf } from './needs.ts'
 import { BATCH_TASKS_MAX, DATA_NEEDS_MAX, LIVE_TASKS_MAX } from './policy.ts'
 import { batchOver, sourcesRefusal, waitFor } from './sources.ts'
@@ -264,7 +265,7 @@ export function addTask(
     state: 'created',
     wanted: 0,
     queue: null,
-    replicas: NO_REPLICAS,
+    replicas: NONE,
     nextAt: null,
     decision: repeat?.decision ?? null,
     heldBackMs: null,

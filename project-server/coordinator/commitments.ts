@@ -5,10 +5,10 @@
  *
  * running -> reported, without a report: bound, and its slot is free. Counted on like a run that goes on, until it is opened.
  */
+import { withOne } from '#protocol/lists'
 import { commitmentOf } from '#protocol/result/commitment'
 import { failed } from './aside.ts'
 import type { Event } from './events.ts'
-import { withOne } from './lists.ts'
 import { type Node, outgoingOf, type Replica, type Task } from './model.ts'
 import { REVEAL_MS_MAX } from './policy.ts'
 import { dropAwaited, release } from './remains.ts'

@@ -2,7 +2,7 @@
  * What is to be looked at later in this event or with the next take. An item carries a bit for each list that it stands in:
  * a set would hash it for every event that touches it.
  */
-import { withOne } from './lists.ts'
+import { NONE, withOne } from '#protocol/lists'
 
 /** Bits of an item's `marks`, each of one list. */
 export const RECORD = 1
@@ -16,12 +16,10 @@ export const CHANGED = 128
 export const NEXT = 256
 export const NEXT_TOLD = 512
 
-const NOTHING: readonly never[] = []
-
 /** Items in the order in which they were first added. */
 export class Marked<Item extends { marks: number }> {
   readonly #bit: number
-  #items: readonly Item[] = NOTHING
+  #items: readonly Item[] = NONE
 
   constructor(bit: number) {
     this.#bit = bit
@@ -41,6 +39,6 @@ export class Marked<Item extends { marks: number }> {
   clear(): void {
     if (this.#items.length === 0) return
     for (const item of this.#items) item.marks &= ~this.#bit
-    this.#items = NOTHING
+    this.#items = NONE
   }
 }

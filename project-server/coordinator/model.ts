@@ -5,6 +5,7 @@ import type { SameClass, TaskPolicy } from '#protocol/bundle/policy'
 import type { Sources } from '#protocol/bundle/sources'
 import type { Link } from '#protocol/control/link'
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
+import { NONE } from '#protocol/lists'
 import type { BanView } from '#protocol/owner/bans'
 import type { Due } from './availability.ts'
 import type { Client } from './clients.ts'
@@ -402,12 +403,6 @@ export interface Outbound {
   reveal: readonly ReplicaId[]
 }
 
-/** Shared by all that have none: see `withOne`. */
-export const NO_REPLICAS: readonly Replica[] = []
-
-/** The same, of six lists of which mostly one is used. */
-const NOTHING: readonly never[] = []
-
 /** It gets no new replica: see holds.ts. */
 export function isHeld({ held, batch }: Task): boolean {
   return held !== null || batch.held !== null
@@ -424,7 +419,8 @@ export function owedOf(node: Node): Map<ReplicaId, Remains> {
   return node.owed
 }
 
+/** Six lists, of which mostly one is used. */
 export function outgoingOf(node: Node): Outbound {
-  node.outgoing ??= { assign: NOTHING, granted: NOTHING, refused: NOTHING, cancel: NOTHING, release: NOTHING, reveal: NOTHING }
+  node.outgoing ??= { assign: NONE, granted: NONE, refused: NONE, cancel: NONE, release: NONE, reveal: NONE }
   return node.outgoing
 }

@@ -4,8 +4,8 @@
  * late, doubled, sealed, banned. Who keeps it only hands it over: it is neither blamed nor paid, and may be asked for the output
  * until it is told, as the node itself is, that nobody needs it any more.
  */
+import { withOne } from '#protocol/lists'
 import type { Event } from './events.ts'
-import { withOne } from './lists.ts'
 import { type Node, outgoingOf, type Replica } from './model.ts'
 import { KEEPERS_MAX } from './policy.ts'
 import { retryPull } from './pulls.ts'

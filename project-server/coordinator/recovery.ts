@@ -1,6 +1,7 @@
 /** From the records to the live state, after a restart. Only what is not terminal is read, and the nodes. */
 import { Link, type Numbered } from '#protocol/control/link'
 import { type BatchId, isBatchId, parseTaskId, type ReplicaId, type TaskId } from '#protocol/ids'
+import { NONE, withOne } from '#protocol/lists'
 import type { BanView } from '#protocol/owner/bans'
 import { decodeResult, voteOf } from '#protocol/result/result'
 import type { Store } from '../ports.ts'
@@ -17,11 +18,10 @@ import { batchKey, bundleKey, taskKeyOf } from './keys.ts'
 import { decodeLastWords, LAST_WORDS_PREFIX } from './last-words.ts'
 import { CREDIT_PREFIX, decodeEarned, decodeSignedPage, EARNED_PREFIX } from './ledger.ts'
 import { decodeLinkRecord, decodeOutgoing, type Waiting } from './link-records.ts'
-import { withOne } from './lists.ts'
 import { LiveTasks } from './live-tasks.ts'
 import { memoryNeeds, needsAfter } from './memory.ts'
 import { MEMORY_PREFIX } from './memory-history.ts'
-import { type Batch, NO_REPLICAS, type Node, type Replica, type Report, type Task } from './model.ts'
+import type { Batch, Node, Replica, Report, Task } from './model.ts'
 import { decodeNodeRecord } from './node-records.ts'
 import { newNode, overruns, watch } from './nodes.ts'
 import { hasOutput, resumePull } from './pulls.ts'
@@ -282,7 +282,7 @@ function loadTask(state: State, batch: Batch, record: TaskRecord, { results, ass
     state: record.state === 'created' && !batch.open && waits === undefined ? 'staged' : record.state,
     wanted: 0,
     queue: null,
-    replicas: NO_REPLICAS,
+    replicas: NONE,
     nextAt: null,
     decision,
     heldBackMs: null,

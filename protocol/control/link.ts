@@ -12,6 +12,7 @@
  *   all of `pending()` that is durable is sent again before anything new (a commit under way sends the rest when it is done).
  * - `waiting` is bounded by its owner: it stops taking work, or gives the other side up.
  */
+import { NONE, withOne } from '../lists.ts'
 
 export interface Numbered<Payload> {
   readonly seq: number
@@ -28,14 +29,12 @@ export interface LinkNumbers {
   readonly received: number
 }
 
-const NOTHING: readonly never[] = []
-
 export class Link<Payload> implements LinkNumbers {
   readonly id: string
   #sent: number
   #received: number
-  /** By number, ascending; those before `#head` are acknowledged. Undefined when there are none: most of many links wait for nothing. */
-  #pending: Numbered<Payload>[] | undefined
+  /** By number, ascending; those before `#head` are acknowledged. Shared when there are none: most of many links wait for nothing. */
+  #pending: readonly Numbered<Payload>[] = NONE
   #head = 0
 
   /** A new link, or one that was saved: `pending` is what was not acknowledged, in order. */
@@ -56,39 +55,36 @@ export class Link<Payload> implements LinkNumbers {
 
   /** Highest number that the other side is known to have made durable. */
   get acked(): number {
-    const first = this.#pending?.[this.#head]
+    const first = this.#pending[this.#head]
     return first === undefined ? this.#sent : first.seq - 1
   }
 
   /** How many are not acknowledged. */
   get waiting(): number {
-    return (this.#pending?.length ?? 0) - this.#head
+    return this.#pending.length - this.#head
   }
 
   /** Numbers and keeps what goes out: the number is `sent + 1`. */
   push(payload: Payload): number {
     this.#sent++
-    // Mostly it stays the only one, and an empty array makes room for 17 with the first that is pushed.
-    if (this.#pending === undefined) this.#pending = [{ seq: this.#sent, payload }]
-    else this.#pending.push({ seq: this.#sent, payload })
+    this.#pending = withOne(this.#pending, { seq: this.#sent, payload })
     return this.#sent
   }
 
   /** The other side made everything up to this number durable. Answers what is forgotten now, in order; a stale or impossible number forgets no more than was sent. */
   acknowledge(upTo: number): readonly Numbered<Payload>[] {
     const pending = this.#pending
-    if (pending === undefined) return NOTHING
     const from = this.#head
     for (let first = pending[from]; first !== undefined && first.seq <= upTo; first = pending[this.#head]) this.#head++
-    if (this.#head === from) return NOTHING
+    if (this.#head === from) return NONE
     if (from === 0 && this.#head === pending.length) {
-      this.#pending = undefined
+      this.#pending = NONE
       this.#head = 0
       return pending
     }
     const forgotten = pending.slice(from, this.#head)
     if (this.#head * 2 > pending.length) {
-      this.#pending = this.#head === pending.length ? undefined : pending.slice(this.#head)
+      this.#pending = this.#head === pending.length ? NONE : pending.slice(this.#head)
       this.#head = 0
     }
     return forgotten
@@ -104,7 +100,7 @@ export class Link<Payload> implements LinkNumbers {
 
   /** What is not acknowledged, in order and from the first of it, to be sent again after a reconnect. */
   pending(max = Number.POSITIVE_INFINITY): readonly Numbered<Payload>[] {
-    return this.#pending?.slice(this.#head, this.#head + max) ?? []
+    return this.#pending.slice(this.#head, this.#head + max)
   }
 
   /** Whether the other side, which says that it holds everything up to `received`, continues this numbering: false when one of the two lost its memory, and both must number anew. */
