@@ -5,11 +5,10 @@
  *
  * running -> reported, without a report: bound, and its slot is free. Counted on like a run that goes on, until it is opened.
  */
-import { withOne } from '#protocol/lists'
 import { commitmentOf } from '#protocol/result/commitment'
 import { failed } from './aside.ts'
 import type { Event } from './events.ts'
-import { type Node, outgoingOf, type Replica, type Task } from './model.ts'
+import { enclose, type Node, type Replica, type Task } from './model.ts'
 import { REVEAL_MS_MAX } from './policy.ts'
 import { dropAwaited, release } from './remains.ts'
 import { close, isFollowed, moveReplica, unlose } from './replicas.ts'
@@ -62,8 +61,7 @@ export function askReveals(state: State, task: Task, nowMs: number, last = false
   for (const replica of sealed) {
     if (replica.revealMs !== null) continue
     replica.revealMs = nowMs
-    const outgoing = outgoingOf(replica.node)
-    outgoing.reveal = withOne(outgoing.reveal, replica.id)
+    enclose(replica.node, 'reveal', replica.id)
     state.out.speak(replica.node)
   }
   state.revealing.add(task)

@@ -5,7 +5,7 @@ import type { SameClass, TaskPolicy } from '#protocol/bundle/policy'
 import type { Sources } from '#protocol/bundle/sources'
 import type { Link } from '#protocol/control/link'
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
-import { NONE } from '#protocol/lists'
+import { NONE, withOne } from '#protocol/lists'
 import type { BanView } from '#protocol/owner/bans'
 import type { Due } from './availability.ts'
 import type { Client } from './clients.ts'
@@ -393,15 +393,17 @@ export interface Closing {
   readonly untilMs: number
 }
 
-/** What goes to a node with the next `take`, one frame of each kind. */
-export interface Outbound {
-  assign: readonly Replica[]
-  granted: readonly Replica[]
-  refused: readonly ReplicaId[]
-  cancel: readonly { readonly replica: ReplicaId; readonly reason: CancelReason }[]
-  release: readonly ReplicaId[]
-  reveal: readonly ReplicaId[]
+interface OutboundItems {
+  assign: Replica
+  granted: Replica
+  refused: ReplicaId
+  cancel: { readonly replica: ReplicaId; readonly reason: CancelReason }
+  release: ReplicaId
+  reveal: ReplicaId
 }
+
+/** What goes to a node with the next `take`, one frame of each kind: six lists, of which mostly one is used. */
+export type Outbound<Kinds extends keyof OutboundItems = keyof OutboundItems> = { [Kind in Kinds]: readonly OutboundItems[Kind][] }
 
 /** It gets no new replica: see holds.ts. */
 export function isHeld({ held, batch }: Task): boolean {
@@ -419,8 +421,9 @@ export function owedOf(node: Node): Map<ReplicaId, Remains> {
   return node.owed
 }
 
-/** Six lists, of which mostly one is used. */
-export function outgoingOf(node: Node): Outbound {
+/** To be said to the node when it is next spoken to. */
+export function enclose<Kind extends keyof OutboundItems>(node: Node, kind: Kind, item: OutboundItems[Kind]): void {
   node.outgoing ??= { assign: NONE, granted: NONE, refused: NONE, cancel: NONE, release: NONE, reveal: NONE }
-  return node.outgoing
+  const outgoing: Outbound<Kind> = node.outgoing
+  outgoing[kind] = withOne(outgoing[kind], item)
 }

@@ -4,9 +4,8 @@
  * late, doubled, sealed, banned. Who keeps it only hands it over: it is neither blamed nor paid, and may be asked for the output
  * until it is told, as the node itself is, that nobody needs it any more.
  */
-import { withOne } from '#protocol/lists'
 import type { Event } from './events.ts'
-import { type Node, outgoingOf, type Replica } from './model.ts'
+import { enclose, type Node, type Replica } from './model.ts'
 import { KEEPERS_MAX } from './policy.ts'
 import { retryPull } from './pulls.ts'
 import { encodeSeal, sealId, sealKey } from './receipt-records.ts'
@@ -21,8 +20,7 @@ export function parked(state: State, keeper: Node, { results }: Extract<Event, {
   for (const kept of results) {
     const { replica: id } = kept.result
     if (isKept(state, keeper, kept, nowMs)) continue
-    const outgoing = outgoingOf(keeper)
-    outgoing.release = withOne(outgoing.release, id)
+    enclose(keeper, 'release', id)
     state.out.speak(keeper)
   }
 }

@@ -10,11 +10,10 @@
  */
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { ReplicaId } from '#protocol/ids'
-import { withOne } from '#protocol/lists'
 import type { Result } from '#protocol/result/result'
 import { clientOf, keptOutput } from './clients.ts'
 import type { Event } from './events.ts'
-import { type Leftover, type Node, outgoingOf, owedOf, type Remains, type Replica, type Task } from './model.ts'
+import { enclose, type Leftover, type Node, owedOf, type Remains, type Replica, type Task } from './model.ts'
 import { PULL_LOG_BYTES_MAX, PULL_RETRY_MS, PULL_ROUNDS_MAX, REMAINS_MAX, REMAINS_MS_MAX } from './policy.ts'
 import { encodeLeftRecord, encodeOwedRecord, type LeftRecord, leftKey, type OwedRecord, owedKey } from './remains-records.ts'
 import type { State } from './state.ts'
@@ -239,8 +238,7 @@ export function release(state: State, node: Node, id: ReplicaId): void {
   const keepers = state.keepers.size === 0 ? undefined : state.keepers.get(id)
   state.keepers.delete(id)
   for (const one of keepers === undefined ? [node] : [node, ...keepers]) {
-    const outgoing = outgoingOf(one)
-    outgoing.release = withOne(outgoing.release, id)
+    enclose(one, 'release', id)
     state.out.speak(one)
   }
 }

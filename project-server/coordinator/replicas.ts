@@ -8,7 +8,7 @@ import type { NodeOffer } from './events.ts'
 import { forgetComing, note } from './holders.ts'
 import { closingKey } from './keys.ts'
 import type { CancelReason } from './link-records.ts'
-import { type Closing, closingOf, type Node, type Occupant, outgoingOf, type Replica, type Task } from './model.ts'
+import { type Closing, closingOf, enclose, type Node, type Occupant, type Replica, type Task } from './model.ts'
 import { occupy, pickGpus, vacate } from './needs.ts'
 import { madeRoom } from './next.ts'
 import { measure } from './pace.ts'
@@ -67,8 +67,7 @@ export function lease(state: State, task: Task, node: Node, nowMs: number, copy 
   if (atOnce) began(replica)
   if (atOnce && node.next !== null) state.nextDue.add(node)
   state.watch.at(node, deadlineMs(replica))
-  const outgoing = outgoingOf(node)
-  outgoing.assign = withOne(outgoing.assign, replica)
+  enclose(node, 'assign', replica)
   state.out.speak(node)
   state.out.task(task)
   tell(state, replica)
@@ -290,8 +289,7 @@ export function roomOf(node: Node): number {
 function tellCancelled(state: State, replica: Replica, reason: CancelReason, nowMs: number): void {
   const { node } = replica
   if (replica.assignSeq === -1) return
-  const outgoing = outgoingOf(node)
-  outgoing.cancel = withOne(outgoing.cancel, { replica: replica.id, reason })
+  enclose(node, 'cancel', { replica: replica.id, reason })
   state.out.speak(node)
   // Who yields makes room at once: its node starts what comes next when the run is gone, a second later. A GPU is not shared for a moment.
   if (!replica.granted || (reason === 'yield' && replica.gpus.length === 0)) return

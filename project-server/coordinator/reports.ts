@@ -3,7 +3,6 @@ import { CID } from 'multiformats/cid'
 import { DAG_CBOR, SHA2_256, sha256 } from '#protocol/content/cid'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import { parseReplicaId, type ReplicaId } from '#protocol/ids'
-import { withOne } from '#protocol/lists'
 import { type Result, voteOf } from '#protocol/result/result'
 import { isSealed, opens, seals } from './commitments.ts'
 import { earnLate } from './credit.ts'
@@ -12,7 +11,7 @@ import { noteFigure } from './figures.ts'
 import { note } from './holders.ts'
 import { lateKey } from './keys.ts'
 import { hadTooLittle, tryWithMore } from './memory.ts'
-import { type Bundle, type Node, outgoingOf, type Replica, type Report, type Task } from './model.ts'
+import { type Bundle, enclose, type Node, type Replica, type Report, type Task } from './model.ts'
 import { encodeSeal, type StoredResult, sealId, sealKey } from './receipt-records.ts'
 import { askRechecks } from './rechecks.ts'
 import { dropAwaited, release, takeRemains } from './remains.ts'
@@ -44,15 +43,13 @@ export function start(state: State, node: Node, { replicas }: Of<'start'>, nowMs
     replica.granted = true
     for (const need of replica.task.bundle.data ?? []) note(state, node, need, true)
     if (replica.state === 'leased' || replica.state === 'preparing') moveReplica(state, replica, 'running', nowMs)
-    const outgoing = outgoingOf(node)
-    outgoing.granted = withOne(outgoing.granted, replica)
+    enclose(node, 'granted', replica)
   }
   if (replicas.length > 0) state.out.speak(node)
 }
 
 function refuse(node: Node, id: ReplicaId): void {
-  const outgoing = outgoingOf(node)
-  outgoing.refused = withOne(outgoing.refused, id)
+  enclose(node, 'refused', id)
 }
 
 /** For people to look at, and a sign that it goes on: not written. */
