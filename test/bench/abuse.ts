@@ -7,7 +7,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { ABUSES, type Asked, type Told } from './abuses.ts'
-import { messageOf } from './child.ts'
+import { nextMessage } from './child.ts'
 import { Probe } from './probe.ts'
 import { type BenchContext, type BenchLine, benchLine, median, quantile } from './runner.ts'
 import { memoryOf, startServer } from './system.ts'
@@ -22,7 +22,7 @@ export async function run(context: BenchContext): Promise<BenchLine[]> {
   const idle = { execPath: 'chrt', execArgv: ['--idle', '0', process.execPath] }
   const peer = fork(fileURLToPath(new URL('./abuse-peer.ts', import.meta.url)), [server.project, server.address], idle)
   try {
-    await messageOf(peer)
+    await nextMessage(peer)
     const probe = await Probe.start(server.project, server.address)
     try {
       await probe.roundTrips(PROBES, 0)
@@ -76,7 +76,7 @@ export async function run(context: BenchContext): Promise<BenchLine[]> {
 
 /** What it did of the kind before. */
 async function ask(peer: ChildProcess, kind: Asked): Promise<Told> {
-  const answered = messageOf<Told>(peer)
+  const answered = nextMessage<Told>(peer)
   peer.send(kind)
   return answered
 }

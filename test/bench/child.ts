@@ -28,7 +28,7 @@ export async function medians<Answer>(
 }
 
 /** The next message of a forked program. Rejects when it ends before. */
-export async function messageOf<Message>(program: ChildProcess): Promise<Message> {
+export async function nextMessage<Message>(program: ChildProcess): Promise<Message> {
   const ended = new AbortController()
   const exited = once(program, 'exit', { signal: ended.signal }).then(([code, signal]) => {
     throw new Error(`${program.spawnargs.slice(1).join(' ')} ended with ${code ?? signal} before it said anything`)

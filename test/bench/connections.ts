@@ -6,7 +6,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { setTimeout as passing } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { messageOf } from './child.ts'
+import { nextMessage } from './child.ts'
 import type { Asked, Told } from './connections-nodes.ts'
 import { Probe } from './probe.ts'
 import { type BenchContext, type BenchLine, benchLine, quantile } from './runner.ts'
@@ -61,9 +61,9 @@ async function measure(context: BenchContext, kind: Exclude<Asked, number>): Pro
     const program = fileURLToPath(new URL('./connections-nodes.ts', import.meta.url))
     nodes = fork(program, [server.project, server.address], { execArgv: ['--max-old-space-size=12288'] })
     const child = nodes
-    await messageOf(child)
+    await nextMessage(child)
     const ask = async (asked: Asked): Promise<Told> => {
-      const answer = messageOf<Told>(child)
+      const answer = nextMessage<Told>(child)
       child.send(asked)
       return answer
     }

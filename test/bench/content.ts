@@ -13,7 +13,7 @@ import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openContentStore } from '#protocol/content/live/store'
-import { messageOf } from './child.ts'
+import { nextMessage } from './child.ts'
 import { pathInTree, TREE } from './content-bare.ts'
 import type { Answer, Order } from './content-client.ts'
 import { alternate, type BenchContext, type BenchLine, benchLine, seconds } from './runner.ts'
@@ -157,7 +157,7 @@ async function startSide(...serve: readonly string[]): Promise<Side> {
   const server = JSON.parse(line.toString()) as Server
   const fetching = fork(program('content-client'), [server.peer, ...server.addresses])
   const answer = async (): Promise<number> => {
-    const got = await messageOf<Answer>(fetching)
+    const got = await nextMessage<Answer>(fetching)
     if ('error' in got) throw new Error(got.error)
     return got.seconds
   }

@@ -12,7 +12,7 @@ import { initRelay } from '#relay/main'
 import { freePort } from '../support/ports.ts'
 import { startProgram, type TestProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
-import { messageOf } from './child.ts'
+import { nextMessage } from './child.ts'
 import type { Way } from './discovery-node.ts'
 import { type BenchContext, type BenchLine, benchLine, quantile } from './runner.ts'
 
@@ -42,7 +42,7 @@ export async function run(context: BenchContext): Promise<BenchLine[]> {
     ended.push(() => server.kill('SIGKILL'))
     const nodes: ChildProcess[] = []
     const come = async (node: ChildProcess, way: Way): Promise<number> => {
-      const told = messageOf(node)
+      const told = nextMessage(node)
       node.send(way)
       return Number(await told)
     }
@@ -50,7 +50,7 @@ export async function run(context: BenchContext): Promise<BenchLine[]> {
     for (let index = 0; index < NODES; index++) {
       const node = fork(fileURLToPath(new URL('./discovery-node.ts', import.meta.url)), [project, `${listen}/p2p/${project}`, ...bootstrap])
       ended.push(() => node.kill('SIGKILL'))
-      await messageOf(node)
+      await nextMessage(node)
       if (index === 0) {
         await come(node, 'found')
         await relays[0]?.kill('SIGKILL')

@@ -8,7 +8,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Home } from '#client-cli/live/home'
-import { messageOf } from './child.ts'
+import { nextMessage } from './child.ts'
 import { alternate, type BenchContext, type BenchLine, benchLine } from './runner.ts'
 import { cpuSeconds, startSystem } from './system.ts'
 
@@ -33,9 +33,9 @@ export async function run(context: BenchContext): Promise<BenchLine[]> {
     const flooded = async (): Promise<number> => {
       const flood = fork(fileURLToPath(new URL('./flood-client.ts', import.meta.url)), [home, system.project, system.address])
       try {
-        await messageOf(flood)
+        await nextMessage(flood)
         const value = await rate()
-        const answered = messageOf(flood)
+        const answered = nextMessage(flood)
         flood.send('how many')
         context.log(`flooded: ${value.toFixed(0)}/s, ${await answered} answers to the flood`)
         return value

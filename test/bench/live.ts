@@ -17,7 +17,7 @@ import { makeBusyboxRoot } from '../support/busybox-image.ts'
 import { freePort } from '../support/ports.ts'
 import { begun, startProgram, type TestProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
-import { messageOf } from './child.ts'
+import { nextMessage } from './child.ts'
 import { alternate, type BenchContext, type BenchLine, benchLine, median, quantile } from './runner.ts'
 
 const NAME = 'a line printed in a container, until `logs -f` shows it, p50'
@@ -54,9 +54,9 @@ export async function run(context: BenchContext): Promise<BenchLine[]> {
     const flooded = async (): Promise<number> => {
       const flood = fork(fileURLToPath(new URL('./live-flood.ts', import.meta.url)), [network.floodHome, network.project, network.address, network.floodTask])
       try {
-        await messageOf(flood)
+        await nextMessage(flood)
         const p99 = await round('beside a flood')
-        const answered = messageOf(flood)
+        const answered = nextMessage(flood)
         flood.send('how many')
         context.log(`of the flood: ${JSON.stringify(await answered)}`)
         return p99

@@ -10,7 +10,7 @@ import { initRelay } from '#relay/main'
 import { freePort } from '../support/ports.ts'
 import { startProgram } from '../support/process.ts'
 import { until } from '../support/until.ts'
-import { messageOf } from './child.ts'
+import { nextMessage } from './child.ts'
 import type { Fetch, Fetched, Place } from './relay-peers.ts'
 import { alternate, type BenchContext, type BenchLine, benchLine, median } from './runner.ts'
 
@@ -37,12 +37,12 @@ export async function run(context: BenchContext): Promise<BenchLine[]> {
     const idle = memoryOf(relay.child.pid)
     const sending = fork(program('relay-peers.ts'), ['serve', address, String(PAIRS)])
     peers.push(sending)
-    const places = await messageOf<readonly Place[]>(sending)
+    const places = await nextMessage<readonly Place[]>(sending)
     const receiving = fork(program('relay-peers.ts'), ['fetch'])
     peers.push(receiving)
-    await messageOf(receiving)
+    await nextMessage(receiving)
     const rate = async (way: 'direct' | 'relayed', blocks: number): Promise<number> => {
-      const told = messageOf<Fetched>(receiving)
+      const told = nextMessage<Fetched>(receiving)
       const asked: Fetch = { places: places.map((place) => ({ peer: place.peer, address: place[way] })), blocks }
       receiving.send(asked)
       const { bytes, seconds } = await told

@@ -10,7 +10,7 @@ import { initProject } from '#project-server/main'
 import type { BatchView } from '#protocol/owner/messages'
 import { freePort } from '../support/ports.ts'
 import { begun, startProgram } from '../support/process.ts'
-import { messageOf } from './child.ts'
+import { nextMessage } from './child.ts'
 import type { BenchContext } from './runner.ts'
 
 export interface Nodes {
@@ -93,7 +93,7 @@ export async function startSystem(
   try {
     const args = [context.workFolder, project, `${listen}/p2p/${project}`, String(count), String(slots)]
     nodes = fork(fileURLToPath(new URL('./tasks-nodes.ts', import.meta.url)), args)
-    await messageOf(nodes)
+    await nextMessage(nodes)
     const client = await connect({ home, project: `talko://${project}?a=${listen}` })
     let round = 0
     const manifests = (tasks: number): Promise<Uint8Array[]> => {

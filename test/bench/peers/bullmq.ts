@@ -8,7 +8,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../../support/ports.ts'
-import { messageOf } from '../child.ts'
+import { nextMessage } from '../child.ts'
 import type { BenchContext } from '../runner.ts'
 
 /** What is used of BullMQ. */
@@ -61,7 +61,7 @@ export async function startBullMq(context: BenchContext, { count, concurrency }:
     }
   )
   const processor = fork(fileURLToPath(new URL('./bullmq-processor.ts', import.meta.url)), [folder, String(port), String(count), String(concurrency)])
-  await messageOf(processor)
+  await nextMessage(processor)
   const { Queue } = loadBullMq(folder)
   const queue = new Queue(QUEUE, { connection: { host: '127.0.0.1', port } })
   await queue.waitUntilReady()
@@ -69,7 +69,7 @@ export async function startBullMq(context: BenchContext, { count, concurrency }:
     async measure(jobs) {
       processor.send({ jobs })
       const started = performance.now()
-      const done = messageOf(processor)
+      const done = nextMessage(processor)
       for (let from = 0; from < jobs; from += JOBS_IN_BULK) {
         const bulk = Array.from({ length: Math.min(JOBS_IN_BULK, jobs - from) }, (_, index) => ({
           name: 'task',
