@@ -16,7 +16,7 @@ import { ComparatorError, type Comparators } from './comparators.ts'
 import { ComparingLine } from './comparing-line.ts'
 import type { Candidate, Effect, Event } from './coordinator/events.ts'
 import { fetchFrom, reason } from './fetch.ts'
-import type { KnownPairs } from './known-pairs.ts'
+import { type KnownPairs, pairKey } from './known-pairs.ts'
 import type { Logger } from './logger.ts'
 import { COMPARATORS_MAX, COMPARED_BYTES_KEPT_MAX, COMPARISONS_MAX, PULL_SILENCE_MS_MAX } from './policy.ts'
 import type { Clock, Store } from './ports.ts'
@@ -167,7 +167,7 @@ export class Comparisons {
   async #answer(left: Candidate, right: Candidate, by: Comparing, of: { readonly task: TaskId; readonly signal: AbortSignal }): Promise<boolean> {
     if (by.kind !== 'program') return this.#ports.agree(left, right, by, of)
     const [a, b] = [left.vote, right.vote]
-    const pair = JSON.stringify([by.bundle, ...[a, b].sort()])
+    const pair = pairKey(by.bundle, a, b)
     for (;;) {
       const known = this.#ports.known.get(by.bundle, a, b)
       if (known !== undefined) return known

@@ -38,12 +38,12 @@ export class KnownPairs {
 
   /** What the program said; undefined when it was not asked, or so long ago that it is forgotten. */
   get(bundle: string, a: string, b: string): boolean | undefined {
-    return this.#known.get(keyOf(bundle, a, b))?.agree
+    return this.#known.get(pairKey(bundle, a, b))?.agree
   }
 
   /** Notes an answer: the changes that make it durable, those of what is forgotten for it among them. */
   set(bundle: string, { a, b, agree }: { readonly a: string; readonly b: string; readonly agree: boolean }): readonly Change[] {
-    const key = keyOf(bundle, a, b)
+    const key = pairKey(bundle, a, b)
     const number = this.#next++
     this.#known.delete(key)
     this.#known.set(key, { agree, number })
@@ -57,8 +57,8 @@ export class KnownPairs {
   }
 }
 
-/** Whichever of the two is named first. */
-function keyOf(bundle: string, a: string, b: string): string {
+/** Of two outputs for one program, whichever of the two is named first. */
+export function pairKey(bundle: string, a: string, b: string): string {
   const pair = a < b ? `${a} ${b}` : `${b} ${a}`
   return `${PREFIX}${bundle}/${createHash('sha256').update(pair).digest('hex')}`
 }
