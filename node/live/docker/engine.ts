@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { availableParallelism } from 'node:os'
 import Docker from 'dockerode'
+import { messageOf } from '#protocol/message-of'
 import { ExecutorError } from '../../ports.ts'
 import { NODE_LABEL, REPLICA_LABEL } from '../../sandbox/options.ts'
 
@@ -42,10 +43,6 @@ export function statusOf(error: unknown): number | undefined {
   return typeof status === 'number' ? status : undefined
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message.trim() : String(error)
-}
-
 export class Engine {
   readonly docker: Docker
   readonly #socketPath: string | undefined
@@ -74,7 +71,7 @@ export class Engine {
   /** An API failure as the node sees it. */
   failure(what: string, cause: unknown): ExecutorError {
     if (cause instanceof ExecutorError) return cause
-    const message = messageOf(cause)
+    const message = messageOf(cause).trim()
     if (statusOf(cause) === undefined) {
       const where = this.#socketPath === undefined ? '' : ` at ${this.#socketPath}`
       return new ExecutorError('engine_down', `Docker does not answer${where} (${message}); ${START_HINT}`, { cause })
