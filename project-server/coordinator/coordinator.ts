@@ -127,7 +127,7 @@ export class Coordinator {
         break
       case 'tick':
         sweepNodes(state, nowMs)
-        for (const task of [...state.waitingPulls]) retryPull(state, task, nowMs)
+        for (const task of state.waitingPulls) retryPull(state, task, nowMs)
         retryComparisons(state, nowMs)
         endReveals(state, nowMs)
         findStragglers(state, nowMs)
