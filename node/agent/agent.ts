@@ -129,10 +129,14 @@ export class Agent {
   /** Takes back one durable record, before the first event; followed by `restored()`. Throws when the record is damaged. */
   restore(key: string, value: Uint8Array, nowMs: number): void {
     if (this.#stock.restore(key, value) || (key.startsWith(KEPT_PREFIX) && this.#keeping.restore(key, value))) return
-    if (key === CRASH_KEY) this.#crash.restore(value)
+    if (key === CRASH_KEY) {
+      this.#crash.restore(value)
+      return
+    }
     if (key === PAUSED_KEY) {
       this.#pause.restore()
       this.#mode = 'paused'
+      return
     }
     const restored = this.#held.restore(key, value, nowMs)
     if (restored === undefined) {
