@@ -13,19 +13,16 @@ import { CRASH_KEY, Crash } from './crash.ts'
 import type { AgentEvent, AgentView, CheckedLease, Effect, Fault, NextBundle, OfferedLease, Prompt, Published, Replica, Step } from './events.ts'
 import { cancelled, ENGINE_DOWN, FULL, LEAVING, LOST, OUTSIDE, PAUSED } from './faults.ts'
 import { Holdings } from './holdings.ts'
+import { type Affairs, Leaving } from './leaving.ts'
 import { Next, nextUser } from './next.ts'
 import { Outbox } from './outbox.ts'
 import { Outgoing, own } from './outgoing.ts'
 import { Parking } from './parking.ts'
 import { PAUSED_KEY, Pause } from './pause.ts'
 import {
-  BYE_MS,
-  DRAIN_RELEASE_MS,
   FIGURE_AGAIN_MS,
   KILL_GRACE_MS,
   PARK_AFTER_MS,
-  PARK_LEAVE_MS,
-  PARK_QUIT_MS,
   PROGRESS_AFTER_MS,
   PROGRESS_AGAIN_MS,
   QUIT_GRACE_MS,
@@ -49,16 +46,6 @@ export interface AgentOptions {
   readonly signer: Pick<Signer, 'sign' | 'peerId'>
   /** 16 random bytes: the link's id if the store has none yet. */
   readonly link: Uint8Array
-}
-
-/** A node that drains or quits. */
-interface Leaving {
-  /** Nothing is left to do since. */
-  idleSinceMs: number | undefined
-  byeAtMs: number | undefined
-  /** Number of the good-bye. */
-  byeSeq: number
-  done: boolean
 }
 
 /** What few nodes ever need is made when it is needed. */
@@ -358,7 +345,7 @@ export class Agent {
     const sends: Uint8Array[] = []
     for (const frame of this.#outgoing?.take() ?? []) {
       const bytes = this.#outbox.add(frame)
-      if (frame.bye !== undefined && this.#leaving !== undefined) this.#leaving.byeSeq = this.#outbox.sent
+      if (frame.bye !== undefined) this.#leaving?.said()
       if (this.#welcomed) sends.push(bytes)
     }
     this.#outgoing = undefined
@@ -682,8 +669,7 @@ export class Agent {
     return this.#outgoing === undefined && this.#outbox.unacknowledged === 0
   }
 
-  /** `all`: everything that the project was not told is with others; `some`: that goes on; `none`: it cannot be, or need not. */
-  #parkingProgress(nowMs: number): 'all' | 'some' | 'none' {
+  #parkingProgress(nowMs: number): Affairs['parked'] {
     if (this.#welcomed) return 'none'
     const results = [...this.#unheard()]
     const progress = results.length === 0 ? 'none' : (this.#parking?.progress(results, nowMs) ?? 'none')
@@ -714,34 +700,22 @@ export class Agent {
     }
   }
 
-  /** Draining or quitting: says good-bye when nothing is left to do, and is done when the coordinator knows or does not answer. */
   #leave(nowMs: number): void {
     if (this.#mode !== 'draining' && this.#mode !== 'quitting') return
-    this.#leaving ??= { idleSinceMs: undefined, byeAtMs: undefined, byeSeq: 0, done: false }
-    const leaving = this.#leaving
-    if (leaving.done) return
+    this.#leaving ??= new Leaving()
     const atWork = this.#held.size > this.#held.kept
-    if (leaving.byeAtMs === undefined) {
-      if (this.#mode === 'draining') {
-        if (atWork) {
-          leaving.idleSinceMs = undefined
-          return
-        }
-        leaving.idleSinceMs ??= nowMs
-        const settled = this.#held.size === 0 && this.#settledUp()
-        const idleMs = nowMs - leaving.idleSinceMs
-        const parked = this.#parkingProgress(nowMs)
-        if (!settled && parked !== 'all' && idleMs < (parked === 'some' ? PARK_LEAVE_MS : DRAIN_RELEASE_MS)) return
-      }
-      leaving.byeAtMs = nowMs
-      if (this.#welcomed) this.#say.bye()
+    const settled = this.#settledUp()
+    const affairs: Affairs = {
+      waits: this.#mode === 'draining',
+      atWork,
+      settled,
+      released: settled && this.#held.size === 0,
+      parked: atWork ? 'none' : this.#parkingProgress(nowMs),
+      connected: this.#welcomed
     }
-    if (atWork || (this.#parkingProgress(nowMs) === 'some' && nowMs - leaving.byeAtMs < PARK_QUIT_MS)) return
-    const told = leaving.byeSeq > 0 && this.#settledUp()
-    if (told || !this.#welcomed || nowMs - leaving.byeAtMs >= BYE_MS) {
-      leaving.done = true
-      this.#effect({ kind: 'done' })
-    }
+    const next = this.#leaving.next(affairs, nowMs)
+    if (next === 'bye') this.#say.bye()
+    else if (next === 'done') this.#effect({ kind: 'done' })
   }
 }
 
