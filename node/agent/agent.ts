@@ -19,16 +19,7 @@ import { Outbox } from './outbox.ts'
 import { Outgoing, own } from './outgoing.ts'
 import { Parking } from './parking.ts'
 import { PAUSED_KEY, Pause } from './pause.ts'
-import {
-  FIGURE_AGAIN_MS,
-  KILL_GRACE_MS,
-  PARK_AFTER_MS,
-  PROGRESS_AFTER_MS,
-  PROGRESS_AGAIN_MS,
-  QUIT_GRACE_MS,
-  REPLICAS_HELD_MAX,
-  YIELD_GRACE_MS
-} from './policy.ts'
+import { KILL_GRACE_MS, PARK_AFTER_MS, QUIT_GRACE_MS, REPLICAS_HELD_MAX, YIELD_GRACE_MS } from './policy.ts'
 import { resultOf } from './report.ts'
 import { KEPT_PREFIX, type Parcel, Safekeeping, type SafekeepingOptions, taskOf } from './safekeeping.ts'
 import { type Evicted, Stock } from './stock.ts'
@@ -684,19 +675,9 @@ export class Agent {
 
   #tellProgress(nowMs: number): void {
     if (!this.#welcomed) return
-    for (const [id, held] of this.#held.entries()) {
-      const { phase } = held.replica
-      if (held.figure !== undefined && (held.toldMs === undefined || nowMs - held.toldMs >= FIGURE_AGAIN_MS)) {
-        this.#say.figure(id, held.figure)
-        held.toldMs = nowMs
-        held.figureTold = held.figure
-        held.figure = undefined
-      }
-      if ((phase !== 'preparing' && phase !== 'publishing') || nowMs - held.sinceMs < PROGRESS_AFTER_MS) continue
-      if (held.toldMs !== undefined && (!held.moved || nowMs - held.toldMs < PROGRESS_AGAIN_MS)) continue
-      held.toldMs = nowMs
-      held.moved = false
-      this.#say.progress(id, phase === 'preparing' ? 'preparing' : 'uploading')
+    for (const { replica, state, figure } of this.#held.progress(nowMs)) {
+      if (figure === undefined) this.#say.progress(replica, state)
+      else this.#say.figure(replica, figure)
     }
   }
 

@@ -3,6 +3,7 @@ import type { ReplicaId } from '#protocol/ids'
 import { decodeResult } from '#protocol/result/result'
 import type { Figure } from '../progress-file.ts'
 import type { Change, CheckedLease, Replica } from './events.ts'
+import { FIGURE_AGAIN_MS, PROGRESS_AFTER_MS, PROGRESS_AGAIN_MS } from './policy.ts'
 import { decodeReplica, encodeReplica, REPLICA_PREFIX } from './records.ts'
 
 interface Held {
@@ -22,6 +23,14 @@ interface Held {
 }
 
 type Here = Held & { readonly replica: Replica }
+
+/** How far a replica is. */
+interface Progress {
+  readonly replica: ReplicaId
+  readonly state: 'preparing' | 'running' | 'uploading'
+  /** Of one that runs. */
+  readonly figure?: Figure
+}
 
 export class Holdings {
   #held: Map<ReplicaId, Here> | undefined
@@ -70,6 +79,25 @@ export class Holdings {
     for (const held of this.#held?.values() ?? []) {
       held.toldMs = undefined
       held.figure ??= held.figureTold
+    }
+  }
+
+  /** What the coordinator is to be told, and counts as told: figures of runs; and of what takes long before a run or after it, that it goes on. */
+  *progress(nowMs: number): Generator<Progress> {
+    for (const [replica, held] of this.entries()) {
+      const { toldMs, figure, sinceMs, moved } = held
+      const { phase } = held.replica
+      if (figure !== undefined && (toldMs === undefined || nowMs - toldMs >= FIGURE_AGAIN_MS)) {
+        held.toldMs = nowMs
+        held.figureTold = figure
+        held.figure = undefined
+        yield { replica, state: 'running', figure }
+      }
+      if ((phase !== 'preparing' && phase !== 'publishing') || nowMs - sinceMs < PROGRESS_AFTER_MS) continue
+      if (toldMs !== undefined && (!moved || nowMs - toldMs < PROGRESS_AGAIN_MS)) continue
+      held.toldMs = nowMs
+      held.moved = false
+      yield { replica, state: phase === 'preparing' ? 'preparing' : 'uploading' }
     }
   }
 
