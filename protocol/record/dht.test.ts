@@ -1,24 +1,19 @@
 /** R09: who knows only a bootstrap address and the project's id finds the project, over real libp2p on loopback. */
 import assert from 'node:assert/strict'
-import { after, it } from 'node:test'
+import { it } from 'node:test'
+import { startHost } from '#test/support/hosts'
 import type { Host } from '../peer/host.ts'
-import { createHost } from '../peer/live/host.ts'
 import { generateIdentity, type Signer } from '../signing/keys.ts'
 import { type ProjectRecord, signRecord, verifyRecord } from './record.ts'
 
-const hosts: Host[] = []
-after(() => Promise.all(hosts.map((host) => host.stop())))
-
-async function start(options: { role: 'server' | 'volunteer'; bootstrap?: readonly string[]; serve?: boolean; signer?: Signer }): Promise<Host> {
-  const host = await createHost({
-    signer: options.signer ?? (await generateIdentity()),
-    listen: ['/ip4/127.0.0.1/tcp/0'],
-    role: options.role,
-    dht: { bootstrap: options.bootstrap ?? [], serve: options.serve ?? true, allowPrivate: true }
-  })
-  hosts.push(host)
-  return host
+interface Known {
+  readonly role: 'server' | 'volunteer'
+  readonly bootstrap?: readonly string[]
+  readonly serve?: boolean
+  readonly signer?: Signer
 }
+
+const start = ({ bootstrap = [], serve = true, ...options }: Known): Promise<Host> => startHost({ ...options, dht: { bootstrap, serve, allowPrivate: true } })
 
 function recordOf(signer: Signer, server: Host, sequence: number): Uint8Array {
   const issuedAtMs = Date.now()
@@ -77,8 +72,7 @@ it('a record that its project did not sign is not taken', { timeout: 30_000 }, a
 })
 
 it('without a DHT both say so', async () => {
-  const host = await createHost({ signer: await generateIdentity(), listen: [], role: 'client' })
-  hosts.push(host)
+  const host = await startHost({ listen: [], role: 'client' })
   await assert.rejects(host.findRecord(host.peerId), { code: 'dht_unavailable' })
   await assert.rejects(host.publishRecord(new Uint8Array(1)), { code: 'dht_unavailable' })
 })

@@ -1,22 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, it } from 'node:test'
-import type { Host } from '../peer/host.ts'
-import { createHost } from '../peer/live/host.ts'
-import { generateIdentity } from '../signing/keys.ts'
+import { it } from 'node:test'
+import { startHost } from '#test/support/hosts'
 import { askOnce } from './ask-once.ts'
 
 const OPTIONS = { frameBytesMax: 64, streamsMax: 2 }
-const hosts: Host[] = []
-after(() => Promise.all(hosts.map((host) => host.stop())))
-
-async function start(listen: readonly string[]): Promise<Host> {
-  const host = await createHost({ role: 'server', listen, signer: await generateIdentity() })
-  hosts.push(host)
-  return host
-}
 
 it('a question has one answer, the lack of one is said, and giving up leaves no stream behind', async () => {
-  const [from, to] = [await start([]), await start(['/ip4/127.0.0.1/tcp/0'])]
+  const [from, to] = [await startHost({ listen: [] }), await startHost()]
   await to.handle('/twice', OPTIONS, async (stream) => {
     for await (const [number = 0] of stream.frames()) for (const answer of [2 * number, 0]) await stream.write(Uint8Array.of(answer))
   })

@@ -7,9 +7,8 @@ import { tcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
 import { multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
+import { startHost } from '#test/support/hosts'
 import { type FrameStream, type Host, StreamError, type StreamErrorCode } from '../peer/host.ts'
-import { createHost } from '../peer/live/host.ts'
-import { generateIdentity } from '../signing/keys.ts'
 import { frameLength } from './decoder.ts'
 import { LAST_FRAMES_MAX, WRITE_QUEUE_BYTES_MAX } from './frame-stream.ts'
 
@@ -18,15 +17,9 @@ const OPTIONS = { frameBytesMax: 4 * MIB }
 const stops: (() => void | Promise<void>)[] = []
 after(() => Promise.all(stops.map((stop) => stop())))
 
-async function host(role: 'server' | 'volunteer' = 'server'): Promise<Host> {
-  const made = await createHost({ signer: await generateIdentity(), listen: ['/ip4/127.0.0.1/tcp/0'], role })
-  stops.push(() => made.stop())
-  return made
-}
-
 /** Two connected hosts; the second echoes on /echo. */
 async function pair(role: 'server' | 'volunteer' = 'server'): Promise<{ near: Host; far: Host; open(protocol?: string): Promise<FrameStream> }> {
-  const [near, far] = [await host('volunteer'), await host(role)]
+  const [near, far] = [await startHost({ role: 'volunteer' }), await startHost({ role })]
   await far.handle('/echo', OPTIONS, echo)
   await near.connect(far.peerId, far.addresses())
   return { near, far, open: (protocol = '/echo') => near.open(far.peerId, protocol, OPTIONS) }
@@ -38,7 +31,7 @@ async function echo(stream: FrameStream): Promise<void> {
 
 /** A host that echoes and has a handler whose end is known, and a bare libp2p peer connected to it. */
 async function hostile(): Promise<{ far: Host; raw(protocol: string): Promise<Stream>; peer: Libp2p; ended: Promise<string>; received: Uint8Array[] }> {
-  const far = await host()
+  const far = await startHost()
   const received: Uint8Array[] = []
   const ended = Promise.withResolvers<string>()
   await far.handle('/echo', OPTIONS, echo)
@@ -289,9 +282,9 @@ describe('a hostile peer', { timeout: 60_000 }, () => {
   })
 
   it('that opens more streams than allowed has the further ones reset', async () => {
-    const far = await host()
+    const far = await startHost()
     await far.handle('/two', { ...OPTIONS, streamsMax: 2 }, (stream) => new Promise((resolve) => stream.gone.addEventListener('abort', () => resolve())))
-    const near = await host('volunteer')
+    const near = await startHost({ role: 'volunteer' })
     await near.connect(far.peerId, far.addresses())
     const open = () => near.open(far.peerId, '/two', { ...OPTIONS, streamsMax: 10 })
     const kept = [await open(), await open()]

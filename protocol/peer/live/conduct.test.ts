@@ -1,28 +1,19 @@
 import assert from 'node:assert/strict'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
+import { startHost } from '#test/support/hosts'
 import { until } from '#test/support/until'
-import { generateIdentity } from '../../signing/keys.ts'
 import { REFUSED_MS } from '../conduct.ts'
 import type { FrameStream, Host } from '../host.ts'
-import { createHost } from './host.ts'
 
 const OPTIONS = { frameBytesMax: 1024, streamsMax: 4 }
-const hosts: Host[] = []
-after(() => Promise.all(hosts.map((host) => host.stop())))
-
-async function start(listen: readonly string[]): Promise<Host> {
-  const host = await createHost({ role: 'server', listen, signer: await generateIdentity() })
-  hosts.push(host)
-  return host
-}
 
 /** One that hears what comes until the stream ends, and two that call it. */
 async function setUp(): Promise<{ server: Host; good: Host; ill: Host }> {
-  const server = await start(['/ip4/127.0.0.1/tcp/0'])
+  const server = await startHost()
   await server.handle('/hear', OPTIONS, async (stream) => {
     for await (const frame of stream.frames()) await stream.write(frame)
   })
-  const [good, ill] = [await start([]), await start([])]
+  const [good, ill] = [await startHost({ listen: [] }), await startHost({ listen: [] })]
   for (const host of [good, ill]) await host.connect(server.peerId, server.addresses())
   return { server, good, ill }
 }

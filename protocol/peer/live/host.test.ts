@@ -1,37 +1,28 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
-import { after, describe, it } from 'node:test'
-import { generateIdentity, type Signer } from '../../signing/keys.ts'
+import { describe, it } from 'node:test'
+import { startHost } from '#test/support/hosts'
+import { generateIdentity } from '../../signing/keys.ts'
 import type { Host } from '../host.ts'
-import { createHost } from './host.ts'
 
-const LOOPBACK = '/ip4/127.0.0.1/tcp/0'
 const OPTIONS = { frameBytesMax: 1024 }
-const hosts: Host[] = []
-after(() => Promise.all(hosts.map((host) => host.stop())))
-
-async function start(listen: readonly string[] = [LOOPBACK], options: { announce?: readonly string[]; signer?: Signer } = {}): Promise<Host> {
-  const host = await createHost({ role: 'server', listen, ...options, signer: options.signer ?? (await generateIdentity()) })
-  hosts.push(host)
-  return host
-}
 
 const withoutPeer = (host: Host): string => host.addresses()[0]?.replace(/\/p2p\/.*/, '') ?? ''
 
 describe('a host', { timeout: 60_000 }, () => {
   it('is known by its key and tells where it listens', async () => {
     const signer = await generateIdentity()
-    const host = await start([LOOPBACK], { signer })
+    const host = await startHost({ signer })
     assert.equal(host.peerId, signer.peerId)
     assert.match(host.addresses()[0] ?? '', new RegExp(`^/ip4/127\\.0\\.0\\.1/tcp/\\d+/p2p/${signer.peerId}$`))
-    const announced = await start([LOOPBACK], { announce: ['/dns4/talko.example/tcp/4001'] })
+    const announced = await startHost({ announce: ['/dns4/talko.example/tcp/4001'] })
     assert.deepEqual(announced.addresses(), [`/dns4/talko.example/tcp/4001/p2p/${announced.peerId}`])
   })
 
   it('connects with and without the peer id in the address, past addresses that do not answer', async () => {
-    const far = await start()
+    const far = await startHost()
     for (const addresses of [far.addresses(), [withoutPeer(far)], ['/ip4/127.0.0.1/tcp/1', ...far.addresses()]]) {
-      const near = await start([])
+      const near = await startHost({ listen: [] })
       await near.connect(far.peerId, addresses)
       await near.connect(far.peerId, [])
       assert.equal(near.isConnected(far.peerId), true)
@@ -41,7 +32,7 @@ describe('a host', { timeout: 60_000 }, () => {
   })
 
   it('says of each address why nobody could be reached there', async () => {
-    const near = await start([])
+    const near = await startHost({ listen: [] })
     const { peerId } = await generateIdentity()
     await assert.rejects(near.connect(peerId, ['/ip4/127.0.0.1/tcp/1', '/ip4/127.0.0.1/udp/9']), {
       code: 'unreachable',
@@ -51,7 +42,7 @@ describe('a host', { timeout: 60_000 }, () => {
   })
 
   it('notices that another peer answers', async () => {
-    const [near, far] = [await start([]), await start()]
+    const [near, far] = [await startHost({ listen: [] }), await startHost()]
     const { peerId } = await generateIdentity()
     await assert.rejects(near.connect(peerId, [withoutPeer(far)]), { code: 'wrong_peer' })
     await assert.rejects(near.connect(peerId, far.addresses()), { code: 'wrong_peer' })
@@ -62,31 +53,31 @@ describe('a host', { timeout: 60_000 }, () => {
     await new Promise((resolve) => silent.once('listening', resolve))
     const address = silent.address()
     assert.ok(typeof address === 'object' && address !== null)
-    const near = await start([])
+    const near = await startHost({ listen: [] })
     const { peerId } = await generateIdentity()
     await assert.rejects(near.connect(peerId, [`/ip4/127.0.0.1/tcp/${address.port}`], AbortSignal.timeout(200)), { name: 'TimeoutError' })
     silent.close()
   })
 
   it('says of a WebSocket that nobody answers there', async () => {
-    const near = await start([])
+    const near = await startHost({ listen: [] })
     const { peerId } = await generateIdentity()
     await assert.rejects(near.connect(peerId, ['/ip4/127.0.0.1/tcp/1/ws']), { code: 'unreachable', message: /\/tcp\/1\/ws \(no WebSocket answers there\)$/ })
   })
 
   it('names an address that is taken, and addresses that are none', async () => {
-    const first = await start()
+    const first = await startHost()
     const taken = withoutPeer(first)
-    await assert.rejects(start([taken]), { code: 'address_in_use', message: new RegExp(`127.0.0.1:${taken.split('/').at(-1)} is in use`) })
-    await assert.rejects(start(['localhost:4001']), { code: 'bad_address' })
-    await assert.rejects(start(['/ip4/127.0.0.1/udp/4001']), { code: 'bad_address' })
-    await assert.rejects(start(['/ip4/203.0.113.1/tcp/4001']), { code: 'bad_address' })
-    await assert.rejects(start([LOOPBACK], { announce: ['nowhere'] }), { code: 'bad_address' })
+    await assert.rejects(startHost({ listen: [taken] }), { code: 'address_in_use', message: new RegExp(`127.0.0.1:${taken.split('/').at(-1)} is in use`) })
+    await assert.rejects(startHost({ listen: ['localhost:4001'] }), { code: 'bad_address' })
+    await assert.rejects(startHost({ listen: ['/ip4/127.0.0.1/udp/4001'] }), { code: 'bad_address' })
+    await assert.rejects(startHost({ listen: ['/ip4/203.0.113.1/tcp/4001'] }), { code: 'bad_address' })
+    await assert.rejects(startHost({ announce: ['nowhere'] }), { code: 'bad_address' })
     await assert.rejects(first.connect('me', []), { code: 'bad_address' })
   })
 
   it('opens streams only where there is a connection and somebody who speaks the protocol', async () => {
-    const [near, far] = [await start([]), await start()]
+    const [near, far] = [await startHost({ listen: [] }), await startHost()]
     await assert.rejects(near.open(far.peerId, '/x', OPTIONS), { code: 'not_connected' })
     await near.connect(far.peerId, far.addresses())
     await assert.rejects(near.open(far.peerId, '/x', OPTIONS), { code: 'protocol_unsupported' })
@@ -101,14 +92,14 @@ describe('a host', { timeout: 60_000 }, () => {
 
   it('tells a peer that is reached with a wrong bootstrap address at once', async () => {
     const signer = await generateIdentity()
-    const withDht = (bootstrap: string) => createHost({ signer, listen: [], role: 'client', dht: { bootstrap: [bootstrap], serve: false, allowPrivate: true } })
+    const withDht = (bootstrap: string) => startHost({ signer, listen: [], role: 'client', dht: { bootstrap: [bootstrap], serve: false, allowPrivate: true } })
     await assert.rejects(withDht('nowhere'), { code: 'bad_address' })
     await assert.rejects(withDht('/ip4/127.0.0.1/tcp/1'), { code: 'bad_address' })
   })
 
   it('stops while streams are open, full and stuck, and can be started again with the same key', async () => {
     const signer = await generateIdentity()
-    const [near, far] = [await start([]), await start([LOOPBACK], { signer })]
+    const [near, far] = [await startHost({ listen: [] }), await startHost({ signer })]
     const address = withoutPeer(far)
     await far.handle('/stuck', { frameBytesMax: 1024 * 1024 }, () => new Promise(() => {}))
     await near.connect(far.peerId, far.addresses())
@@ -120,7 +111,7 @@ describe('a host', { timeout: 60_000 }, () => {
     await writing
     await far.stop()
     assert.equal(near.isConnected(far.peerId), false)
-    const again = await start([address], { signer })
+    const again = await startHost({ listen: [address], signer })
     await near.connect(again.peerId, again.addresses())
     assert.equal(near.isConnected(again.peerId), true)
     await assert.rejects(far.connect(near.peerId, ['/ip4/127.0.0.1/tcp/1']))

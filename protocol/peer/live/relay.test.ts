@@ -1,28 +1,23 @@
 /** R10, R11: hosts that nobody can dial reach each other through relays, on real libp2p on loopback. */
 import assert from 'node:assert/strict'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
+import { LOOPBACK, startHost } from '#test/support/hosts'
 import { until } from '#test/support/until'
 import { DEFAULT_RELAY_LIMITS, type RelayLimits } from '../../relay/limits.ts'
 import { generateIdentity, type Signer } from '../../signing/keys.ts'
 import { throughRelay } from '../addresses.ts'
 import type { FrameStream, Host } from '../host.ts'
-import { createHost, type HostOptions, type LiveHost } from './host.ts'
+import type { HostOptions, LiveHost } from './host.ts'
 
 const MIB = 1024 * 1024
 const OPTIONS = { frameBytesMax: MIB + 16 }
-const hosts: Host[] = []
-after(() => Promise.all(hosts.map((host) => host.stop())))
 
-async function start(options: Partial<HostOptions>): Promise<LiveHost> {
-  const host = await createHost({ role: 'volunteer', listen: [], ...options, signer: options.signer ?? (await generateIdentity()) })
-  hosts.push(host)
-  return host
-}
+const start = (options: Partial<HostOptions>): Promise<LiveHost> => startHost({ role: 'volunteer', listen: [], ...options })
 
 const startRelay = (limits: Partial<RelayLimits> = {}, options: { listen?: string; signer?: Signer } = {}): Promise<LiveHost> =>
   start({
     role: 'relay',
-    listen: [options.listen ?? '/ip4/127.0.0.1/tcp/0'],
+    listen: [options.listen ?? LOOPBACK],
     relay: { ...DEFAULT_RELAY_LIMITS, ...limits },
     ...(options.signer === undefined ? {} : { signer: options.signer })
   })
