@@ -48,6 +48,14 @@ describe('a host', { timeout: 60_000 }, () => {
     await assert.rejects(near.connect(peerId, far.addresses()), { code: 'wrong_peer' })
   })
 
+  it('reaches a peer at one of its addresses when it cannot read another', async () => {
+    const [near, far] = [await startHost({ listen: [] }), await startHost()]
+    const unknown = '/ip4/203.0.113.1/carrier-pigeon/7'
+    await assert.rejects(near.connect(far.peerId, [unknown]), { code: 'unreachable', message: /carrier-pigeon\/7 \(not an address of a kind/ })
+    await near.connect(far.peerId, [unknown, ...far.addresses()])
+    assert.equal(near.isConnected(far.peerId), true)
+  })
+
   it('gives up on a server that accepts and says nothing, when the caller does', async () => {
     const silent = createServer(() => {}).listen(0, '127.0.0.1')
     await new Promise((resolve) => silent.once('listening', resolve))

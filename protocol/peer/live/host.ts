@@ -261,15 +261,17 @@ async function liveHost(libp2p: Libp2p<Services>, watch: Watch, options: HostOpt
     async connect(peer, addresses, signal) {
       if (openTo(peer) !== undefined) return
       const targets: Target[] = []
+      const reasons: string[] = []
       let wrong: HostError | undefined
       for (const text of addresses) {
         const address = addressOf(peer, text)
-        if (address === undefined) wrong = new HostError('wrong_peer', `the address ${text} is that of another peer than ${peer}`)
+        // A newer talko, or a stranger, may have said it: the others lead there all the same.
+        if (address === 'unreadable') reasons.push(`${text} (not an address of a kind that this talko knows)`)
+        else if (address === 'wrong_peer') wrong = new HostError('wrong_peer', `the address ${text} is that of another peer than ${peer}`)
         else targets.push({ text, address })
       }
       const failures = await dialFirst(targets, (address, how) => manager.dial(address, how), [stopped.signal, ...(signal === undefined ? [] : [signal])])
       if (failures === undefined) return
-      const reasons: string[] = []
       for (const { target, cause } of failures) {
         if (isWrongPeer(cause))
           wrong = new HostError('wrong_peer', `${target.text} answers, but not as ${peer}: check the project id, or ask its owner for a new invitation`, {
@@ -389,12 +391,16 @@ function parsePeer(text: string): PeerId {
   }
 }
 
-/** The address with `/p2p/<peer>` at its end; undefined when it ends with another peer's. */
-function addressOf(peer: PeerIdString, text: string): Multiaddr | undefined {
-  const address = parseAddress(text)
-  const last = address.getComponents().at(-1)
-  if (last?.name !== 'p2p') return address.encapsulate(`/p2p/${peer}`)
-  return last.value === peer ? address : undefined
+/** The address with `/p2p/<peer>` at its end, unless it ends with another peer's. */
+function addressOf(peer: PeerIdString, text: string): Multiaddr | 'wrong_peer' | 'unreadable' {
+  try {
+    const address = multiaddr(text)
+    const last = address.getComponents().at(-1)
+    if (last?.name !== 'p2p') return address.encapsulate(`/p2p/${peer}`)
+    return last.value === peer ? address : 'wrong_peer'
+  } catch {
+    return 'unreadable'
+  }
 }
 
 function listenError(listen: readonly string[], cause: unknown): unknown {
