@@ -1,7 +1,8 @@
 /** What is judged after the decision: results that come late, decisions that are looked at again, and what came of it. */
 import type { PeerIdString, TaskId } from '#protocol/ids'
 import type { Earned } from './credit.ts'
-import { decodeRecord as decode, encodeRecord as encode } from './record-version.ts'
+import { decodeRecord as decode, encodeRecord as encode, RECORD_VERSION } from './record-version.ts'
+import { WRITER } from './record-writer.ts'
 
 export interface RecheckRecord {
   /** Who alone decided it, and how; '' until that was read. */
@@ -35,7 +36,7 @@ export interface LateRecord {
 }
 
 export function encodeLateRecord({ node, vote, atMs, exact, alone, credit }: LateRecord): Uint8Array {
-  return encode([node, vote, atMs, exact, alone, credit])
+  return WRITER.list(7).int(RECORD_VERSION).text(node).text(vote).int(atMs).flag(exact).text(alone).int(credit).done()
 }
 
 export function decodeLateRecord(bytes: Uint8Array): LateRecord {
