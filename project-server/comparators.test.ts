@@ -161,6 +161,19 @@ describe('a program that compares', () => {
     await assert.rejects(together.comparators.agree(together.add(), candidate('x'), candidate('y'), NEVER), { name: 'ComparatorError', of: 'program' })
   })
 
+  it('that gave an answer before is not at fault for two outputs that it cannot read: two liars cannot stop it', async () => {
+    const rubbish = new Set(['x', 'y'].map((text) => `/store/${rootOf(text)}`))
+    const { add, comparators } = setUp({
+      here: ['x', 'y', 'right'],
+      end: ({ inputs }) => ({ ...ENDED, exitCode: inputs.some(({ path }) => rubbish.has(path)) ? 2 : 0 })
+    })
+    const bundle = add()
+    const ask = (a: string, b: string): Promise<boolean> => comparators.agree(bundle, candidate(a), candidate(b), NEVER)
+    await assert.rejects(ask('x', 'y'), { name: 'ComparatorError', of: 'program' })
+    assert.equal(await ask('x', 'right'), false)
+    assert.equal(await ask('x', 'y'), false)
+  })
+
   it('an output that has gone is neither its fault nor the project’s', async () => {
     const { add, comparators } = setUp({ here: ['x'] })
     await assert.rejects(comparators.agree(add(), candidate('x'), candidate('y'), NEVER), { name: 'ContentError', code: 'not_found' })

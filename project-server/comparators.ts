@@ -41,6 +41,8 @@ const NO_PROGRAMS =
 
 export class Comparators {
   readonly #ports: ComparatorsPorts
+  /** Bundles that gave an answer. */
+  readonly #working = new Set<string>()
   #asked: Promise<unknown> = Promise.resolve()
 
   constructor(ports: ComparatorsPorts) {
@@ -81,8 +83,8 @@ export class Comparators {
 
   /**
    * Whether two outputs that are here agree. What is no output folder, or prints no file, agrees with nothing: the program does not
-   * see it. Nor does what the program cannot even compare with itself, when it can the other: or a liar's rubbish would look like
-   * its own fault. Throws ComparatorError, ContentError `not_found` when an output has gone, or the signal's reason.
+   * see it. Nor does what the program cannot even compare with itself, when it can the other, or gave an answer before: or the
+   * rubbish of a liar, or of two, would look like its own fault. Throws ComparatorError, ContentError `not_found` when an output has gone, or the signal's reason.
    */
   async agree(bundle: string, one: Candidate, other: Candidate, signal: AbortSignal): Promise<boolean> {
     if (this.#ports.programs === undefined) throw new ComparatorError('project', NO_PROGRAMS)
@@ -94,10 +96,16 @@ export class Comparators {
     const run = (left: Candidate, right: Candidate): Promise<ProgramEnd> => this.#run({ manifest, inputs: [...own, ...this.#shown(left, right)] }, signal)
     const end = await run(a, b)
     const answer = answerOf(end)
-    if (answer !== undefined) return answer
+    if (answer !== undefined) {
+      this.#working.add(bundle)
+      return answer
+    }
     if (end.reason === 'image') throw new ComparatorError('program', faultOf(end))
     const [readsA, readsB] = [answerOf(await run(a, a)) !== undefined, answerOf(await run(b, b)) !== undefined]
-    if (readsA === readsB) throw new ComparatorError('program', faultOf(end))
+    const reads = readsA && readsB
+    const works = readsA || readsB || this.#working.has(bundle)
+    if (reads || !works) throw new ComparatorError('program', faultOf(end))
+    this.#working.add(bundle)
     return false
   }
 
