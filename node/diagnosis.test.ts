@@ -36,6 +36,10 @@ describe('what a node is told of its network', () => {
     assert.equal(nat({ relays: [near] }), 'unknown')
     assert.deepEqual(faults({ relays: [near] }), [])
     assert.equal(nat({ own: ['5.5.5.7'], relays: [relay(undefined, { seen: { address: '5.5.5.7', open: true, nowMs: 1 } })] }), 'public')
+    const busy = [relay(undefined, { seen: { address: '5.5.5.7', open: undefined, nowMs: 1_000 } })]
+    assert.equal(nat({ own: ['5.5.5.7'], relays: busy }), 'unknown')
+    assert.equal(nat({ own: ['5.5.5.7'], relays: [...busy, relay()] }), 'firewall')
+    assert.match(JSON.stringify(diagnose(facts({ relays: busy })).findings), /no relay had time to try/)
   })
   it('names what is wrong, and what to do about all of it', () => {
     const dead = [{ address: '/ip4/5.5.5.2/tcp/1', trouble: 'no answer' }]

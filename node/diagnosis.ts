@@ -10,8 +10,8 @@ export interface RelayFacts {
   readonly reserved: boolean
   /** Whether the project answers through it. */
   readonly project: boolean
-  /** What it saw; undefined when it did not say. */
-  readonly seen: { readonly address: string; readonly open: boolean; readonly nowMs: number } | undefined
+  /** What it saw; undefined when it did not say. `open`: undefined when it did not try. */
+  readonly seen: { readonly address: string; readonly open: boolean | undefined; readonly nowMs: number } | undefined
   /** Milliseconds between asking and the answer. */
   readonly askedMs: number
   readonly answeredMs: number
@@ -54,7 +54,8 @@ export function diagnose(facts: Facts): Diagnosis {
   const udps = relays.flatMap(({ udp }) => (udp === undefined ? [] : [udp]))
   // A relay of one's own network sees nothing of what stands before it.
   const outside = seen.filter(({ address }) => !isPrivateAddress(`/${address.includes(':') ? 'ip6' : 'ip4'}/${address}/`))
-  const inbound = outside.length === 0 ? undefined : outside.some(({ open }) => open)
+  const tried = outside.flatMap(({ open }) => (open === undefined ? [] : [open]))
+  const inbound = tried.length === 0 ? undefined : tried.includes(true)
   const udp = seen.length === 0 ? undefined : udps.length > 0
   const nat = natOf(facts, outside, udps, inbound)
   const viaRelay = relays.filter(({ project }) => project).length
@@ -62,7 +63,7 @@ export function diagnose(facts: Facts): Diagnosis {
   const reached = works.length > 0 || viaRelay > 0
   const findings: Finding[] = [
     network(nat, outside[0]?.address, { near: seen.length > 0, named: relays.length > 0 }),
-    ...(inbound === undefined ? [] : [inboundOf(inbound, nat)]),
+    ...(outside.length === 0 ? [] : [inboundOf(inbound, nat)]),
     ...(udp === undefined ? [] : [udpOf(udp)]),
     ...projectOf({ works: works.length, direct, viaRelay, relays: relays.length, answer: relays.some(({ connected }) => connected) }),
     ...(relays.length === 0 ? [] : [relaysOf(relays)]),
@@ -75,7 +76,7 @@ export function diagnose(facts: Facts): Diagnosis {
 function natOf({ own }: Facts, seen: readonly { readonly address: string }[], udps: readonly string[], inbound: boolean | undefined): Nat {
   const outside = seen[0]?.address
   if (outside === undefined) return 'unknown'
-  if (own.includes(outside)) return inbound === true ? 'public' : 'firewall'
+  if (own.includes(outside)) return inbound === undefined ? 'unknown' : inbound ? 'public' : 'firewall'
   // One socket of ours, seen by two: the same router's port for both, or another for each.
   if (udps.length < 2) return 'unknown'
   return new Set(udps).size === 1 ? 'cone' : 'symmetric'
@@ -100,7 +101,8 @@ function network(nat: Nat, outside: string | undefined, { near, named }: { reado
   return { what: 'network', state: 'note', says, todo }
 }
 
-function inboundOf(inbound: boolean, nat: Nat): Finding {
+function inboundOf(inbound: boolean | undefined, nat: Nat): Finding {
+  if (inbound === undefined) return { what: 'inbound', state: 'note', says: 'no relay had time to try', todo: 'ask again in a while' }
   if (inbound) return { what: 'inbound', state: 'ok', says: 'connections from outside get in', todo: '' }
   const todo =
     nat === 'firewall' ? 'nothing has to be done; to serve others directly, let a TCP port in and name it in node.json (listen)' : 'nothing has to be done'

@@ -71,7 +71,8 @@ async function tried(host: LiveHost, project: PeerIdString, address: string): Pr
   }
 }
 
-type Asked = Omit<RelayFacts, 'seen' | 'udp' | 'project' | 'reserved'> & { readonly reserved: false; readonly seen: Awaited<ReturnType<typeof askReach>> }
+type Seen = NonNullable<RelayFacts['seen']> & { readonly udpPort: number }
+type Asked = Omit<RelayFacts, 'seen' | 'udp' | 'project' | 'reserved'> & { readonly reserved: false; readonly seen: Seen | undefined }
 
 async function ask(host: LiveHost, address: string, port: number): Promise<Asked> {
   const peer = peerIn(address) ?? ''
@@ -86,7 +87,8 @@ async function ask(host: LiveHost, address: string, port: number): Promise<Asked
   const quick = await askReach(host, peer, 0)
   const answeredMs = Date.now()
   const tested = await askReach(host, peer, port)
-  const seen = quick === undefined ? undefined : { ...quick, open: tested?.open === true && !isPrivateAddress(`/ip4/${quick.address}/`) }
+  const open = tested === undefined || tested.busy ? undefined : tested.open && !isPrivateAddress(`/ip4/${tested.address}/`)
+  const seen = quick === undefined ? undefined : { ...quick, open }
   return { address, connected: true, reserved: false, seen, askedMs: from, answeredMs }
 }
 

@@ -17,7 +17,7 @@ it('says over UDP where a question came from, to who asked, in no more bytes', (
 })
 
 it('reads questions and answers within their bounds, and throws at no bytes', () => {
-  const seen = { address: '5.5.5.5', nowMs: 1, open: true, udpPort: 443 }
+  const seen = { address: '5.5.5.5', nowMs: 1, open: true, udpPort: 443, busy: false }
   assert.deepEqual(decodeSeen(Seen.encode(seen)), seen)
   assert.deepEqual(decodeReachAsk(Ask.encode({ port: 443 })), { port: 443 })
   assert.equal(decodeReachAsk(Ask.encode({ port: 65_536 })), undefined)

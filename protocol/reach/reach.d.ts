@@ -19,6 +19,7 @@ export interface Seen {
     nowMs: number;
     open: boolean;
     udpPort: number;
+    busy: boolean;
 }
 export declare namespace Seen {
     const codec: () => Codec<Seen>;
@@ -38,7 +39,11 @@ export declare namespace Seen {
         field: '$.udpPort';
         value: number;
     }
+    interface SeenBusyFieldEvent {
+        field: '$.busy';
+        value: boolean;
+    }
     function encode(obj: Partial<Seen>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Seen>): Seen;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Seen>): Generator<SeenAddressFieldEvent | SeenNowMsFieldEvent | SeenOpenFieldEvent | SeenUdpPortFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Seen>): Generator<SeenAddressFieldEvent | SeenNowMsFieldEvent | SeenOpenFieldEvent | SeenUdpPortFieldEvent | SeenBusyFieldEvent>;
 }

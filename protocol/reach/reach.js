@@ -95,6 +95,10 @@ export var Seen;
                     w.uint32(32);
                     w.uint32(obj.udpPort);
                 }
+                if ((obj.busy != null && obj.busy !== false)) {
+                    w.uint32(40);
+                    w.bool(obj.busy);
+                }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
                 }
@@ -103,7 +107,8 @@ export var Seen;
                     address: '',
                     nowMs: 0,
                     open: false,
-                    udpPort: 0
+                    udpPort: 0,
+                    busy: false
                 };
                 const end = length == null ? reader.len : reader.pos + length;
                 while (reader.pos < end) {
@@ -123,6 +128,10 @@ export var Seen;
                         }
                         case 4: {
                             obj.udpPort = reader.uint32();
+                            break;
+                        }
+                        case 5: {
+                            obj.busy = reader.bool();
                             break;
                         }
                         default: {
@@ -162,6 +171,13 @@ export var Seen;
                             yield {
                                 field: `${prefix}.udpPort`,
                                 value: reader.uint32()
+                            };
+                            break;
+                        }
+                        case 5: {
+                            yield {
+                                field: `${prefix}.busy`,
+                                value: reader.bool()
                             };
                             break;
                         }

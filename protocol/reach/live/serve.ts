@@ -30,13 +30,14 @@ export async function serveReach(host: Pick<Host, 'handle'>, udpPort: number): P
       const address = isRelayed(stream.remoteAddress) ? undefined : stream.remoteAddress.split('/')[2]
       if (ask === undefined || address === undefined) break
       let open = false
-      if (ask.port > 0 && tries < TRIES_MAX) {
+      const busy = ask.port > 0 && tries >= TRIES_MAX
+      if (ask.port > 0 && !busy) {
         tries += 1
         open = await answers(address, ask.port).finally(() => {
           tries -= 1
         })
       }
-      await stream.write(Seen.encode({ address, nowMs: Date.now(), open, udpPort: bound ? socket.address().port : 0 }))
+      await stream.write(Seen.encode({ address, nowMs: Date.now(), open, udpPort: bound ? socket.address().port : 0, busy }))
       return
     }
     stream.abort(new Error('not a question about a network'))
