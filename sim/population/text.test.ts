@@ -4,7 +4,7 @@ import { answerFault, answerOf } from './answer.ts'
 import { complaintOf } from './checks.ts'
 import { noTotals } from './meters.ts'
 import type { Report } from './report.ts'
-import { failureOf } from './text.ts'
+import { failureOf, linesOf } from './text.ts'
 
 function report(ready: number, complaint: string | null = null): Report {
   const turnaroundMs = { p50: 90_000, p90: 0, p95: 0, p99: 0, last: 0 }
@@ -29,6 +29,15 @@ it('what cannot be is a complaint', () => {
   assert.equal(complaintOf(totals), undefined)
   assert.equal(complaintOf({ ...totals, ready: 1 }), 'of 0 tasks 1 are ready and 0 failed')
   assert.equal(complaintOf({ ...totals, submitted: 1, ready: 1, wrong: 1 }), 'no result is wrong, but 1 of the accepted ones are')
+})
+
+it('tells of all variants together how many tasks a second model followed', () => {
+  const checked = { ...report(3), totals: { ...report(3).totals, checked: 3 } }
+  const variant = (name: string, reports: Report[]) => ({ name, file: 'f', source: '', changes: [], trace: null, reports })
+  const study = { v: 1, kind: 'talko simulation', name: '', question: '', answer: '', commit: '', node: '', stopped: false } as const
+  const last = (reports: Report[]): string | undefined => linesOf({ ...study, variants: [variant('a', reports), variant('b', reports)] }).at(-1)
+  assert.equal(last([checked]), 'checked: 6 tasks to their end by a second model of the rules, at every commit; it agreed')
+  assert.match(last([report(3)]) ?? '', /^one seed/)
 })
 
 it('a failure says how it is repeated', () => {

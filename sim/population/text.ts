@@ -21,7 +21,12 @@ export function linesOf(study: Study): readonly string[] {
     seeds === 1
       ? 'one seed: what is chance is not known; give --seeds for more'
       : `${seeds} seeds; ± holds the true mean 95 times in 100, * marks a difference from the first that is clear of chance`
-  return [...head, ...tableOf(variants), note]
+  const checked = variants.reduce((sum, { reports }) => reports.reduce((of, { totals }) => of + totals.checked, sum), 0)
+  return [...head, ...tableOf(variants), note, ...(checked > 0 ? [`checked: ${agreedOn(checked)}`] : [])]
+}
+
+function agreedOn(tasks: number): string {
+  return `${tasks} tasks to their end by a second model of the rules, at every commit; it agreed`
 }
 
 /** The scenario's, or what is clear in a comparison. Empty when there is none, or nothing to make it of. */
@@ -43,7 +48,7 @@ function linesOfRun(report: Report, { commit, node }: Study): readonly string[] 
     `replicas    ${totals.leased} leased, ${(totals.leased / Math.max(1, totals.ready)).toFixed(2)} for each task; ${totals.reported} reported, ${totals.errors} failed, ${totals.cancelled} taken back`,
     `wasted      ${wasted.map(({ name, share }) => `${(100 * share).toFixed(1)} % ${name}`).join(', ') || 'nothing'}`,
     `wrong       ${per(totals.reportedWrong, totals.reported)} of the results, ${totals.wrong} accepted (${per(totals.wrong, totals.ready)})`,
-    ...(totals.checked > 0 ? [`checked     ${totals.checked} tasks to their end by a second model of the rules, at every commit; it agreed`] : []),
+    ...(totals.checked > 0 ? [`checked     ${agreedOn(totals.checked)}`] : []),
     `coordinator ${totals.applied} events, ${totals.commits} commits of ${(totals.changedBytes / 1e6).toFixed(0)} MB`,
     `moved       ${(totals.movedBytes / 1e12).toFixed(2)} TB`,
     `repeat      seed ${seed}, hash ${hash}, commit ${commit}, Node ${node}`
