@@ -11,8 +11,7 @@ import type { Event } from './events.ts'
 import { enclose, type Node, type Replica, type Task } from './model.ts'
 import { REVEAL_MS_MAX } from './policy.ts'
 import { dropAwaited, release } from './remains.ts'
-import { close, isFollowed, moveReplica, unlose } from './replicas.ts'
-import { mixes } from './same-class.ts'
+import { close, mayReturn, moveReplica, unlose } from './replicas.ts'
 import type { State } from './state.ts'
 import { isLive } from './states.ts'
 
@@ -33,7 +32,7 @@ export function commits(state: State, node: Node, { replicas }: Extract<Event, {
     const replica = state.replica(id)
     close(state, node, id)
     dropAwaited(state, node, id)
-    if (replica?.node !== node || !isWanted(replica)) {
+    if (replica?.node !== node || !isWanted(state, replica, nowMs)) {
       release(state, node, id)
       continue
     }
@@ -45,11 +44,11 @@ export function commits(state: State, node: Node, { replicas }: Extract<Event, {
 }
 
 /** Said twice, or by who has no right to, it changes nothing. */
-function isWanted(replica: Replica): boolean {
-  const { state, granted, task, node, commitment } = replica
-  if (state === 'reported') return commitment !== null
+function isWanted(state: State, replica: Replica, nowMs: number): boolean {
+  const { granted, task, commitment } = replica
+  if (replica.state === 'reported') return commitment !== null
   if (!granted || !seals(replica) || task.decision !== null) return false
-  return isLive(state) || (state === 'lost' && !mixes(task, node) && !isFollowed(replica))
+  return isLive(replica.state) || (replica.state === 'lost' && mayReturn(state, replica, nowMs))
 }
 
 /** Asks for what nodes are bound to, when so many are that they can decide; or (`last`) when nobody comes after them who could copy. */

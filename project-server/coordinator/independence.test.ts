@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import type { TaskPolicy } from '#protocol/bundle/policy'
 import { batchId, bundle, CoordinatorWorld, offer } from '#test/support/coordinator'
 import { INDEPENDENCE_WAIT_MS } from './policy.ts'
 
@@ -45,6 +46,62 @@ describe('independence (F18)', () => {
     for (const node of [town.nodes.get('a'), town.nodes.get('b')]) if (node !== undefined) town.work(node)
     assert.equal(town.record(TASK).state, 'ready')
     assert.equal(away.leases.size, 0)
+  })
+
+  it('takes no second node of one place of which little is known while another could take the task, however long that is busy', async () => {
+    const town = await world({ c: { network: 'n2' } })
+    town.submit(batchId(2), [bundle('long')], { minQuorum: 1, targetResults: 1 })
+    const [a, b] = [town.join('a', offer(1, { network: 'n1' })), town.join('b', offer(1, { network: 'n1' }))]
+    town.submit(BATCH, [bundle('x')])
+    town.work(a)
+    town.pass(10 * INDEPENDENCE_WAIT_MS)
+    assert.deepEqual(nodesOf(town), ['a'])
+    assert.equal(town.coordinator.why(TASK)?.waitsFor, 'turn')
+    const busy = town.nodes.get('c')
+    assert.ok(busy !== undefined)
+    town.work(busy)
+    assert.deepEqual(nodesOf(town), ['a', 'c'])
+    assert.equal(b.leases.size, 0)
+  })
+
+  it('takes it where nobody else has what the task needs, or is named, or may have it again', async () => {
+    const large = { resources: { memoryBytes: 2 ** 33 } }
+    const roomy = { network: 'n1', memoryBytes: 2 ** 34 }
+    const cases: readonly (readonly [Partial<TaskPolicy>, Parameters<typeof bundle>[1]])[] = [
+      [{}, large],
+      [{ nodes: ['a', 'b'] }, {}]
+    ]
+    for (const [policy, needs] of cases) {
+      const town = await world({})
+      for (const id of ['a', 'b']) town.join(id, offer(1, roomy))
+      town.join('c', offer(1, { network: 'n2', memoryBytes: 2 ** 32 }))
+      town.submit(BATCH, [bundle('x', needs)], policy)
+      town.pass(2 * INDEPENDENCE_WAIT_MS)
+      assert.deepEqual(nodesOf(town).sort(), ['a', 'b'])
+    }
+  })
+
+  it('does not count what comes late beside the other of its place', async () => {
+    const town = await world({ a: { network: 'n1' } })
+    town.submit(BATCH, [bundle('x')])
+    const [a, c] = [town.nodes.get('a'), town.join('c', offer(1, { network: 'n2' }))]
+    assert.ok(a !== undefined)
+    const [[replica, lease] = []] = a.leases
+    assert.ok(replica !== undefined && lease !== undefined)
+    town.begin(a, replica)
+    town.pass(20_000, [a])
+    const b = town.join('b', offer(1, { network: 'n1' }))
+    assert.deepEqual(nodesOf(town), ['a', 'c', 'b'])
+    town.work(b)
+    town.join('a', offer(1, { network: 'n1' }))
+    a.leases.set(replica, lease)
+    town.report(a, replica)
+    assert.deepEqual(
+      town.record(TASK).replicas.map(({ state }) => state),
+      ['lost', 'leased', 'reported']
+    )
+    town.work(c)
+    assert.equal(town.record(TASK).state, 'ready')
   })
 
   it('waits for nobody where all nodes are alike, or nothing is known of them', async () => {

@@ -6,7 +6,8 @@ import type { PeerIdString } from '#protocol/ids'
 import type { NodeOffer } from './events.ts'
 import type { Node, Replica, Task } from './model.ts'
 import { INDEPENDENCE_WAIT_MS } from './policy.ts'
-import { hasVoice } from './states.ts'
+import type { State } from './state.ts'
+import { hasVoice, isLive } from './states.ts'
 
 /** Whose a node is and where it calls from, as far as that is known. */
 export type Origin = Pick<NodeOffer, 'owner' | 'network'>
@@ -39,15 +40,36 @@ export function isDependent(task: Task, node: Node): boolean {
   return task.replicas.some((replica) => replica.node !== node && hasVoice(replica) && shares(replica.node.offer, offer))
 }
 
-/** A node that is independent of those which have the task is waited for, for a while while there is one (`prefer`), or for ever (`require`). */
-export function mustWait(presence: Presence, task: Task, node: Node, nowMs: number): boolean {
+/** A node that is independent of those which have the task is waited for, for a while while there is one (`prefer`), or for ever (`require`, and for strangers: see `isCrowd`). */
+export function mustWait(state: State, task: Task, node: Node, nowMs: number): boolean {
   if (!isDependent(task, node)) return false
   if (task.batch.policy.independence === 'require') return true
   const voices = task.replicas.filter(hasVoice)
-  const sinceMs = Math.max(...voices.map(({ atMs }) => atMs))
+  const waitedMs = nowMs - Math.max(...voices.map(({ atMs }) => atMs))
   // By a clock that was set back nobody waits longer.
-  if (nowMs - sinceMs >= INDEPENDENCE_WAIT_MS || nowMs < sinceMs) return false
-  return presence.apartFrom(voices.map((replica) => replica.node.offer)) > 0
+  const waits = waitedMs >= 0 && waitedMs < Math.max(INDEPENDENCE_WAIT_MS, task.group.pace.meanMs(0) ?? 0)
+  if (waits && state.presence.apartFrom(voices.map((replica) => replica.node.offer)) > 0) return true
+  return isCrowd(state, task, node, nowMs)
+}
+
+/**
+ * Beside a node of its own place it would be a second voice although too little is known of one of the two, and somebody else
+ * runs the task, or could take it: however busy those are, a thousand identities of one place confirm nothing to each other.
+ */
+export function isCrowd(state: State, task: Task, node: Node, nowMs: number): boolean {
+  // There their votes are tied.
+  if (task.batch.policy.independence === 'require') return false
+  const voices = task.replicas.filter((replica) => replica.node !== node && hasVoice(replica))
+  const near = voices.filter((replica) => shares(replica.node.offer, node.offer))
+  if (near.length === 0 || [node, ...near.map((replica) => replica.node)].every((one) => isKnown(state, task, one))) return false
+  // Another runs it, or may be on his way back, or has to be found.
+  const isRun = voices.some((replica) => isLive(replica.state) && !near.includes(replica))
+  return isRun || nowMs < state.graceUntilMs || state.alternatives.exist(state.nodes, task, nowMs)
+}
+
+/** By results that others confirmed, or since it is the administrator's, or the task's own client's. */
+function isKnown({ policy }: State, { batch }: Task, { row, offer }: Node): boolean {
+  return row >= policy.trustedAfter || offer.vouched === true || offer.owner === batch.client.id
 }
 
 const NONE: readonly string[] = []
@@ -58,7 +80,7 @@ export function tiesOf({ node: { offer }, task }: Replica): readonly string[] {
   return [...(offer.owner === null ? [] : [`owner ${offer.owner}`]), ...(offer.network === '' ? [] : [`network ${offer.network}`])]
 }
 
-function shares(a: Origin, b: Origin): boolean {
+export function shares(a: Origin, b: Origin): boolean {
   return (a.owner !== null && a.owner === b.owner) || (a.network !== '' && a.network === b.network)
 }
 

@@ -169,3 +169,45 @@ it('a thousand identities from one network: honest nodes decide at least 95 % of
   assert.ok(without > 900, `${without} tasks`)
   assert.ok(among >= 0.95 * without, `${among} tasks among a thousand strangers, ${without} without them`)
 })
+
+/** F18, F24: whoever is busy is no reason to believe two of one place. They answer at once, honest nodes after ten minutes, or a minute. */
+describe('identities of one network that answer faster than all others', () => {
+  const STEP_MS = 5_000
+  /** As many of an honest node, one after the other. */
+  const RUNS = 12
+
+  /** The votes that were agreed on in the time of so many runs. */
+  async function decidedAmong(strangers: number, runMs: number): Promise<readonly string[]> {
+    const world = await new CoordinatorWorld().start()
+    const honest = Array.from({ length: 20 }, (_, node) => world.join(`honest ${node}`, offer(1, { network: `home ${node}` })))
+    const sybils = Array.from({ length: strangers }, (_, node) => world.join(`sybil ${node}`, offer(1, { network: 'one place' })))
+    world.submit(batchId(1), bundles(1_000))
+    const endMs = world.nowMs + RUNS * runMs
+    const heldSinceMs = new Map<string, number>()
+    while (world.nowMs < endMs) {
+      world.nowMs += STEP_MS
+      for (const { id } of world.nodes.values()) world.coordinator.apply({ kind: 'heartbeat', node: id }, world.nowMs)
+      world.apply({ kind: 'tick' })
+      for (const node of honest)
+        for (const replica of [...node.leases.keys()]) {
+          const sinceMs = heldSinceMs.get(replica) ?? world.nowMs
+          heldSinceMs.set(replica, sinceMs)
+          if (world.nowMs - sinceMs >= runMs) world.report(node, replica, { output: 'the truth' })
+        }
+      for (const node of sybils) if (node.leases.size > 0) world.work(node, { output: 'the lie' })
+    }
+    return [...world.receipts.values()].map(({ vote }) => vote)
+  }
+
+  for (const [strangers, minutes] of [
+    [2, 10],
+    [100, 1],
+    [100, 10]
+  ] as const)
+    it(`${strangers} beside 20 nodes whose runs take ${minutes} min: no lie is accepted, and no less gets done`, async () => {
+      const without = await decidedAmong(0, minutes * 60_000)
+      const decided = await decidedAmong(strangers, minutes * 60_000)
+      assert.deepEqual(new Set(decided), new Set(without), 'a lie was accepted')
+      assert.ok(without.length >= 80 && decided.length >= 0.9 * without.length, `${decided.length} tasks among strangers, ${without.length} without them`)
+    })
+})

@@ -109,6 +109,11 @@ export const REFUSED_LOOKED_MAX = 1024
 
 /** How long a task waits for a node that is independent of those which have it, while there is one: other tasks go on meanwhile, and a run takes longer. */
 export const INDEPENDENCE_WAIT_MS = 30_000
+/** Nodes remembered of a group that could take its tasks, each of another network and owner: more than any task has replicas. */
+export const ABLE_REMEMBERED = 16
+/** Where none was found it is looked again after this; and so many nodes are looked at in a second, some milliseconds of it. */
+export const ABLE_KEPT_MS = 30_000
+export const ABLE_LOOKED_MAX = 100_000
 /** Trees of one bundle that its node is chosen by, the largest ones. */
 export const DATA_NEEDS_MAX = 8
 /** Pairs of a root and a node that holds it, of all nodes together: about 200 bytes each. Beyond it nothing more is noted until something is dropped. */

@@ -6,6 +6,7 @@ import { leftSlot, runBegan, runEnded } from './clients.ts'
 import { encodeClosingRecord } from './closing-records.ts'
 import type { NodeOffer } from './events.ts'
 import { forgetComing, note } from './holders.ts'
+import { isCrowd } from './independence.ts'
 import { closingKey } from './keys.ts'
 import type { CancelReason } from './link-records.ts'
 import { type Closing, closingOf, enclose, type Node, type Occupant, type Replica, type Task } from './model.ts'
@@ -162,8 +163,8 @@ export function unlose(state: State, replica: Replica): void {
 /** lost -> leased | running: the node is back with it in hand and no other run has taken its place. */
 export function revive(state: State, replica: Replica, nowMs: number): boolean {
   const { task, node } = replica
-  if (replica.state !== 'lost' || task.decision !== null || task.wanted === 0 || isFollowed(replica)) return false
-  if (replica.gpus.some((uuid) => node.gpusTaken?.has(uuid)) || mixes(task, node)) return false
+  if (replica.state !== 'lost' || task.decision !== null || task.wanted === 0 || !mayReturn(state, replica, nowMs)) return false
+  if (replica.gpus.some((uuid) => node.gpusTaken?.has(uuid))) return false
   unlose(state, replica)
   task.wanted--
   moveReplica(state, replica, replica.granted ? 'running' : 'leased', nowMs)
@@ -230,6 +231,12 @@ export function bars({ copy, state, fault, task, atMs }: Replica): boolean {
 export function isFollowed(replica: Replica): boolean {
   const { task, node } = replica
   return task.replicas.some((other) => other !== replica && other.node === node && (isLive(other.state) || other.state === 'reported'))
+}
+
+/** What was lost may have a voice after all: its node has no other, and it can stand beside those that came meanwhile. */
+export function mayReturn(state: State, replica: Replica, nowMs: number): boolean {
+  const { task, node } = replica
+  return !isFollowed(replica) && !mixes(task, node) && !isCrowd(state, task, node, nowMs)
 }
 
 /** A cancelled run has ended, or is assumed to have. */

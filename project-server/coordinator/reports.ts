@@ -15,8 +15,7 @@ import { type Bundle, enclose, type Node, type Replica, type Report, type Task }
 import { encodeSeal, type StoredResult, sealId, sealKey } from './receipt-records.ts'
 import { askRechecks } from './rechecks.ts'
 import { dropAwaited, release, takeRemains } from './remains.ts'
-import { close, deadlineMs, giveBack, isFollowed, lose, moveReplica, unlose } from './replicas.ts'
-import { mixes } from './same-class.ts'
+import { close, deadlineMs, giveBack, lose, mayReturn, moveReplica, unlose } from './replicas.ts'
 import type { State } from './state.ts'
 import { isLive } from './states.ts'
 import { confirm, loseStanding, refute } from './trust.ts'
@@ -112,7 +111,6 @@ function classOf({ granted, atMs, task }: Replica, said: string, nowMs: number):
 
 /** True when it counts. */
 export function report(state: State, replica: Replica, { result, signed }: { result: Result; signed: StoredResult }, nowMs: number): boolean {
-  const { task } = replica
   if (isSealed(replica)) return open(state, replica, { result, signed }, nowMs)
   if (replica.state === 'reported' || replica.state === 'returned' || replica.state === 'cancelled') return false
   const fault = faultOf(replica, result)
@@ -120,8 +118,8 @@ export function report(state: State, replica: Replica, { result, signed }: { res
     if (isLive(replica.state)) giveBack(state, replica, { class: 'node', message: fault }, nowMs)
     return false
   }
-  if (replica.state === 'lost' && (wasLate(replica) || mixes(task, replica.node) || isFollowed(replica))) {
-    // It was judged when it came first; or the task has begun again on another platform or class, with which it cannot be compared, or on this node, which has one vote.
+  if (replica.state === 'lost' && (wasLate(replica) || !mayReturn(state, replica, nowMs))) {
+    // It was judged when it came first; or the task has begun again on another platform or class, with which it cannot be compared, or on this node, which has one vote, or on one of its place.
     release(state, replica.node, replica.id)
     return false
   }

@@ -255,7 +255,7 @@ function pass(state: State, tasks: Iterable<Task>, chosen: Task): void {
 
 /** The task is not for this node, for now or for ever, whatever room it has. */
 export function refuses(state: State, task: Task, node: Node, nowMs: number): boolean {
-  return isBarred(task, node) || mustWait(state.presence, task, node, nowMs)
+  return isBarred(task, node) || mustWait(state, task, node, nowMs)
 }
 
 /** The group's first task that the node is not barred from. What it is barred from is not looked at again; what it must leave to others for now is. */
@@ -273,7 +273,7 @@ function firstOfGroup(state: State, group: Group, node: Node, nowMs: number): Ta
       continue
     }
     passed = false
-    if (mustWait(state.presence, task, node, nowMs)) continue
+    if (mustWait(state, task, node, nowMs)) continue
     found = task
     break
   }

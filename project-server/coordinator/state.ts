@@ -1,5 +1,6 @@
 /** Everything the coordinator holds in memory, and what it has not yet acted on within the present event. */
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
+import { Alternatives } from './alternatives.ts'
 import { Bans } from './bans.ts'
 import type { Client } from './clients.ts'
 import { FairShare } from './fair-share.ts'
@@ -50,6 +51,7 @@ export class State {
   readonly nodes = new Map<PeerIdString, Node>()
   readonly free = new Kinds(this.nodes)
   readonly presence = new Presence()
+  readonly alternatives = new Alternatives()
   readonly holders = new Holders()
   /** Local nodes with free slots. */
   readonly locals = new Set<Node>()

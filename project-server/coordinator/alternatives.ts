@@ -1,0 +1,62 @@
+/**
+ * Who else could take a task: nodes that are there, take tasks and have what its group needs, however busy they are. Of a group
+ * a few are remembered, no two of one network or owner, so that one of them is independent of whoever has the task, if any node is.
+ */
+import { isInTime } from './availability.ts'
+import { shares } from './independence.ts'
+import type { Group, Node, Task } from './model.ts'
+import { lackOf } from './needs.ts'
+import { ABLE_KEPT_MS, ABLE_LOOKED_MAX, ABLE_REMEMBERED } from './policy.ts'
+import { isBarred } from './replicas.ts'
+import { hasVoice } from './states.ts'
+
+interface Able {
+  readonly nodes: readonly Node[]
+  readonly atMs: number
+}
+
+export class Alternatives {
+  readonly #able = new WeakMap<Group, Able>()
+  /** Nodes looked at in this second: many groups may ask at once. */
+  #looked = 0
+  #second = Number.NaN
+
+  /** Whether one of `nodes` could take it that is independent of those which have it. What is not looked at yet may be there. */
+  exist(nodes: ReadonlyMap<string, Node>, task: Task, nowMs: number): boolean {
+    const { group } = task
+    const known = this.#able.get(group)
+    if (known?.nodes.some((node) => mayTake(task, node)) === true) return true
+    const isFresh = known !== undefined && nowMs >= known.atMs && nowMs - known.atMs < ABLE_KEPT_MS
+    if (isFresh && known.nodes.every((node) => isAble(node, group))) return false
+    const found = this.#look(nodes, group, nowMs)
+    if (found === undefined) return known === undefined
+    this.#able.set(group, { nodes: found, atMs: nowMs })
+    return found.some((node) => mayTake(task, node))
+  }
+
+  /** Undefined when too many were looked at lately. */
+  #look(nodes: ReadonlyMap<string, Node>, group: Group, nowMs: number): Node[] | undefined {
+    const second = Math.floor(nowMs / 1000)
+    if (second !== this.#second) this.#looked = 0
+    this.#second = second
+    if (this.#looked >= ABLE_LOOKED_MAX) return undefined
+    const found: Node[] = []
+    for (const node of nodes.values()) {
+      this.#looked++
+      if (!isAble(node, group) || found.some(({ offer }) => shares(offer, node.offer))) continue
+      found.push(node)
+      if (found.length === ABLE_REMEMBERED) break
+    }
+    return found
+  }
+}
+
+function isAble(node: Node, group: Group): boolean {
+  if (node.counted === null || node.slots === 0 || node.asideUntilMs > 0) return false
+  return (group.nodes === null || group.nodes.has(node.id)) && lackOf(node.offer, group) === undefined && isInTime(node, group)
+}
+
+function mayTake(task: Task, node: Node): boolean {
+  if (!isAble(node, task.group) || isBarred(task, node)) return false
+  return !task.replicas.some((replica) => hasVoice(replica) && shares(replica.node.offer, node.offer))
+}
