@@ -4,6 +4,7 @@ import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
 import { batchId, bundle, CoordinatorWorld, offer, type ScriptedNode } from '#test/support/coordinator'
 import { DEFAULT_COORDINATOR_POLICY } from './policy.ts'
 
+const DAY_MS = 86_400_000
 const FAILURES_MAX = DEFAULT_COORDINATOR_POLICY.failuresMax
 const ONE: TaskPolicy = { ...DEFAULT_POLICY, minQuorum: 1, targetResults: 1, maxErrorResults: 3, maxTotalResults: 8 }
 
@@ -50,6 +51,38 @@ describe('F11: a node that fails at everything', () => {
     assert.equal(stateOf(world, 'bad'), 'online')
     // From here on it takes five again.
     assert.equal(failAtAll(world, bad), FAILURES_MAX)
+  })
+
+  it('is set aside for a day after each wrong result when most of its results are wrong, and has a small part in what is decided', async () => {
+    const world = await new CoordinatorWorld().start()
+    for (const id of ['a', 'b', 'c', 'liar']) world.join(id)
+    const liar = world.nodes.get('liar')
+    assert.ok(liar !== undefined)
+    /** So many lies of a batch that the others finish. */
+    const liesIn = (batch: number): number => {
+      world.submit(
+        batchId(batch),
+        Array.from({ length: 40 }, (_, index) => bundle(`${batch} ${index}`)),
+        { minQuorum: 2, targetResults: 2 }
+      )
+      let lies = 0
+      while (world.coordinator.batch(batchId(batch)) !== undefined) {
+        lies += liar.leases.size
+        for (const node of world.nodes.values()) world.work(node, { output: node === liar ? 'a lie' : 'the truth' })
+      }
+      return lies
+    }
+    const lies = liesIn(1)
+    // It may have some more before others have looked at what it said.
+    assert.ok(lies >= 4 && lies <= 8, `${lies} lies`)
+    for (let day = 1; day <= 3; day++) {
+      assert.equal(stateOf(world, 'liar'), 'set aside')
+      assert.equal(liesIn(2 * day), 0)
+      world.pass(DAY_MS)
+      assert.equal(stateOf(world, 'liar'), 'online')
+      const more = liesIn(2 * day + 1)
+      assert.ok(more > 0 && more <= 4, `${more} lies on day ${day}`)
+    }
   })
 
   it('costs no task its attempts: a batch among good nodes ends well', async () => {

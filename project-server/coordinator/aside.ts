@@ -1,29 +1,48 @@
 /**
  * Nodes that fail at everything: one that ends each run within a second would otherwise be given, and fail, every task there
  * is. After some failures in a row it gets nothing for a while, twice as long each time, until a run of its ends with a result.
+ * And nodes that are wrong: one whose results others refute more often than not gets nothing for a day after each (BOINC's daily
+ * quota of one task), so that whoever always lies has a small part in what is decided, whatever his share of the nodes is.
  */
 import type { Node } from './model.ts'
 import type { State } from './state.ts'
 
 const ASIDE_MS = 60_000
 const ASIDE_MS_MAX = 3_600_000
+const WRONG_MS = 86_400_000
+/** By BOINC's estimate (trust.ts): four wrong results of a new node, or one in five in the long run. */
+const WRONG_PPM = 500_000
 
 /** The node gave a task back for a fault of its own, or was lost with what it ran. It is to be filed anew. */
 export function failed({ policy, watch, out }: State, node: Node, nowMs: number): void {
   node.failures++
   if (node.failures < policy.failuresMax) return
-  node.asideUntilMs = nowMs + Math.min(ASIDE_MS_MAX, ASIDE_MS * 2 ** (node.failures - policy.failuresMax))
+  node.asideUntilMs = Math.max(node.asideUntilMs, nowMs + Math.min(ASIDE_MS_MAX, ASIDE_MS * 2 ** (node.failures - policy.failuresMax)))
   watch.at(node, node.asideUntilMs)
   out.journal.node(node.id, 'set aside', `${node.failures} failures in a row`)
+}
+
+/** Others agreed on something else than its result. It is to be filed anew. */
+export function wasWrong({ policy, watch, out }: State, node: Node, nowMs: number): void {
+  if (!isMostlyWrong(node) || !Number.isFinite(policy.failuresMax)) return
+  node.asideUntilMs = nowMs + WRONG_MS
+  watch.at(node, node.asideUntilMs)
+  out.journal.node(node.id, 'set aside', 'too many of its results were wrong')
 }
 
 /** A run of its ended with a result. It is to be filed anew. */
 export function worked(node: Node): void {
   node.failures = 0
-  node.asideUntilMs = 0
+  // What its result is worth is not known yet.
+  if (!isMostlyWrong(node)) node.asideUntilMs = 0
+}
+
+function isMostlyWrong({ errorPpm }: Node): boolean {
+  return errorPpm >= WRONG_PPM
 }
 
 /** A clock that was set back keeps nobody aside for longer. */
-export function isDueBack({ asideUntilMs }: Node, nowMs: number): boolean {
-  return asideUntilMs > 0 && (nowMs >= asideUntilMs || asideUntilMs - nowMs > ASIDE_MS_MAX)
+export function isDueBack(node: Node, nowMs: number): boolean {
+  const { asideUntilMs } = node
+  return asideUntilMs > 0 && (nowMs >= asideUntilMs || asideUntilMs - nowMs > (isMostlyWrong(node) ? WRONG_MS : ASIDE_MS_MAX))
 }

@@ -40,7 +40,7 @@ export function isDependent(task: Task, node: Node): boolean {
   return task.replicas.some((replica) => replica.node !== node && hasVoice(replica) && shares(replica.node.offer, offer))
 }
 
-/** A node that is independent of those which have the task is waited for, for a while while there is one (`prefer`), or for ever (`require`, and for strangers: see `isCrowd`). */
+/** A node that is independent of those which have the task is waited for, for a while while there is one (`prefer`), or for ever (`require`, and for strangers: see `isStrange`). */
 export function mustWait(state: State, task: Task, node: Node, nowMs: number): boolean {
   if (!isDependent(task, node)) return false
   if (task.batch.policy.independence === 'require') return true
@@ -49,22 +49,30 @@ export function mustWait(state: State, task: Task, node: Node, nowMs: number): b
   // By a clock that was set back nobody waits longer.
   const waits = waitedMs >= 0 && waitedMs < Math.max(INDEPENDENCE_WAIT_MS, task.group.pace.meanMs(0) ?? 0)
   if (waits && state.presence.apartFrom(voices.map((replica) => replica.node.offer)) > 0) return true
-  return isCrowd(state, task, node, nowMs)
+  return isStrange(state, task, node) && couldOther(state, task, nowMs)
+}
+
+/** What was lost comes back, and would be a second voice of a place of which too little is known, while another runs the task or could. */
+export function isCrowd(state: State, { task, node }: Pick<Replica, 'task' | 'node'>, nowMs: number): boolean {
+  if (!isStrange(state, task, node)) return false
+  const isRun = task.replicas.some((replica) => isLive(replica.state) && !shares(replica.node.offer, node.offer))
+  return isRun || couldOther(state, task, nowMs)
 }
 
 /**
- * Beside a node of its own place it would be a second voice although too little is known of one of the two, and somebody else
- * runs the task, or could take it: however busy those are, a thousand identities of one place confirm nothing to each other.
+ * Beside the nodes of its own place too little is known of one of them. They confirm nothing to each other while somebody else
+ * could take the task: or a thousand identities of one place, which answer at once, decide while all others are busy.
  */
-export function isCrowd(state: State, task: Task, node: Node, nowMs: number): boolean {
+function isStrange(state: State, task: Task, node: Node): boolean {
   // There their votes are tied.
   if (task.batch.policy.independence === 'require') return false
-  const voices = task.replicas.filter((replica) => replica.node !== node && hasVoice(replica))
-  const near = voices.filter((replica) => shares(replica.node.offer, node.offer))
-  if (near.length === 0 || [node, ...near.map((replica) => replica.node)].every((one) => isKnown(state, task, one))) return false
-  // Another runs it, or may be on his way back, or has to be found.
-  const isRun = voices.some((replica) => isLive(replica.state) && !near.includes(replica))
-  return isRun || nowMs < state.graceUntilMs || state.alternatives.exist(state.nodes, task, nowMs)
+  const near = task.replicas.filter((replica) => replica.node !== node && hasVoice(replica) && shares(replica.node.offer, node.offer))
+  return near.length > 0 && ![node, ...near.map((replica) => replica.node)].every((one) => isKnown(state, task, one))
+}
+
+/** After a restart who could may be on his way back. */
+function couldOther(state: State, task: Task, nowMs: number): boolean {
+  return nowMs < state.graceUntilMs || state.alternatives.exist(state.nodes, task, nowMs)
 }
 
 /** By results that others confirmed, or since it is the administrator's, or the task's own client's. */

@@ -29,7 +29,7 @@ function isKept(state: State, keeper: Node, { result, body, seal }: Kept, nowMs:
   const node = state.nodes.get(result.node)
   if (node === undefined || node.ban !== null) return false
   close(state, node, result.replica)
-  if (judgeLate(state, node, result)) return false
+  if (judgeLate(state, node, result, nowMs)) return false
   const replica = heldBy(state, node, result.replica)
   if (replica === undefined) return false
   const signed = { body, seal: sealId(state.epoch, 'n', state.nextSeal++), index: 0 }

@@ -11,7 +11,7 @@ export interface CoordinatorPolicy {
   readonly stragglerFactor: number
   /** K: copies of runs are made while at least so many slots are idle, those that run copies included, and by the rule `idle` so many of them at once (DCS, whose clients have one slot each: K copies when idle clients exceed the queue by K); 0: no idle node runs a copy. */
   readonly idleCopies: number
-  /** Failures in a row before a node is set aside for a while, a lost node counting as one whatever it held; infinite: it never is. */
+  /** Failures in a row before a node is set aside for a while, a lost node counting as one whatever it held; infinite: it never is, for wrong results neither. */
   readonly failuresMax: number
   /** Tasks of a batch that must have failed, and none succeeded, before it is held (with a tenth of all its tasks); 0: none is. Fewer prove nothing. */
   readonly failingMin: number

@@ -1,7 +1,7 @@
 /** One replica's life: leased, moved, cancelled, lost and found. Each change marks its task to be settled. */
 import { type ReplicaId, replicaId } from '#protocol/ids'
 import { withOne } from '#protocol/lists'
-import { failed, worked } from './aside.ts'
+import { failed, wasWrong, worked } from './aside.ts'
 import { leftSlot, runBegan, runEnded } from './clients.ts'
 import { encodeClosingRecord } from './closing-records.ts'
 import type { NodeOffer } from './events.ts'
@@ -26,7 +26,7 @@ import {
 import { mixes } from './same-class.ts'
 import type { State } from './state.ts'
 import { assertReplicaMove, type BANNED, hasVoice, isLive, isUnharmed, type ReplicaState, TOO_LITTLE_MEMORY } from './states.ts'
-import { standingOf } from './trust.ts'
+import { refute, standingOf } from './trust.ts'
 
 /** -> leased, or running when nothing has to be fetched (a `copy`: see copies.ts): a new attempt of the task goes to the node with the next take. */
 export function lease(state: State, task: Task, node: Node, nowMs: number, copy = false): Replica {
@@ -191,6 +191,13 @@ export function blame(state: State, { node }: Replica, nowMs: number): void {
   state.out.node(node)
 }
 
+/** Others agree on something else than the node's result. */
+export function contradict(state: State, node: Node, nowMs: number): void {
+  refute(state, node)
+  wasWrong(state, node, nowMs)
+  refile(state, node)
+}
+
 /** Its node may be given the task again, or one of another class may, and they have perhaps looked past it. */
 function lookPastAgain({ task }: Replica): void {
   task.group.cursors.setBack(task.order)
@@ -236,7 +243,7 @@ export function isFollowed(replica: Replica): boolean {
 /** What was lost may have a voice after all: its node has no other, and it can stand beside those that came meanwhile. */
 export function mayReturn(state: State, replica: Replica, nowMs: number): boolean {
   const { task, node } = replica
-  return !isFollowed(replica) && !mixes(task, node) && !isCrowd(state, task, node, nowMs)
+  return !isFollowed(replica) && !mixes(task, node) && !isCrowd(state, replica, nowMs)
 }
 
 /** A cancelled run has ended, or is assumed to have. */

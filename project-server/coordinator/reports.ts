@@ -15,10 +15,10 @@ import { type Bundle, enclose, type Node, type Replica, type Report, type Task }
 import { encodeSeal, type StoredResult, sealId, sealKey } from './receipt-records.ts'
 import { askRechecks } from './rechecks.ts'
 import { dropAwaited, release, takeRemains } from './remains.ts'
-import { close, deadlineMs, giveBack, lose, mayReturn, moveReplica, unlose } from './replicas.ts'
+import { close, contradict, deadlineMs, giveBack, lose, mayReturn, moveReplica, unlose } from './replicas.ts'
 import type { State } from './state.ts'
 import { isLive } from './states.ts'
-import { confirm, loseStanding, refute } from './trust.ts'
+import { confirm, loseStanding } from './trust.ts'
 
 /** Of a node that holds more, each is found by its id. */
 const HELD_LOOKED_MAX = 8
@@ -81,7 +81,7 @@ export function reports(state: State, node: Node, { results, seal: signed }: Of<
     const replica = heldBy(state, node, result.replica)
     close(state, node, result.replica)
     // What is live did not come too late for anything.
-    if ((replica === undefined || !isLive(replica.state)) && judgeLate(state, node, result)) continue
+    if ((replica === undefined || !isLive(replica.state)) && judgeLate(state, node, result, nowMs)) continue
     if (replica === undefined) takeRemains(state, node, result)
     else if (report(state, replica, { result, signed: { body, seal, index } }, nowMs)) counted = true
   }
@@ -192,7 +192,7 @@ function faultOf(replica: Replica, result: Result): string | undefined {
 }
 
 /** A result that came after its task was decided without it: right or wrong, it is its node's record that changes. */
-export function judgeLate(state: State, node: Node, result: Result): boolean {
+export function judgeLate(state: State, node: Node, result: Result, nowMs: number): boolean {
   const late = state.late.get(result.replica)
   if (late === undefined || late.node !== node.id) return false
   dropLate(state, result.replica)
@@ -206,7 +206,7 @@ export function judgeLate(state: State, node: Node, result: Result): boolean {
   if (agrees) {
     confirm(state, node)
     earnLate(state, node, { task, attempt, cpuMs: result.cpuMs, most: late.credit })
-  } else if (late.alone === null) refute(state, node)
+  } else if (late.alone === null) contradict(state, node, nowMs)
   else if (!state.rechecks.has(task)) askRechecks(state, [task], late.alone)
   return true
 }

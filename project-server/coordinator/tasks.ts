@@ -23,13 +23,13 @@ import { hasOutput, startPull } from './pulls.ts'
 import { receiptKey, resultKey } from './receipt-records.ts'
 import { askRechecks, endRecheck } from './rechecks.ts'
 import { keepRemains, release } from './remains.ts'
-import { blame, cancel, isFollowed } from './replicas.ts'
+import { blame, cancel, contradict, isFollowed } from './replicas.ts'
 import { want } from './scheduler.ts'
 import { batchOver, taskOver } from './sources.ts'
 import type { State } from './state.ts'
 import { BANNED, hasVoice, isLive, isTerminal, TOO_LITTLE_MEMORY } from './states.ts'
 import { moveTask } from './task-moves.ts'
-import { confirm, decidedAlone, distrust, refute } from './trust.ts'
+import { confirm, decidedAlone, distrust } from './trust.ts'
 import { encodeLateRecord, type LateRecord } from './trust-records.ts'
 
 /** Called once for each task whose replicas changed in an event. */
@@ -84,7 +84,7 @@ export function finish(state: State, task: Task, keptBytes: number | null, nowMs
   task.decision = { ...decision, held: keptBytes !== null }
   keptOutput(state, task.batch.client, keptBytes ?? 0)
   task.failure = failureOf(decision.vote)
-  judge(state, task, decision.vote)
+  judge(state, task, decision.vote, nowMs)
   for (const replica of task.replicas) {
     if (isLive(replica.state)) cancel(state, replica, 'decided', nowMs)
     else if (replica.state === 'reported') replica.verdict ??= 'inconclusive'
@@ -133,7 +133,7 @@ function decide(state: State, task: Task, vote: string, nowMs: number): void {
   task.decision = { vote, atMs: nowMs, exitCode, output, stdout, stderr, bytes, held: false }
   if (task.state !== 'validating') moveTask(state, task, 'validating')
   want(state, task, 0)
-  const credit = judge(state, task, vote)
+  const credit = judge(state, task, vote, nowMs)
   for (const replica of task.replicas) {
     if (isRefuted(replica, vote)) blame(state, replica, nowMs)
     if (replica.state !== 'lost' && !isLive(replica.state) && !isSealed(replica)) continue
@@ -161,7 +161,7 @@ function pull(state: State, task: Task, nowMs: number): void {
 /** A decided task whose agreed output nobody could hand over is computed again, by a node whose vote must be the canonical one. */
 function settleDecided(state: State, task: Task, nowMs: number): void {
   const vote = task.decision?.vote
-  if (vote !== undefined) judge(state, task, vote)
+  if (vote !== undefined) judge(state, task, vote, nowMs)
   if (task.pull !== null) return
   if (task.replicas.some(hasOutput)) {
     want(state, task, 0)
@@ -239,16 +239,16 @@ function endBatch(state: State, { batch }: Task): void {
 }
 
 /** Whoever reported is judged by what was agreed, then paid: what each earns follows from all who agree. Answers what that is. */
-function judge(state: State, task: Task, vote: string): number {
+function judge(state: State, task: Task, vote: string, nowMs: number): number {
   const alone = aloneBy(task, vote)
-  const paid = task.replicas.filter((replica) => replica.state === 'reported' && compare(state, replica, { vote, alone }))
+  const paid = task.replicas.filter((replica) => replica.state === 'reported' && compare(state, replica, { vote, alone, nowMs }))
   let base = 0
   for (const replica of paid) base = earn(state, replica, alone === replica.node.id)
   return base
 }
 
 /** Judges a result against what was agreed: once, and not while it is not compared with it. True when it agrees and is its node's first. */
-function compare(state: State, replica: Replica, { vote, alone }: { vote: string; alone: PeerIdString | null }): boolean {
+function compare(state: State, replica: Replica, { vote, alone, nowMs }: { vote: string; alone: PeerIdString | null; nowMs: number }): boolean {
   const { task, report } = replica
   if (report === null || replica.verdict !== null) return false
   const agrees = agreesIn(task)
@@ -264,7 +264,7 @@ function compare(state: State, replica: Replica, { vote, alone }: { vote: string
   else if (valid && alone === null) confirm(state, node)
   else if (valid && replica.standing.alone) decidedAlone(state, replica)
   else if (valid) node.valid++
-  else if (alone === null) refute(state, node)
+  else if (alone === null) contradict(state, node, nowMs)
   state.out.node(node)
   state.out.task(task)
   return valid && !again
