@@ -2,22 +2,24 @@
  * Who is first in each group's two queues, as numbers that lie side by side: what a decision compares of the groups that a
  * node could take. Groups, queues and tasks lie all over the memory, and with many of them each would be fetched from there.
  */
+import type { Client } from './clients.ts'
 import type { Group } from './model.ts'
 
 const PLACES_AT_FIRST = 64
+/** Numbers of a place: the order of the first of `fresh` and of `partial`, Infinity without one; and the group's priority. One is left free, so that no row is on two lines of the cache. */
+const ROW = 4
+const PRIORITY = 2
 
 export class Heads {
-  /** Two for each place: the order of the first of `fresh` and of `partial`; Infinity without one. */
-  #orders = new Float64Array(2 * PLACES_AT_FIRST).fill(Number.POSITIVE_INFINITY)
-  #priorities = new Float64Array(PLACES_AT_FIRST)
+  #rows = rowsFor(PLACES_AT_FIRST)
   #used = 0
   readonly #free: number[] = []
 
   /** A place for a group of this priority. */
   begin(priority: number): number {
     const place = this.#free.pop() ?? this.#used++
-    if (place === this.#priorities.length) this.#grow()
-    this.#priorities[place] = priority
+    if (ROW * place === this.#rows.length) this.#grow()
+    this.#rows[ROW * place + PRIORITY] = priority
     return place
   }
 
@@ -28,19 +30,19 @@ export class Heads {
 
   /** `queue`: twice the place, and one more for `partial`. */
   set(queue: number, order: number): void {
-    this.#orders[queue] = order
+    this.#rows[ROW * (queue >>> 1) + (queue & 1)] = order
   }
 
   /** Order of the first that waits in the group; Infinity when nobody does. */
   order(place: number): number {
-    return Math.min(this.#orders[2 * place] as number, this.#orders[2 * place + 1] as number)
+    return Math.min(this.#rows[ROW * place] as number, this.#rows[ROW * place + 1] as number)
   }
 
   /** Its first comes before a task of this order in a group of this priority, both of one client. */
   isBefore(place: number, order: number, priority: number): boolean {
     const own = this.order(place)
     if (own === Number.POSITIVE_INFINITY) return false
-    const ownPriority = this.#priorities[place] as number
+    const ownPriority = this.#rows[ROW * place + PRIORITY] as number
     return ownPriority === priority ? own < order : ownPriority > priority
   }
 
@@ -54,28 +56,32 @@ export class Heads {
       if (!this.isBefore(place, order, priority)) continue
       best = at
       order = this.order(place)
-      priority = this.#priorities[place] as number
+      priority = this.#rows[ROW * place + PRIORITY] as number
     }
     return best
   }
 
   #grow(): void {
-    const orders = new Float64Array(2 * this.#orders.length).fill(Number.POSITIVE_INFINITY)
-    orders.set(this.#orders)
-    this.#orders = orders
-    const priorities = new Float64Array(2 * this.#priorities.length)
-    priorities.set(this.#priorities)
-    this.#priorities = priorities
+    const rows = rowsFor((2 * this.#rows.length) / ROW)
+    rows.set(this.#rows)
+    this.#rows = rows
   }
 }
 
-/** Groups, and beside them their places. */
+function rowsFor(places: number): Float64Array {
+  return new Float64Array(ROW * places).fill(Number.POSITIVE_INFINITY)
+}
+
+/** Groups of one client, and beside them their places. */
 export class GroupList {
+  /** Null for nobody's. */
+  readonly client: Client | null
   readonly groups: Group[] = []
   readonly places: number[] = []
   readonly #at = new Map<Group, number>()
 
-  constructor(...groups: readonly Group[]) {
+  constructor(client: Client | null, ...groups: readonly Group[]) {
+    this.client = client
     for (const group of groups) this.add(group)
   }
 

@@ -19,6 +19,8 @@ export interface NodeKind {
   readonly free: FreeNodes
   /** Groups that it can take, by their clients; those for named nodes are elsewhere. */
   readonly groups: Map<Client, GroupList>
+  /** The one of them that was looked for last: mostly the next decision looks for it, too. */
+  last: GroupList
   nodes: number
 }
 
@@ -102,7 +104,12 @@ export class Kinds {
 
   /** The client's groups that are for all nodes of its kind. */
   groupsOf({ kind }: Node, client: Client): GroupList {
-    return kind?.groups.get(client) ?? NO_GROUPS
+    if (kind === null) return NO_GROUPS
+    if (kind.last.client === client) return kind.last
+    const found = kind.groups.get(client)
+    if (found === undefined) return NO_GROUPS
+    kind.last = found
+    return found
   }
 
   /** The client's groups that name the node. */
@@ -168,7 +175,7 @@ export class Kinds {
 
   #begin(key: string, offer: NodeOffer | null): NodeKind {
     const owner = offer !== null && offer.owner !== null && this.#askers.has(offer.owner) ? offer.owner : null
-    const kind: NodeKind = { key, offer: offer === null ? null : { ...offer, owner }, free: new FreeNodes(), groups: new Map(), nodes: 0 }
+    const kind: NodeKind = { key, offer: offer === null ? null : { ...offer, owner }, free: new FreeNodes(), groups: new Map(), last: NO_GROUPS, nodes: 0 }
     this.#kinds.set(key, kind)
     // Those of mixed kind may have any.
     if (offer === null) for (const one of ['', MIXED]) putIn(this.#platforms, one, kind)
@@ -191,23 +198,25 @@ export class Kinds {
   }
 }
 
-const NO_GROUPS = new GroupList()
+const NO_GROUPS = new GroupList(null)
 
 /** The group and the kind know each other, if it can take it. */
 function join(kind: NodeKind, group: Group): void {
   const { offer } = kind
   if (offer !== null && kindLack(offer, group) !== undefined) return
   const list = kind.groups.get(group.client)
-  if (list === undefined) kind.groups.set(group.client, new GroupList(group))
+  if (list === undefined) kind.groups.set(group.client, new GroupList(group.client, group))
   else list.add(group)
   if (offer !== null && offer.owner === group.client.id) group.kinds.own.push(kind)
   else group.kinds.others.push(kind)
 }
 
-function leave({ groups }: NodeKind, group: Group): void {
-  const list = groups.get(group.client)
+function leave(kind: NodeKind, group: Group): void {
+  const list = kind.groups.get(group.client)
   list?.delete(group)
-  if (list?.size === 0) groups.delete(group.client)
+  if (list?.size !== 0) return
+  kind.groups.delete(group.client)
+  if (kind.last === list) kind.last = NO_GROUPS
 }
 
 function drop<T>(list: T[], item: T): void {
