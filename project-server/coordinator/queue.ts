@@ -73,7 +73,8 @@ export class OrderedQueue {
   }
 
   remove(task: Task): void {
-    const at = this.#find(task.order)
+    // Mostly it is the first that leaves: a search would look at many places.
+    const at = this.#tasks[this.#head] === task ? this.#head : this.#find(task.order)
     if (task.queue !== this || this.#tasks[at] !== task) throw new Error(`task ${task.id} does not wait here`)
     task.queue = null
     this.#tasks[at] = undefined
@@ -84,7 +85,7 @@ export class OrderedQueue {
   }
 
   get first(): Task | undefined {
-    return this.#tasks[this.#head]
+    return this.#size === 0 ? undefined : this.#tasks[this.#head]
   }
 
   /** Tasks from `order` on, at most `max` of them, in order. The queue must not change meanwhile. */
