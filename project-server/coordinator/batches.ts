@@ -161,7 +161,7 @@ export function bundleOf(state: State, { cid, bytes, manifest, platform, data }:
   const needs = state.needs.get(found.key) ?? found
   state.needs.set(needs.key, needs)
   const atOnce = image === null && dependencies.length === 0
-  bundle = { cid, bytes, digest: null, needs, data: toChooseBy(data), compareStdout, timeMs, silenceMs, atOnce, users: 0, decidedFor: null, program: null }
+  bundle = { cid, needs, data: toChooseBy(data), timeMs, atOnce, bytes, silenceMs, compareStdout, digest: null, users: 0, decidedFor: null, program: null }
   state.bundles.set(cid, bundle)
   return bundle
 }
@@ -184,29 +184,30 @@ export function orderOf(batch: Batch, index: number): number {
 function open(state: State, { batch: id, name, by, policy, seed }: Submit, nowMs: number): Batch {
   const order = state.nextOrder++
   const counts = { created: 0, running: 0, validating: 0, ready: 0, failed: 0, killed: 0 }
+  // What a decision looks at comes first here, too, and in the same order after a restart.
   const batch: Batch = {
     id,
-    name,
     client: clientOf(state, by),
+    policy,
+    counts,
+    runs: new RunTimes(),
+    maker: null,
+    marks: 0,
+    held: null,
+    rechecks: null,
+    group: null,
+    tasks: new LiveTasks(),
+    name,
     createdAtMs: nowMs,
     order,
     seed: seed >>> 0,
-    policy,
     open: true,
-    held: null,
     queuedAtMs: nowMs,
     releasedAtMs: 0,
     ranFailed: 0,
     secret: null,
-    rechecks: null,
-    marks: 0,
-    tasks: new LiveTasks(),
-    group: null,
-    maker: null,
     stored: new Set(),
-    dependents: null,
-    runs: new RunTimes(),
-    counts
+    dependents: null
   }
   state.known.add(id)
   state.batches.set(id, batch)

@@ -36,25 +36,26 @@ function groupOf(state: State, batch: Batch, bundle: Bundle, needs: Needs): Grou
   let group = state.groups.get(key)
   if (group === undefined) {
     const place = state.heads.begin(priority)
+    // What a decision looks at comes first, as in a node and a task.
     group = {
-      key,
-      place,
       client,
       needs,
+      due,
+      fresh: new OrderedQueue(state.heads, 2 * place),
+      partial: new OrderedQueue(state.heads, 2 * place + 1),
+      stuck: false,
+      byData: false,
+      nextFrom: 0,
+      priority,
+      nodes: nodes.length === 0 ? null : new Set(nodes),
+      cursors: new Cursors(),
+      key,
+      place,
       tags,
       sameClass,
       estimateMs,
       pace: new Pace(),
-      priority,
-      nodes: nodes.length === 0 ? null : new Set(nodes),
-      due,
       kinds: { own: [], others: [] },
-      stuck: false,
-      fresh: new OrderedQueue(state.heads, 2 * place),
-      partial: new OrderedQueue(state.heads, 2 * place + 1),
-      cursors: new Cursors(),
-      nextFrom: 0,
-      byData: false,
       users: 0
     }
     state.groups.set(key, group)

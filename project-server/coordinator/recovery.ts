@@ -35,7 +35,7 @@ import { decodeSourcesRecord, type SourcesRecord, sourcesKey } from './sources-r
 import type { State } from './state.ts'
 import { isLive, isTerminal } from './states.ts'
 import { RunTimes } from './stragglers.ts'
-import { decodeMadeRecord, decodeSweepRecord, type Maker, madeKey, makerOf, sweepKey, unmade } from './sweeps.ts'
+import { decodeMadeRecord, decodeSweepRecord, earlyOf, type Maker, madeKey, makerOf, sweepKey, unmade } from './sweeps.ts'
 import { decodeTaskRecord, type ReplicaRecord, type TaskRecord } from './task-records.ts'
 import { decodeLateRecord } from './trust-records.ts'
 
@@ -176,27 +176,27 @@ async function loadBatch(
   const counts = { created, running, validating, ready, failed, killed }
   const batch: Batch = {
     id,
-    name,
     client: clientOf(state, by),
+    policy,
+    counts,
+    runs: new RunTimes(),
+    maker: await loadMaker(store, id),
+    marks: 0,
+    held,
+    rechecks: null,
+    group: null,
+    tasks: new LiveTasks(tasks),
+    name,
     createdAtMs,
     order,
     seed,
-    policy,
     open,
-    held,
     queuedAtMs,
     releasedAtMs,
     ranFailed,
     secret: null,
-    rechecks: null,
-    marks: 0,
-    tasks: new LiveTasks(tasks),
-    group: null,
-    maker: await loadMaker(store, id),
     stored: new Set(),
-    dependents: null,
-    runs: new RunTimes(),
-    counts
+    dependents: null
   }
   state.batches.set(id, batch)
   batch.client.batches++
@@ -204,7 +204,7 @@ async function loadBatch(
   const { maker } = batch
   if (maker !== null && unmade(batch) > 0) {
     // One that was made before its turn has a record, and is perhaps over.
-    for await (const [key] of store.range(taskKeyOf(id, maker.next), `task/${id}.~`)) maker.early.add(Number(key.slice(key.indexOf('.') + 1)))
+    for await (const [key] of store.range(taskKeyOf(id, maker.next), `task/${id}.~`)) earlyOf(maker).add(Number(key.slice(key.indexOf('.') + 1)))
     state.sweeps.add(batch)
   }
   const records: TaskRecord[] = []

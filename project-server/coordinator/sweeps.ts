@@ -27,8 +27,8 @@ export interface Maker {
   readonly count: number
   /** All before it were made. */
   next: number
-  /** Made before their turn, because something was asked of them. */
-  readonly early: Set<number>
+  /** Made before their turn, because something was asked of them; null while there are none. */
+  early: Set<number> | null
 }
 
 /** `sweep/<batch>`: the generator; written once. */
@@ -66,7 +66,13 @@ export function decodeMadeRecord(bytes: Uint8Array): MadeRecord {
 }
 
 export function makerOf(sweep: Sweep, template: RunManifest, facts: BundleFacts): Maker {
-  return { sweep, template, facts, count: sweepCount(sweep), next: 0, early: new Set() }
+  return { sweep, template, facts, count: sweepCount(sweep), next: 0, early: null }
+}
+
+/** Made when it is first written to. */
+export function earlyOf(maker: Maker): Set<number> {
+  maker.early ??= new Set()
+  return maker.early
 }
 
 /** The bundle of a task of a sweep, as it would have been submitted. Throws ManifestError for one that is too large. */
@@ -101,11 +107,11 @@ export function unmadeRecord(
 
 /** Tasks that were not made yet. */
 export function unmade({ maker }: Batch): number {
-  return maker === null ? 0 : maker.count - maker.next - maker.early.size
+  return maker === null ? 0 : maker.count - maker.next - (maker.early?.size ?? 0)
 }
 
 export function isUnmade({ maker }: Batch, index: number): boolean {
-  return maker !== null && index >= maker.next && index < maker.count && !maker.early.has(index)
+  return maker !== null && index >= maker.next && index < maker.count && maker.early?.has(index) !== true
 }
 
 /** All tasks that a batch has or will have. */
@@ -132,7 +138,7 @@ export function makeNow(state: State, id: TaskId, nowMs: number): void {
   const index = Number(at)
   if (batch === undefined || !isUnmade(batch, index)) return
   make(state, batch, index, nowMs)
-  batch.maker?.early.add(index)
+  if (batch.maker !== null) earlyOf(batch.maker).add(index)
 }
 
 /** Those that were not made yet will never be. */
@@ -144,7 +150,7 @@ export function killUnmade(state: State, batch: Batch): void {
   batch.counts.killed += left
   state.out.put(madeKey(batch.id), encodeMadeRecord({ next: maker.next, killed: true }))
   maker.next = maker.count
-  maker.early.clear()
+  maker.early = null
   state.sweeps.delete(batch)
   unmadeOver(state, batch)
   state.out.batch(batch)
@@ -157,7 +163,7 @@ function makeSome(state: State, batch: Batch, nowMs: number): boolean {
   if (maker === null || batch.held !== null || waiting > ahead / 2) return false
   const from = maker.next
   for (let room = Math.min(ahead - waiting, LIVE_TASKS_MAX - state.liveTasks); room > 0 && maker.next < maker.count; maker.next++) {
-    if (maker.early.delete(maker.next)) continue
+    if (maker.early?.delete(maker.next) === true) continue
     make(state, batch, maker.next, nowMs)
     room--
   }
