@@ -13,5 +13,10 @@ it('a bound holds the ratio, the value, or both sides of the peer', () => {
     [false, true, true, false]
   )
   assert.ok(!isMet(Number.NaN, 'within 5 %'))
+  assert.deepEqual(
+    [20, 40, 60].map((value) => isMet(value, 'value <= 50, ratio <= 0.3')),
+    [true, false, false]
+  )
   assert.throws(() => isMet(1, 'about 1'), RangeError)
+  assert.throws(() => isMet(1, 'value <= 10, about 1'), RangeError)
 })
