@@ -1,22 +1,21 @@
 /** Nodes come, fall silent, leave and come back; what they held follows. */
 import { Link } from '#protocol/control/link'
-import type { PeerIdString, ReplicaId } from '#protocol/ids'
+import type { ReplicaId } from '#protocol/ids'
 import { failed, isDueBack } from './aside.ts'
 import { observe } from './availability.ts'
 import { banMessage, banOf } from './bans.ts'
-import { CLAIMS_WHOLE_PPM } from './credit.ts'
-import type { Event, NodeOffer } from './events.ts'
+import type { Event } from './events.ts'
 import { silence } from './failing.ts'
 import { type Holding, note } from './holders.ts'
 import { outKey } from './keys.ts'
 import type { Waiting } from './link-records.ts'
 import type { Node } from './model.ts'
 import { beginNext } from './next.ts'
+import { newNode } from './node.ts'
 import { FORGOTTEN_MS, NODES_MAX, OUTBOX_FRAMES_MAX, RETURNING_MS } from './policy.ts'
 import { retryPull } from './pulls.ts'
 import { askAgain, forgetRemains, sweepRemains } from './remains.ts'
 import { close, closeAll, deadlineMs, giveBack, isFull, lose, overdue, refile, revive } from './replicas.ts'
-import { ERROR_RATE_AT_FIRST_PPM } from './standing.ts'
 import type { State } from './state.ts'
 import { isLive } from './states.ts'
 
@@ -29,14 +28,13 @@ export function hello(state: State, event: Hello, nowMs: number): void {
     state.out.effect({ kind: 'disconnect', node: event.node, code: 'banned', message: banMessage(ban) })
     return
   }
-  const node = state.nodes.get(event.node) ?? newNode(event.node, event.offer, nowMs)
-  if (!state.nodes.has(node.id)) {
-    if (state.nodes.size >= NODES_MAX) {
-      state.out.effect({ kind: 'disconnect', node: node.id, code: 'full', message: `this project takes no more than ${NODES_MAX} nodes` })
-      return
-    }
-    state.nodes.set(node.id, node)
+  const known = state.nodes.get(event.node)
+  if (known === undefined && state.nodes.size >= NODES_MAX) {
+    state.out.effect({ kind: 'disconnect', node: event.node, code: 'full', message: `this project takes no more than ${NODES_MAX} nodes` })
+    return
   }
+  const node = known ?? newNode(state.nodeLists, event.node, event.offer, nowMs)
+  if (known === undefined) state.nodes.set(node.id, node)
   observe(node, nowMs)
   if (nowMs - node.lastSeenMs > RETURNING_MS) node.row = 0
   const was = node.offer.owner
@@ -144,54 +142,6 @@ function loseOverdue(state: State, node: Node, nowMs: number): void {
   // Once, however many those are.
   failed(state, node, nowMs)
   for (const replica of late) lose(state, replica, { message: overdue(replica, nowMs), tell: true }, nowMs)
-}
-
-/** What every decision looks at comes first: of a hundred thousand nodes each line of the cache is fetched from the memory. */
-export function newNode(id: PeerIdString, offer: NodeOffer, nowMs: number): Node {
-  return {
-    id,
-    offer,
-    state: 'online',
-    connected: false,
-    lastSeenMs: nowMs,
-    slots: 0,
-    held: [],
-    closing: null,
-    asideUntilMs: 0,
-    marks: 0,
-    kind: null,
-    free: 0,
-    place: 0,
-    counted: null,
-    newcomer: null,
-    copies: 0,
-    row: 0,
-    next: null,
-    watchMs: Number.POSITIVE_INFINITY,
-    cpuMillis: 0,
-    memoryBytes: 0,
-    diskBytes: 0,
-    outgoing: null,
-    link: null,
-    owed: null,
-    holds: null,
-    gpusTaken: null,
-    valid: 0,
-    invalid: 0,
-    errors: 0,
-    lost: 0,
-    availability: 1,
-    observedMs: nowMs,
-    slowness: 1,
-    errorPpm: ERROR_RATE_AT_FIRST_PPM,
-    sinceMs: nowMs,
-    credit: 0,
-    claimsPpm: CLAIMS_WHOLE_PPM,
-    unconfirmed: null,
-    failures: 0,
-    ban: null,
-    forgotten: null
-  }
 }
 
 /** Both sides number from 1; what the node held under another link, or before it lost its own records, is lost. */

@@ -22,8 +22,9 @@ import { LiveTasks } from './live-tasks.ts'
 import { memoryNeeds, needsAfter } from './memory.ts'
 import { MEMORY_PREFIX } from './memory-history.ts'
 import type { Batch, Node, Replica, Report, Task } from './model.ts'
+import { newNode } from './node.ts'
 import { decodeNodeRecord } from './node-records.ts'
-import { newNode, overruns, watch } from './nodes.ts'
+import { overruns, watch } from './nodes.ts'
 import { hasOutput, resumePull } from './pulls.ts'
 import { decodeStoredResult, resultKey } from './receipt-records.ts'
 import { askAgainForRechecks, loadRecheck } from './rechecks.ts'
@@ -126,7 +127,7 @@ async function loadRechecks(state: State, store: Records): Promise<void> {
 async function loadNodes(state: State, store: Records): Promise<Map<ReplicaId, number>> {
   for await (const [, value] of under(store, 'node/')) {
     const { id, offer, state: was, lastSeenMs, ...known } = decodeNodeRecord(value)
-    const node = newNode(id, offer, lastSeenMs)
+    const node = newNode(state.nodeLists, id, offer, lastSeenMs)
     Object.assign(node, known, { state: was })
     state.nodes.set(id, node)
   }

@@ -14,6 +14,7 @@ import { CHANGED, Marked, NEXT, TOUCHED } from './marks.ts'
 import { MemoryHistory } from './memory-history.ts'
 import type { Batch, Bundle, Group, Needs, Node, Remains, Replica, Task } from './model.ts'
 import { Newcomers } from './newcomers.ts'
+import { NodeLists } from './node.ts'
 import { type LeaseSigner, Output } from './output.ts'
 import { Pace } from './pace.ts'
 import type { CoordinatorPolicy } from './policy.ts'
@@ -49,6 +50,7 @@ export class State {
   readonly clients = new Map<PeerIdString, Client>()
   readonly fair = new FairShare<Client>()
   readonly nodes = new Map<PeerIdString, Node>()
+  readonly nodeLists = new NodeLists()
   readonly free = new Kinds(this.nodes)
   readonly presence = new Presence()
   readonly alternatives = new Alternatives()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { offer } from '#test/support/coordinator'
-import { newNode } from './nodes.ts'
+import { NodeLists, newNode } from './node.ts'
 import { Watch } from './watch.ts'
 
 describe('the watch', () => {
@@ -11,7 +11,7 @@ describe('the watch', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
         const watch = new Watch()
-        const nodes = Array.from({ length: 10 }, (_, index) => newNode(`node ${index}`, offer(1), 0))
+        const nodes = Array.from({ length: 10 }, (_, index) => newNode(new NodeLists(), `node ${index}`, offer(1), 0))
         const dueMs = nodes.map(() => Number.POSITIVE_INFINITY)
         let nowMs = 1_000_000
         for (const { passMs, file } of steps) {
@@ -34,7 +34,7 @@ describe('the watch', () => {
 
   it('gives all that are filed when the clock was set back', () => {
     const watch = new Watch()
-    const [ann, bob] = [newNode('ann', offer(1), 0), newNode('bob', offer(1), 0)]
+    const [ann, bob] = [newNode(new NodeLists(), 'ann', offer(1), 0), newNode(new NodeLists(), 'bob', offer(1), 0)]
     watch.at(ann, 7_200_000)
     watch.at(bob, 7_200_000)
     assert.deepEqual(watch.take(7_100_000), [])
