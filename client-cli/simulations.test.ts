@@ -78,15 +78,37 @@ describe('talko sim run', () => {
     const page = await readFile(html, 'utf8')
     assert.equal(page.match(/<svg /g)?.length, 12)
     assert.equal(/NaN|Infinity|undefined|https?:|src=/.exec(page), null)
+    assert.doesNotMatch(out, /\nline /)
     const again = await sim(['run', file, '--set', 'policy.quorum=1', '--seed', '1'])
     assert.equal(again.out, out)
     assert.notEqual((await sim(['run', file, '--seed', '2'])).out, out)
   })
 
+  it('tells how full a line of the project is', async () => {
+    const file = await scenario('line.yaml', `${SMALL}answer: '{sendsFull} {input} {receivesUse}'\nworkload: { runtime: 10 min }\n`)
+    const [json, csv, html] = [join(folder, 'line.json'), join(folder, 'line.csv'), join(folder, 'line.html')]
+    const { status, out } = await sim(['run', file, '--set', 'line.sends=8 Mbit/s', '--json', json, '--csv', csv, '--html', html])
+    assert.equal(status, EXIT.ok)
+    assert.match(out, /\n[\d.]+ % [\d.]+ (?:s|min) -\n/)
+    assert.match(out, /\nline +sends [\d.]+ % of what it can, full [\d.]+ % of the time; an input takes [\d.]+ (?:s|min), 95 % of them at most [\d.]+ (?:s|min)\n/)
+    const { line, totals } = JSON.parse(await readFile(json, 'utf8')).variants[0].reports[0]
+    assert.equal(line.sendsBytesPerS, 1e6)
+    assert.ok(line.inputMs.mean > 10_000 && line.inputMs.p95 > line.inputMs.mean)
+    assert.ok(totals.sentBytes > 0 && totals.sentBytes <= 1e6 * 6 * 3600 && totals.receivedBytes === 0)
+    assert.match(await readFile(csv, 'utf8'), /^variant,seed,[^\n]*\bsentBytes,sendsFullMs\b/)
+    const page = await readFile(html, 'utf8')
+    assert.equal(page.match(/<svg /g)?.length, 13)
+    assert.equal(/NaN|Infinity|undefined|https?:|src=/.exec(page), null)
+    const swept = join(folder, 'swept.html')
+    const { out: beside } = await sim(['sweep', file, '--over', 'line.sends=8 Mbit/s,80 Mbit/s', '--html', swept])
+    assert.match(beside, /\nline full of inputs \(% of the time\) +\d\S* ±\S+ +\d\S* ±\S+ +-/)
+    assert.match(await readFile(swept, 'utf8'), /The project&#39;s line, inputs/)
+  })
+
   it('runs the scenarios that come with talko', async () => {
     const { out } = await sim(['list', '-o', 'json'])
     const names: readonly string[] = JSON.parse(out).map(({ file }: { file: string }) => file)
-    assert.equal(names.length, 6)
+    assert.equal(names.length, 7)
     for (const name of names) {
       const { status, err } = await sim(['run', name, ...TINY])
       assert.equal(status, EXIT.ok, err)
@@ -197,6 +219,7 @@ it('what makes no sense is refused with status 2 and one line', async () => {
     [['run', join(folder, 'none.yaml')], /none\.yaml: cannot be read/],
     [['run', small, '--set', 'x'], /--set x: key=value is expected/],
     [['run', small, '--set', 'policy.quorums=1'], /small\.yaml, as changed: policy: unknown key "quorums"; allowed: quorum, /],
+    [['run', small, '--set', 'line.sends=1 GB'], /small\.yaml, as changed: line\.sends: a speed such as 100 Mbit\/s, .* is expected, not "1 GB"; units: /],
     [['run', small, '--seed', 'x'], /--seed is a whole number/],
     [['run', small, '--sed', '1'], /unknown option '--sed'/],
     [['compare', small], /2 scenarios or more/],

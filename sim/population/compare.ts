@@ -1,10 +1,12 @@
 /** Variants beside each other, on the same seeds: what is better, by how much, and whether that is more than chance. Pure. */
 import { DAY_MS, HOUR_MS } from './availability.ts'
+import { figureOf } from './figures.ts'
 import type { Report } from './report.ts'
 import { difference, type Estimate, estimate, isClear } from './statistics.ts'
 
 interface Measure {
   readonly name: string
+  /** Not a number when there is none of it: then it is left out. */
   readonly of: (report: Report) => number
   readonly digits: number
 }
@@ -18,7 +20,9 @@ const MEASURES: readonly Measure[] = [
   { name: 'replicas for each task', of: ({ totals }) => totals.leased / Math.max(1, totals.ready), digits: 3 },
   { name: 'tasks failed (%)', of: ({ totals }) => (100 * totals.failed) / Math.max(1, totals.ready + totals.failed), digits: 3 },
   { name: 'wrong answers accepted (%)', of: ({ totals }) => (100 * totals.wrong) / Math.max(1, totals.ready), digits: 3 },
-  { name: 'coordinator events for each task', of: ({ totals }) => totals.applied / Math.max(1, totals.ready), digits: 1 }
+  { name: 'coordinator events for each task', of: ({ totals }) => totals.applied / Math.max(1, totals.ready), digits: 1 },
+  { name: 'line full of inputs (% of the time)', of: (report) => 100 * figureOf('sendsFull', report), digits: 1 },
+  { name: 'an input takes, mean (s)', of: (report) => figureOf('input', report) / 1000, digits: 1 }
 ]
 
 /** One variant: what it is called and its reports, one a seed, in the order of the seeds. */
@@ -50,7 +54,8 @@ export function rowsOf(variants: readonly Variant[]): readonly Row[] {
   const [first] = variants
   const seeds = wholeSeeds(variants)
   if (first === undefined || seeds === 0) return []
-  return MEASURES.map(({ name, of, digits }) => {
+  const had = MEASURES.filter(({ of }) => variants.every(({ reports }) => reports.slice(0, seeds).every((report) => !Number.isNaN(of(report)))))
+  return had.map(({ name, of, digits }) => {
     const base = first.reports.slice(0, seeds).map(of)
     const cells = variants.map((variant) => {
       const values = variant.reports.slice(0, seeds).map(of)

@@ -79,6 +79,12 @@ const FIGURES = {
   took: { kind: 'time', of: ({ took }) => took.seconds * 1000 },
   memory: { kind: 'bytes', of: ({ took }) => took.memoryBytes },
   moved: { kind: 'bytes', of: ({ totals }) => totals.movedBytes },
+  sendsUse: { kind: 'share', of: ({ line, totals, reachedMs }) => useOf(totals.sentBytes, line?.sendsBytesPerS, reachedMs) },
+  sendsFull: { kind: 'share', of: ({ line, totals, reachedMs }) => fullOf(totals.sendsFullMs, line?.sendsBytesPerS, reachedMs) },
+  receivesUse: { kind: 'share', of: ({ line, totals, reachedMs }) => useOf(totals.receivedBytes, line?.receivesBytesPerS, reachedMs) },
+  receivesFull: { kind: 'share', of: ({ line, totals, reachedMs }) => fullOf(totals.receivesFullMs, line?.receivesBytesPerS, reachedMs) },
+  input: { kind: 'time', of: ({ line }) => line?.inputMs?.mean ?? Number.NaN },
+  inputMost: { kind: 'time', of: ({ line }) => line?.inputMs?.p95 ?? Number.NaN },
   recovery: { kind: 'time', of: recovery },
   handedIn: { kind: 'count', of: handedIn }
 } as const satisfies Readonly<Record<string, Figure>>
@@ -91,8 +97,9 @@ export function figureOf(name: FigureName, report: Report): number {
   return FIGURES[name].of(report)
 }
 
-/** As people read it. */
+/** As people read it; `-` for what there is none of. */
 export function showFigure(name: FigureName, value: number): string {
+  if (Number.isNaN(value)) return '-'
   if (!Number.isFinite(value)) return 'never'
   const kind: Kind = FIGURES[name].kind
   if (kind === 'share') return `${short(100 * value)} %`
@@ -203,6 +210,16 @@ function sinceHalf(report: Report, pick: (sample: Sample) => number): number {
 /** The last sample up to then. */
 function at({ samples }: Report, ms: number): Sample | undefined {
   return samples.findLast(({ atMs }) => atMs <= ms)
+}
+
+/** Of what the project's line could have carried; not a number where there is none that could be full. */
+function useOf(bytes: number | undefined, bytesPerS: number | null | undefined, reachedMs: number): number {
+  return bytes === undefined || bytesPerS === undefined || bytesPerS === null ? Number.NaN : part(bytes, (bytesPerS * reachedMs) / 1000)
+}
+
+/** Of the time, that in which somebody had less of the line than he could take. */
+function fullOf(ms: number | undefined, bytesPerS: number | null | undefined, reachedMs: number): number {
+  return ms === undefined || bytesPerS === undefined || bytesPerS === null ? Number.NaN : part(ms, reachedMs)
 }
 
 function part(some: number, all: number): number {

@@ -101,6 +101,17 @@ function daysOf({ samples }: Report): number[] {
   return samples.map(({ atMs }) => atMs / DAY_MS)
 }
 
+/** In percent of what the project's line can carry, sample by sample. Without a line nothing. */
+function sendsUse({ samples, line }: Report): number[] {
+  const bytesPerS = line?.sendsBytesPerS ?? null
+  return bytesPerS === null ? [] : rates(samples, ({ sentBytes }) => (100 * (sentBytes ?? 0)) / bytesPerS, 1000)
+}
+
+function receivesUse({ samples, line }: Report): number[] {
+  const bytesPerS = line?.receivesBytesPerS ?? null
+  return bytesPerS === null ? [] : rates(samples, ({ receivedBytes }) => (100 * (receivedBytes ?? 0)) / bytesPerS, 1000)
+}
+
 function charts(report: Report): string {
   const { samples, turnaround } = report
   const days = daysOf(report)
@@ -116,6 +127,10 @@ function charts(report: Report): string {
     { name: 'began anew', colour: 'var(--g)', values: rate(({ anewMs }) => anewMs, 1) },
     { name: 'left for good', colour: 'var(--h)', values: rate(({ leftMs }) => leftMs, 1) }
   ].filter(({ values }) => values.some((value) => value > 0))
+  const lineUse = [
+    { name: 'inputs', colour: 'var(--a)', values: sendsUse(report) },
+    { name: 'outputs', colour: 'var(--c)', values: receivesUse(report) }
+  ].filter(({ values }) => values.length > 0)
   return [
     lineChart(
       { title: 'Throughput', unit: 'an hour' },
@@ -172,7 +187,8 @@ function charts(report: Report): string {
       days,
       [{ name: 'bytes', colour: 'var(--a)', values: rate(({ movedBytes }) => movedBytes / 1e6, 1000) }],
       shades
-    )
+    ),
+    ...(report.line === undefined ? [] : [lineChart({ title: "The project's line", unit: '% of what it can carry' }, days, lineUse, shades)])
   ].join('')
 }
 
@@ -194,6 +210,7 @@ function chartsBeside(variants: readonly StudiedVariant[]): string {
   const rate = (pick: (sample: Sample) => number, perMs: number) => (report: Report) => rates(report.samples, pick, perMs)
   const of = (pick: (sample: Sample) => number) => (report: Report) => report.samples.map(pick)
   const lied = runs.some(({ report }) => report.totals.wrong > 0)
+  const isLine = (use: (report: Report) => number[]): boolean => runs.some(({ report }) => use(report).length > 0)
   const wrong = chart(
     'Wrong answers accepted',
     '% of the tasks so far',
@@ -245,6 +262,8 @@ function chartsBeside(variants: readonly StudiedVariant[]): string {
       'MB a second',
       rate(({ movedBytes }) => movedBytes / 1e6, 1000)
     ),
+    ...(isLine(sendsUse) ? [chart("The project's line, inputs", '% of what it can carry', sendsUse)] : []),
+    ...(isLine(receivesUse) ? [chart("The project's line, outputs", '% of what it can carry', receivesUse)] : []),
     ...(lied ? [] : [wrong])
   ].join('')
 }
@@ -253,9 +272,9 @@ function facts({ variants }: Study): string {
   const runs = variants.flatMap(({ name, reports }) =>
     reports.map((report) => ({ name: [name, `seed ${report.seed}`].filter((text) => text !== '').join(', '), report }))
   )
-  const rows = (['hash', ...Object.keys(runs[0]?.report.totals ?? {})] as const).map((key) => {
+  const rows = ['hash', ...new Set(runs.flatMap(({ report }) => Object.keys(report.totals)))].map((key) => {
     const cells = runs.map(({ report }) => (key === 'hash' ? report.hash : (report.totals as Readonly<Record<string, number>>)[key]))
-    return `<tr><td>${escapeText(key)}</td>${cells.map((value) => `<td>${escapeText(String(value))}</td>`).join('')}</tr>`
+    return `<tr><td>${escapeText(key)}</td>${cells.map((value) => `<td>${escapeText(String(value ?? ''))}</td>`).join('')}</tr>`
   })
   const head = `<tr><td></td>${runs.map(({ name }) => `<td>${escapeText(name)}</td>`).join('')}</tr>`
   return `<details><summary>All counts</summary><div class="wide"><table>${head}${rows.join('')}</table></div></details>`

@@ -5,9 +5,10 @@ import { Random } from '../random.ts'
 import { batchNumberOf } from './batch-ids.ts'
 import { drawOutcome } from './errors.ts'
 import { CONNECTED, type Hosts, LEFT, SABOTEUR } from './hosts.ts'
-import type { Totals } from './meters.ts'
+import type { Times, Totals } from './meters.ts'
 import type { WorldOptions } from './options.ts'
 import type { OrderKind } from './orders.ts'
+import { ProjectLine } from './project-line.ts'
 import { drawRunMs } from './runs.ts'
 import { type Server, SIGNATURE } from './server.ts'
 import { ASKING, DONE, ENDING, FETCHING, HANDING, RUNNING, Slots } from './slots.ts'
@@ -35,12 +36,18 @@ export interface Ground {
 export class Leases {
   readonly #ground: Ground
   readonly #slots: Slots
+  readonly #line: ProjectLine | null
   readonly #scratch = new Random(0)
 
   constructor(ground: Ground) {
     this.#ground = ground
-    const { hosts, options, wheel } = ground
-    this.#slots = new Slots(options.hosts, (rows) => wheel.grow(hosts.size + rows))
+    const { hosts, options, wheel, totals } = ground
+    const line = options.line === undefined ? null : new ProjectLine(options.line, options, totals)
+    this.#line = line
+    this.#slots = new Slots(options.hosts, (rows) => {
+      wheel.grow(hosts.size + rows)
+      line?.grow(rows)
+    })
   }
 
   get used(): number {
@@ -48,7 +55,12 @@ export class Leases {
   }
 
   get bytes(): number {
-    return this.#slots.bytes
+    return this.#slots.bytes + (this.#line?.bytes ?? 0)
+  }
+
+  /** How long inputs took over the project's line; null when it has none of its own. */
+  get inputs(): Times | null {
+    return this.#line?.inputs ?? null
   }
 
   /** The replicas that the host holds, for its hello. */
@@ -66,7 +78,7 @@ export class Leases {
     for (let slot = this.#first(host), after = -1; slot !== -1; slot = after) {
       after = slots.after(slot)
       if (slots.state[slot] !== HANDING) continue
-      this.#ground.wheel.clear(hosts.size + slot)
+      this.#halt(slot)
       this.#ground.later({ kind: 'pulled', task: this.#taskOf(slot), node: hosts.ids[host] as string, ok: false, message: 'the coordinator was away' })
       slots.give(slot, hosts.firstSlot)
     }
@@ -74,20 +86,19 @@ export class Leases {
 
   /** The host is away: what it ran stands still, what it handed over breaks off. */
   pause(host: number): void {
-    const { hosts, wheel, options, step, totals } = this.#ground
+    const { hosts, totals } = this.#ground
     const slots = this.#slots
     for (let slot = this.#first(host), after = -1; slot !== -1; slot = after) {
       after = slots.after(slot)
-      const due = wheel.dueAt(hosts.size + slot)
-      wheel.clear(hosts.size + slot)
+      const leftMs = this.#halt(slot)
       const state = slots.state[slot]
       if (state === HANDING) {
         this.#ground.later({ kind: 'pulled', task: this.#taskOf(slot), node: hosts.ids[host] as string, ok: false, message: 'the node is away' })
         slots.give(slot, hosts.firstSlot)
       } else if (state === ENDING) slots.give(slot, hosts.firstSlot)
-      else if (due !== undefined) {
-        slots.leftMs[slot] = (due - step) * options.stepMs
-        if (state === RUNNING) this.#worked(slot, -(slots.leftMs[slot] as number))
+      else if (leftMs !== undefined) {
+        slots.leftMs[slot] = leftMs
+        if (state === RUNNING) this.#worked(slot, -leftMs)
       }
       if (hosts.is(host, LEFT) && state !== ENDING) totals.leftMs += slots.ranMs[slot] as number
     }
@@ -109,7 +120,7 @@ export class Leases {
         this.#ground.totals.lateMs += this.#slots.ranMs[slot] as number
       } else if (slots.state[slot] === ASKING) this.#askToStart(slot)
       else if (slots.state[slot] === DONE) this.#finish(slot)
-      else if (this.#ground.wheel.dueAt(hosts.size + slot) === undefined) this.#resume(slot)
+      else if (!this.#goesOn(slot)) this.#resume(slot)
     }
   }
 
@@ -120,6 +131,28 @@ export class Leases {
       this.#slots.ranMs[slot] = 0
       this.#run(slot)
     } else this.#goOn(slot, this.#slots.leftMs[slot] as number)
+  }
+
+  /** A step passes on the project's line. */
+  move(): void {
+    this.#line?.advance(this.#ground.step, this.#onMoved)
+  }
+
+  readonly #onMoved = (slot: number): void => {
+    this.#ground.totals.events++
+    this.due(slot)
+  }
+
+  /** Before the coordinator looks for leases of which nothing was said, hosts whose inputs are slow to come say that they do. */
+  tell(): void {
+    const { hosts, step } = this.#ground
+    for (let slot = 0; this.#line !== null && slot < this.#slots.host.length; slot++) {
+      const host = this.#slots.host[slot] as number
+      if (this.#slots.state[slot] !== FETCHING || !this.#line.has(slot, FETCHING)) continue
+      if (!hosts.is(host, CONNECTED) || !this.#line.isOverdue(slot, step)) continue
+      const replicas = [{ replica: this.#replicaOf(slot), state: 'preparing', again: true }]
+      this.#ground.apply({ kind: 'progress', node: hosts.ids[host] as string, seq: this.#nextSeq(host), replicas })
+    }
   }
 
   /** A row of the table is due. */
@@ -164,10 +197,36 @@ export class Leases {
   }
 
   #goOn(slot: number, leftMs: number): void {
-    const steps = Math.max(1, Math.ceil(leftMs / this.#ground.options.stepMs))
+    const state = this.#slots.state[slot] as number
     this.#slots.leftMs[slot] = leftMs
-    if (this.#slots.state[slot] === RUNNING) this.#worked(slot, steps * this.#ground.options.stepMs)
+    if (this.#line?.carries(state) === true) {
+      const ownBytesPerS = this.#ownBytesPerS(slot)
+      this.#line.join(slot, state, this.#ground.step, { ownBytesPerS, bytes: (leftMs * ownBytesPerS) / 1000 })
+      return
+    }
+    const steps = Math.max(1, Math.ceil(leftMs / this.#ground.options.stepMs))
+    if (state === RUNNING) this.#worked(slot, steps * this.#ground.options.stepMs)
     this.#ground.wheel.set(this.#ground.hosts.size + slot, this.#ground.step + steps)
+  }
+
+  #goesOn(slot: number): boolean {
+    return this.#ground.wheel.dueAt(this.#ground.hosts.size + slot) !== undefined || this.#line?.has(slot, this.#slots.state[slot] as number) === true
+  }
+
+  /** What goes on of it stands still: how long it would have gone on, as in `leftMs`; undefined when nothing did. */
+  #halt(slot: number): number | undefined {
+    const { wheel, hosts, options, step } = this.#ground
+    const bytes = this.#line?.leave(slot, this.#slots.state[slot] as number, step)
+    if (bytes !== undefined) return (1000 * bytes) / this.#ownBytesPerS(slot)
+    const due = wheel.dueAt(hosts.size + slot)
+    wheel.clear(hosts.size + slot)
+    return due === undefined ? undefined : (due - step) * options.stepMs
+  }
+
+  /** Of the host's line, the way that the row's bytes go. */
+  #ownBytesPerS(slot: number): number {
+    const { downBytesPerS, upBytesPerS } = this.#ground.hosts
+    return (this.#slots.state[slot] === FETCHING ? downBytesPerS : upBytesPerS)[this.#slots.host[slot] as number] as number
   }
 
   #finish(slot: number): void {
@@ -234,7 +293,8 @@ export class Leases {
       this.#ground.totals.leased++
       const { inputBytes } = this.#ground.options.workload
       this.#ground.totals.movedBytes += inputBytes
-      this.#goOn(slot, (1000 * inputBytes) / (hosts.downBytesPerS[host] as number))
+      this.#line?.begin(slot, this.#ground.step)
+      this.#goOn(slot, (1000 * inputBytes) / this.#ownBytesPerS(slot))
       return
     }
     const slot = this.#slots.find(hosts.firstSlot[host] as number, batch, index, attempt)
@@ -264,10 +324,8 @@ export class Leases {
 
   /** What it would have run on is not run. */
   #stop(slot: number): void {
-    const timer = this.#ground.hosts.size + slot
-    const due = this.#ground.wheel.dueAt(timer)
-    this.#ground.wheel.clear(timer)
-    if (due !== undefined && this.#slots.state[slot] === RUNNING) this.#worked(slot, -(due - this.#ground.step) * this.#ground.options.stepMs)
+    const leftMs = this.#halt(slot)
+    if (leftMs !== undefined && this.#slots.state[slot] === RUNNING) this.#worked(slot, -leftMs)
   }
 
   #worked(slot: number, ms: number): void {
@@ -288,7 +346,7 @@ export class Leases {
     const slot = this.#slots.take(host, hosts.firstSlot, HANDING)
     this.#slots.batch[slot] = batchNumberOf(parts.batch)
     this.#slots.index[slot] = parts.index
-    this.#goOn(slot, (1000 * this.#ground.options.workload.outputBytes) / (hosts.upBytesPerS[host] as number))
+    this.#goOn(slot, (1000 * this.#ground.options.workload.outputBytes) / this.#ownBytesPerS(slot))
   }
 
   #nextSeq(host: number): number {

@@ -1,7 +1,17 @@
 /** What is counted while a population runs: totals, one row an hour, and the distribution of turnarounds. */
 
-/** Everything since the beginning. */
-export interface Totals {
+/** What moved over the project's line, and for how long it was full; inputs that came over it, and how long they took. */
+export interface LineTotals {
+  sentBytes: number
+  sendsFullMs: number
+  receivedBytes: number
+  receivesFullMs: number
+  inputs: number
+  inputsMs: number
+}
+
+/** Everything since the beginning; of a line only where the project has one of its own. */
+export interface Totals extends Partial<LineTotals> {
   /** Host timers, events applied to the coordinator, effects delivered to hosts. */
   events: number
   /** Of those, events applied to the coordinator. */
@@ -83,6 +93,10 @@ export function noTotals(): Totals {
     left: 0,
     movedBytes: 0
   }
+}
+
+export function noLineTotals(): LineTotals {
+  return { sentBytes: 0, sendsFullMs: 0, receivedBytes: 0, receivesFullMs: 0, inputs: 0, inputsMs: 0 }
 }
 
 /** The world at a moment, and the totals up to it. */

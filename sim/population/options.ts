@@ -26,8 +26,18 @@ export interface WorldOptions {
   readonly keeps: boolean
   /** When the coordinator is not there, in order and apart. What it knew is durable; hosts go on with what they hold. */
   readonly outages: readonly Outage[]
+  /** The project's own line, shared by all transfers at one time; without, each takes its time on the host's line alone. */
+  readonly line?: LineSpeeds
   /** Every task is held against a second model of the rules, at every commit: takes half as long again. */
   readonly check?: boolean
+}
+
+/** Each way; null: never full. */
+export interface LineSpeeds {
+  /** Inputs. */
+  readonly sendsBytesPerS: number | null
+  /** Outputs. */
+  readonly receivesBytesPerS: number | null
 }
 
 export interface Outage {

@@ -1,5 +1,6 @@
 /** What came of one run of a scenario: what is counted, when what befell it, and how long it took. Pure. */
 import type { Sample, Times, Totals } from './meters.ts'
+import type { LineSpeeds } from './options.ts'
 import type { Scenario } from './scenario.ts'
 
 /** Something that befell the world, from when to when. */
@@ -24,6 +25,8 @@ export interface Report {
   readonly totals: Readonly<Totals>
   readonly turnaroundMs: { readonly p50: number; readonly p90: number; readonly p95: number; readonly p99: number; readonly last: number }
   readonly turnaround: ReturnType<Times['bars']>
+  /** The project's line, where it has one of its own, and how long inputs took over it; null when none came over it. */
+  readonly line?: LineSpeeds & { readonly inputMs: { readonly mean: number; readonly p95: number } | null }
   readonly marks: readonly Mark[]
   readonly samples: readonly Sample[]
   /** Of the run itself, in the real world: differs from machine to machine. */
@@ -34,13 +37,14 @@ export interface Ran {
   readonly totals: Totals
   readonly samples: readonly Sample[]
   readonly turnaround: Times
+  readonly inputs: Times | null
   readonly nowMs: number
   readonly hash: string
 }
 
 export function reportOf(
-  { options: { seed, hosts, lengthMs, workload, arrivals, outages, model } }: Scenario,
-  { totals, samples, turnaround, nowMs, hash }: Ran,
+  { options: { seed, hosts, lengthMs, workload, arrivals, outages, model, line } }: Scenario,
+  { totals, samples, turnaround, inputs, nowMs, hash }: Ran,
   { complaint, took }: Pick<Report, 'complaint' | 'took'>
 ): Report {
   const [p50, p90, p95, p99, last] = [0.5, 0.9, 0.95, 0.99, 1].map((q) => turnaround.quantileMs(q)) as [number, number, number, number, number]
@@ -60,8 +64,13 @@ export function reportOf(
     totals: { ...totals },
     turnaroundMs: { p50, p90, p95, p99, last },
     turnaround: turnaround.bars(),
+    ...(line === undefined ? {} : { line: { ...line, inputMs: inputs === null ? null : inputTimes(totals, inputs) } }),
     marks: befell.map(({ kind, fromMs, forMs }) => ({ kind, fromMs, toMs: fromMs + forMs })).sort((a, b) => a.fromMs - b.fromMs),
     samples,
     took
   }
+}
+
+function inputTimes({ inputsMs = 0 }: Totals, inputs: Times): { readonly mean: number; readonly p95: number } | null {
+  return inputs.count === 0 ? null : { mean: inputsMs / inputs.count, p95: inputs.quantileMs(0.95) }
 }

@@ -59,6 +59,22 @@ clock: { step: 500 ms, sweep: 5 s }
     assert.ok(Math.abs(joined - 19 * 50) < 1e-6)
   })
 
+  it('may give the project a line of its own, each way', () => {
+    const lineOf = (text: string) => scenarioOf(parseScenario('s.yaml', `${SMALL}${text}`), null).options.line
+    assert.equal(lineOf(''), undefined)
+    assert.equal(lineOf('line: {}\n'), undefined)
+    assert.deepEqual(lineOf('line: { sends: 1 Gbit/s, receives: 12.5 MB/s }\n'), { sendsBytesPerS: 125e6, receivesBytesPerS: 12.5e6 })
+    assert.deepEqual(lineOf('line: { sends: 100 kbit/s }\n'), { sendsBytesPerS: 12_500, receivesBytesPerS: null })
+    refused(
+      `${SMALL}line:\n  sends: fast\n`,
+      /^s\.yaml:5: line\.sends: a speed such as 100 Mbit\/s, 1 Gbit\/s or 125 MB\/s is expected, not "fast"; units: kbit\/s, Mbit\/s, Gbit\/s, kB\/s, MB\/s, GB\/s$/
+    )
+    refused(`${SMALL}line:\n  sends: 125 MB\n`, /^s\.yaml:5: line\.sends: a speed such as/)
+    refused(`${SMALL}line:\n  receives: 0 MB/s\n`, /^s\.yaml:5: line\.receives: from 1 kB\/s to 1000 GB\/s is allowed, not "0 MB\/s"$/)
+    refused(`${SMALL}line: { speed: 1 Gbit/s }\n`, /^s\.yaml:4: line: unknown key "speed"; allowed: sends, receives$/)
+    refused(`${SMALL}workload: { input: 10 MB/s }\n`, /^s\.yaml:4: workload\.input: a size such as 0, 10 MB or 512 MiB is expected, not "10 MB\/s"; units: /)
+  })
+
   it('can be changed by its keys', () => {
     const { options } = scenarioOf(
       parseScenario('s.yaml', SMALL, [
@@ -104,7 +120,7 @@ describe('the shipped scenarios', () => {
 
   it('are read, and ask a question', async () => {
     const files = await readdir(folder)
-    assert.equal(files.length, 6)
+    assert.equal(files.length, 7)
     for (const file of files) {
       const { question } = scenarioOf(parseScenario(file, await readFile(join(folder, file), 'utf8')), null)
       assert.match(question, /\?/)

@@ -35,6 +35,7 @@ import {
   refuse,
   share,
   size,
+  speed,
   table,
   text,
   time,
@@ -141,6 +142,9 @@ const clock = record({
   sample: optional(time(1000, DAY_MS), HOUR_MS)
 })
 
+const lineSpeed = optional<number | null>(speed(1e3, 1e12), null)
+const line = record({ sends: lineSpeed, receives: lineSpeed })
+
 const EMPTY = '{}'
 const fields = record({
   name: text,
@@ -156,6 +160,7 @@ const fields = record({
   population: optional(population, readYaml(EMPTY, population)),
   workload: optional(workload, readYaml(EMPTY, workload)),
   policy: optional(policy, readYaml(EMPTY, policy)),
+  line: optional(line, readYaml(EMPTY, line)),
   clock: optional(clock, readYaml(EMPTY, clock))
 })
 
@@ -212,7 +217,7 @@ export function parseScenario(file: string, source: string, changes: readonly (r
 
 /** A world of it. `trace` is the recording that it names. */
 export function scenarioOf(written: Written, trace: Trace | null): Scenario {
-  const { name, question, answer, length: lengthMs, hosts, seed, population, workload, policy, clock } = written
+  const { name, question, answer, length: lengthMs, hosts, seed, population, workload, policy, line, clock } = written
   const { year, liars: malice } = population
   const slots = population.slots === 'one' ? 1 : coresMean(year)
   const waitingMin = workload.waiting ?? Math.ceil((hosts * slots) / 20)
@@ -253,7 +258,8 @@ export function scenarioOf(written: Written, trace: Trace | null): Scenario {
     closes: population.closes,
     keeps: population.keeps,
     outages: written.outages.map(({ at, for: forMs }) => ({ fromMs: at, forMs })),
-    check: written.check
+    check: written.check,
+    ...(line.sends === null && line.receives === null ? {} : { line: { sendsBytesPerS: line.sends, receivesBytesPerS: line.receives } })
   }
   return { name, question, answer, options }
 }

@@ -17,7 +17,7 @@ export class Slots {
   index = new Uint32Array(0)
   attempt = new Uint8Array(0)
   state = new Uint8Array(0)
-  /** What is left of the fetching, the run or the handing over. */
+  /** What is left of the fetching, the run or the handing over; of what the project's line carries, what would be left if it were never full. */
   leftMs = new Float64Array(0)
   /** How long it has run. */
   ranMs = new Float32Array(0)

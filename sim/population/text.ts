@@ -2,7 +2,7 @@
 import { answerOf } from './answer.ts'
 import { DAY_MS } from './availability.ts'
 import { tableOf, wholeSeeds } from './compare.ts'
-import { showTime, workOf } from './figures.ts'
+import { type FigureName, figureOf, showFigure, showTime, workOf } from './figures.ts'
 import type { Sample } from './meters.ts'
 import type { Report } from './report.ts'
 import type { StudiedVariant, Study } from './study.ts'
@@ -51,13 +51,29 @@ function linesOfRun(report: Report, { commit, node }: Study): readonly string[] 
     ...(totals.checked > 0 ? [`checked     ${agreedOn(totals.checked)}`] : []),
     `coordinator ${totals.applied} events, ${totals.commits} commits of ${(totals.changedBytes / 1e6).toFixed(0)} MB`,
     `moved       ${(totals.movedBytes / 1e12).toFixed(2)} TB`,
+    ...linesOfLine(report),
     `repeat      seed ${seed}, hash ${hash}, commit ${commit}, Node ${node}`
   ]
 }
 
+/** What became of the project's line, where it has one of its own. */
+function linesOfLine(report: Report): readonly string[] {
+  const { line } = report
+  if (line === undefined) return []
+  const show = (name: FigureName): string => showFigure(name, figureOf(name, report))
+  const parts = [
+    ...(line.sendsBytesPerS === null ? [] : [`sends ${show('sendsUse')} of what it can, full ${show('sendsFull')} of the time`]),
+    ...(line.receivesBytesPerS === null ? [] : [`receives ${show('receivesUse')}, full ${show('receivesFull')} of the time`]),
+    ...(line.inputMs === null ? [] : [`an input takes ${show('input')}, 95 % of them at most ${show('inputMost')}`])
+  ]
+  return [`line        ${parts.join('; ')}`]
+}
+
 /** One line a sample of every run. */
 export function csvOf({ variants }: Pick<Study, 'variants'>): string {
-  const columns = Object.keys(variants.flatMap(({ reports }) => reports.flatMap(({ samples }) => samples.slice(0, 1)))[0] ?? {}) as (keyof Sample)[]
+  // Runs with a line of the project's own have more columns than those without.
+  const first = variants.flatMap(({ reports }) => reports.flatMap(({ samples }) => samples.slice(0, 1)))
+  const columns = [...new Set(first.flatMap((sample) => Object.keys(sample)))] as (keyof Sample)[]
   const lines = variants.flatMap(({ name, reports }) =>
     reports.flatMap(({ seed, samples }) => samples.map((sample) => [quoted(name), quoted(String(seed)), ...columns.map((column) => sample[column])].join(',')))
   )

@@ -196,6 +196,49 @@ describe('an outage of the coordinator', () => {
   })
 })
 
+describe('a line of the project', () => {
+  const ONCE = { ...DEFAULT_POLICY, minQuorum: 1, targetResults: 1 }
+  const line = (bytesPerS: number) => ({ sendsBytesPerS: bytesPerS, receivesBytesPerS: bytesPerS })
+
+  it('that is full lets through what it can carry, and no host is given up for what is slow to come', async () => {
+    const workload = { sizes: { medianMillionOps: HOUR_OF_WORK, sigma: 0 }, inputBytes: 100e6, policy: ONCE }
+    const { totals, inputs } = await run({ model: STEADY, runs: EXACT_RUNS, line: line(5e6), workload })
+    near((totals.sentBytes ?? 0) / (5e6 * 86_400), 1, 0.01)
+    near((totals.sendsFullMs ?? 0) / DAY_MS, 1, 0.01)
+    // 300 inputs are under way in the end, none of them whole.
+    near((totals.inputs ?? 0) / ((totals.sentBytes ?? 0) / 100e6), 1, 0.05)
+    assert.equal(totals.leased - (totals.inputs ?? 0) <= 300, true)
+    assert.ok((inputs?.quantileMs(0.5) ?? 0) > 0.5 * HOUR_MS)
+    assert.ok((totals.receivesFullMs ?? 0) < 0.05 * DAY_MS)
+  })
+
+  it('that is never full changes little: hosts fetch as fast as their own lines', async () => {
+    const [none, wide] = [await run({}), await run({ line: line(1e12) })]
+    near(wide.totals.ready / none.totals.ready, 1, 0.02)
+    assert.equal(wide.totals.sendsFullMs, 0)
+    assert.equal(none.totals.sentBytes, undefined)
+    assert.equal(none.inputs, null)
+  })
+
+  it('goes on with what was left when a host comes back, whoever goes away', async () => {
+    const options = {
+      line: line(2e6),
+      outages: [3, 9].map((hour) => ({ fromMs: hour * HOUR_MS, forMs: HOUR_MS })),
+      model: { mix: [{ of: 'overnet', share: 1 }] } as const,
+      policy: { ...DEFAULT_COORDINATOR_POLICY, missedMax: 100_000 },
+      workload: { inputBytes: 20e6, outputBytes: 5e6 }
+    }
+    const [once, again] = [await run(options), await run(options)]
+    assert.deepEqual(again.samples, once.samples)
+    assert.equal(again.hash, once.hash)
+    const { totals } = once
+    assert.ok(totals.ready > 200 && totals.vanished > 300)
+    assert.ok((totals.inputs ?? 0) * 20e6 <= (totals.sentBytes ?? 0) * (1 + 1e-9))
+    assert.ok((totals.sentBytes ?? 0) <= 2e6 * 86_400 * (1 + 1e-9))
+    assert.ok((totals.receivedBytes ?? 0) >= totals.ready * 4e6)
+  })
+})
+
 it('recorded hosts are there when they were recorded', async () => {
   const trace = parseTrace('node,state,start_s,end_s\na,1,0,36000\na,0,36000,86400\nb,0,0,36000\nb,1,36000,86400\n')
   const { samples, totals } = await run({ hosts: 10, model: { ...STEADY, trace }, lengthMs: 2 * DAY_MS })

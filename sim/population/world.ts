@@ -13,7 +13,7 @@ import { Random } from '../random.ts'
 import { CONNECTED, HEARD, Hosts, LEFT, UP } from './hosts.ts'
 import { type Ground, Leases } from './leases.ts'
 import { arrivals, steadyArrivalsPerDay } from './lifetimes.ts'
-import { noTotals, type Sample, type Times, type Totals } from './meters.ts'
+import { noLineTotals, noTotals, type Sample, type Times, type Totals } from './meters.ts'
 import type { WorldOptions } from './options.ts'
 import { type OrderKind, OrderReader } from './orders.ts'
 import { Server } from './server.ts'
@@ -28,7 +28,7 @@ const RETRY_MS = 5_000
 /** After an outage hosts come back over this time, and the coordinator waits as long before it misses anybody (its grace after a restart). */
 const RETURN_MS = 60_000
 export class World {
-  readonly totals: Totals = noTotals()
+  readonly totals: Totals
   readonly samples: Sample[] = []
   readonly #options: WorldOptions
   readonly #hosts: Hosts
@@ -59,6 +59,7 @@ export class World {
   constructor(options: WorldOptions) {
     const { seed, hosts, lengthMs, model } = options
     this.#options = options
+    this.totals = options.line === undefined ? noTotals() : { ...noTotals(), ...noLineTotals() }
     const random = new Random(seed)
     const plan = options.arrivals ?? { perDay: model.mortal ? steadyArrivalsPerDay(hosts) : 0, crowds: [] }
     this.#arrivals = Float64Array.from(arrivals(random.fork('arrivals'), plan, 0, lengthMs))
@@ -70,6 +71,11 @@ export class World {
 
   get turnaround(): Times {
     return this.#server.turnaround
+  }
+
+  /** How long inputs took over the project's line; null when it has none of its own. */
+  get inputs(): Times | null {
+    return this.#leases.inputs
   }
 
   /** Tells whether two runs were the same. */
@@ -119,6 +125,7 @@ export class World {
     this.#acknowledge()
     this.#beginNewcomers(nowMs)
     this.#greet()
+    this.#leases.move()
     this.#wheel.give(this.#step, this.#onTimer)
     if (nowMs >= this.#nextSubmit && !this.#down) {
       this.#nextSubmit = nowMs + SUBMIT_MS
@@ -266,6 +273,7 @@ export class World {
       this.#server.apply({ kind: 'heartbeat', node: hosts.ids[host] as string }, lastMs)
     }
     this.#heard = []
+    this.#leases.tell()
     this.#apply({ kind: 'tick' })
   }
 

@@ -165,7 +165,15 @@ export function oneOf<Word extends string>(...words: readonly Word[]): Read<Word
 
 const TIMES: Readonly<Record<string, number>> = { ms: 1, s: 1000, min: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 }
 const SIZES: Readonly<Record<string, number>> = { B: 1, kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 }
-const AMOUNT = /^(\d+(?:\.\d+)?)\s*([A-Za-z%]+)$/
+const SPEEDS: Readonly<Record<string, number>> = {
+  'kbit/s': 125,
+  'Mbit/s': 125e3,
+  'Gbit/s': 125e6,
+  'kB/s': 1e3,
+  'MB/s': 1e6,
+  'GB/s': 1e9
+}
+const AMOUNT = /^(\d+(?:\.\d+)?)\s*([A-Za-z%]+(?:\/s)?)$/
 
 /** `90 s`, `5 min`, `6 h`, `30 d`; milliseconds. */
 export function time(minMs: number, maxMs: number): Read<number> {
@@ -177,6 +185,13 @@ export function time(minMs: number, maxMs: number): Read<number> {
 /** `10 MB`, `512 MiB`; bytes. A bare 0 is nothing. */
 export function size(maxBytes: number): Read<number> {
   return amount(SIZES, 'a size such as 0, 10 MB or 512 MiB', (bytes) => (bytes > maxBytes ? `at most ${maxBytes} B is allowed` : undefined))
+}
+
+/** `100 Mbit/s`, `125 MB/s`; bytes a second. */
+export function speed(minBytesPerS: number, maxBytesPerS: number): Read<number> {
+  return amount(SPEEDS, 'a speed such as 100 Mbit/s, 1 Gbit/s or 125 MB/s', (bytesPerS) =>
+    bytesPerS < minBytesPerS || bytesPerS > maxBytesPerS ? `from ${minBytesPerS / 1e3} kB/s to ${maxBytesPerS / 1e9} GB/s is allowed` : undefined
+  )
 }
 
 /** `45 %` or 0.45. */

@@ -1,7 +1,9 @@
 // A master and its workers in SimGrid, as lean as SimGrid can be for this: small stacks, no traces, no cross traffic. Workers
 // have speeds of their own and come within the first hour; each asks, is sent a task's input over its own line, runs it, and
-// sends the output, until there are no tasks left.
-// usage: simgrid WORKERS TASKS_A_WORKER; prints tasks, seconds of the run alone, and bytes of memory a worker.
+// sends the output, until there are no tasks left. The master may have a line, too, that all of it goes over: then the run can
+// be ended after some seconds of real time, since each transfer that begins or ends costs as much as there are transfers.
+// usage: simgrid WORKERS TASKS_A_WORKER [LINE_BYTES_PER_S SECONDS_MAX]; prints tasks that are done, inputs that came, seconds of
+// the run alone, bytes of memory a worker, and how far virtual time got.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -21,6 +23,12 @@ static const double INPUT_BYTES = 10e6;
 static const double OUTPUT_BYTES = 1e6;
 static const double LATENCY_SECONDS = 0.01;
 static const double LINE_BYTES_PER_S = 10e6;
+// Of the master's line, so that it is the only thing that is shared.
+static const double OWN_LATENCY_SECONDS = 0.0001;
+// Between two looks at the real clock, in virtual time.
+static const double SLICE_SECONDS = 1;
+static long inputs = 0;
+static long done = 0;
 static int NONE = 0;
 static int TASK = 1;
 
@@ -48,16 +56,20 @@ static void worker(sg::Mailbox* desk, sg::Mailbox* own, double from) {
   sg::this_actor::sleep_until(from);
   for (double bytes = 0;; bytes = OUTPUT_BYTES) {
     desk->put(own, bytes);
+    if (bytes > 0) done++;
     if (own->get<int>() == &NONE) return;
+    inputs++;
     sg::this_actor::execute(RUN_SECONDS);
   }
 }
 
 int main(int argc, char** argv) {
   sg::Engine engine(&argc, argv);
-  if (argc != 3) return 2;
+  if (argc != 3 && argc != 5) return 2;
   const long workers = std::atol(argv[1]);
   const long tasks = workers * std::atol(argv[2]);
+  const double line_bytes_per_s = argc == 5 ? std::atof(argv[3]) : 0;
+  const double seconds_max = argc == 5 ? std::atof(argv[4]) : 0;
   sg::Engine::set_config("network/crosstraffic:0");
   sg::Engine::set_config("contexts/stack-size:16");
   sg::Engine::set_config("contexts/guard-size:0");
@@ -65,7 +77,12 @@ int main(int argc, char** argv) {
   auto* zone = sg::create_star_zone("zone");
   auto* desk = sg::Mailbox::by_name("desk");
   auto* center = zone->create_host("master", 1.0)->seal();
-  zone->add_route(center->get_netpoint(), nullptr, nullptr, nullptr, std::vector<sg::LinkInRoute>{}, true);
+  std::vector<sg::LinkInRoute> route;
+  if (line_bytes_per_s > 0) {
+    auto* own = zone->create_split_duplex_link("own", line_bytes_per_s)->set_latency(OWN_LATENCY_SECONDS)->seal();
+    route.emplace_back(own, sg::LinkInRoute::Direction::UP);
+  }
+  zone->add_route(center->get_netpoint(), nullptr, nullptr, nullptr, route, true);
   sg::Actor::create("master", center, master, desk, tasks, workers);
   std::mt19937_64 dice(1);
   std::uniform_real_distribution<double> begins(0, RUN_SECONDS);
@@ -81,8 +98,14 @@ int main(int argc, char** argv) {
   engine.run_until(BEGIN_SECONDS / 2);
   const long bytes = (resident_bytes() - before) / workers;
   const auto began = std::chrono::steady_clock::now();
-  engine.run();
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  std::printf("{\"tasks\":%ld,\"seconds\":%.6f,\"bytes\":%ld,\"virtual\":%.0f}\n", tasks, seconds, bytes, sg::Engine::get_clock());
-  return 0;
+  const auto passed = [&began] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count(); };
+  if (seconds_max == 0) engine.run();
+  else
+    while (done < tasks && passed() < seconds_max) engine.run_until(sg::Engine::get_clock() + SLICE_SECONDS);
+  const double seconds = passed();
+  std::printf("{\"tasks\":%ld,\"inputs\":%ld,\"seconds\":%.6f,\"bytes\":%ld,\"virtual\":%.3f}\n", done, inputs, seconds, bytes,
+              sg::Engine::get_clock() - BEGIN_SECONDS);
+  std::fflush(stdout);
+  // Workers that are under way need not be ended one by one.
+  std::_Exit(0);
 }
