@@ -148,7 +148,7 @@ export class Leases {
     const { hosts, step } = this.#ground
     for (let slot = 0; this.#line !== null && slot < this.#slots.host.length; slot++) {
       const host = this.#slots.host[slot] as number
-      if (this.#slots.state[slot] !== FETCHING || !this.#line.has(slot, FETCHING)) continue
+      if (this.#slots.state[slot] !== FETCHING || !this.#line.isMoving(slot)) continue
       if (!hosts.is(host, CONNECTED) || !this.#line.isOverdue(slot, step)) continue
       const replicas = [{ replica: this.#replicaOf(slot), state: 'preparing', again: true }]
       this.#ground.apply({ kind: 'progress', node: hosts.ids[host] as string, seq: this.#nextSeq(host), replicas })
@@ -210,7 +210,7 @@ export class Leases {
   }
 
   #goesOn(slot: number): boolean {
-    return this.#ground.wheel.dueAt(this.#ground.hosts.size + slot) !== undefined || this.#line?.has(slot, this.#slots.state[slot] as number) === true
+    return this.#ground.wheel.dueAt(this.#ground.hosts.size + slot) !== undefined || this.#line?.isMoving(slot) === true
   }
 
   /** What goes on of it stands still: how long it would have gone on, as in `leftMs`; undefined when nothing did. */

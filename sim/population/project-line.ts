@@ -2,12 +2,14 @@
 import { SILENT_LEASE_MS_MAX } from '#project-server/coordinator/policy'
 import { type LineTotals, Times } from './meters.ts'
 import type { LineSpeeds, WorldOptions } from './options.ts'
-import { SharedLine } from './shared-line.ts'
+import { LineRows, SharedLine } from './shared-line.ts'
 import { FETCHING, HANDING } from './slots.ts'
 
 export class ProjectLine {
   /** How long inputs were on their way, without the time in which their host was away. */
   readonly inputs = new Times()
+  /** Of both ways: a row goes one at a time. */
+  readonly #rows = new LineRows()
   readonly #sends: SharedLine | null
   readonly #receives: SharedLine | null
   readonly #stepMs: number
@@ -19,19 +21,18 @@ export class ProjectLine {
   #heard = new Uint32Array(0)
 
   constructor({ sendsBytesPerS, receivesBytesPerS }: LineSpeeds, { stepMs }: Pick<WorldOptions, 'stepMs'>, totals: Partial<LineTotals>) {
-    this.#sends = sendsBytesPerS === null ? null : new SharedLine(sendsBytesPerS)
-    this.#receives = receivesBytesPerS === null ? null : new SharedLine(receivesBytesPerS)
+    this.#sends = sendsBytesPerS === null ? null : new SharedLine(sendsBytesPerS, this.#rows)
+    this.#receives = receivesBytesPerS === null ? null : new SharedLine(receivesBytesPerS, this.#rows)
     this.#stepMs = stepMs
     this.#totals = totals
   }
 
   get bytes(): number {
-    return (this.#sends?.bytes ?? 0) + (this.#receives?.bytes ?? 0) + this.#since.byteLength + this.#heard.byteLength
+    return this.#rows.bytes + this.#since.byteLength + this.#heard.byteLength
   }
 
   grow(rows: number): void {
-    this.#sends?.grow(rows)
-    this.#receives?.grow(rows)
+    this.#rows.grow(rows)
     const [since, heard] = [new Uint32Array(rows), new Uint32Array(rows)]
     since.set(this.#since)
     heard.set(this.#heard)
@@ -50,8 +51,8 @@ export class ProjectLine {
     this.#heard[row] = step
   }
 
-  has(row: number, state: number): boolean {
-    return this.#wayOf(state)?.has(row) === true
+  isMoving(row: number): boolean {
+    return this.#rows.isMoving(row)
   }
 
   join(row: number, state: number, step: number, { ownBytesPerS, bytes }: { readonly ownBytesPerS: number; readonly bytes: number }): void {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { SharedLine } from './shared-line.ts'
+import { LineRows, SharedLine } from './shared-line.ts'
 
 /** Of rounding in sums; and what a class may take from a cap: a sixteenth of an octave. */
 const NEAR = 1e-6
@@ -52,6 +52,12 @@ function near(actual: number, expected: number): void {
   assert.ok(Math.abs(actual - expected) <= NEAR * Math.max(1, Math.abs(expected)), `${actual} is not ${expected}`)
 }
 
+function roomFor(rows: number): LineRows {
+  const made = new LineRows()
+  made.grow(rows)
+  return made
+}
+
 /** Caps that are classes of their own: nothing is rounded. */
 const classCap = fc.integer({ min: 0, max: 20 * 16 }).map((of) => 2 ** (of / 16))
 const anyCap = fc.double({ min: 1, max: 1e6, noNaN: true })
@@ -67,9 +73,10 @@ describe('a shared line', () => {
     )
     fc.assert(
       fc.property(fc.double({ min: 1, max: 1e6, noNaN: true }), fc.array(order, { maxLength: 60 }), (bytesPerS, orders) => {
-        const line = new SharedLine(bytesPerS)
-        line.grow(5)
-        line.grow(12)
+        const rows = new LineRows()
+        const line = new SharedLine(bytesPerS, rows)
+        rows.grow(5)
+        rows.grow(12)
         const model = new Map<number, Transfer>()
         let [joined, left] = [0, 0]
         for (const one of orders) {
@@ -98,7 +105,7 @@ describe('a shared line', () => {
               model.delete(which)
             }
           }
-          for (let which = 0; which < 12; which++) assert.equal(line.has(which), model.has(which))
+          for (let which = 0; which < 12; which++) assert.equal(rows.isMoving(which), model.has(which))
         }
         let unfinished = 0
         for (const which of model.keys()) unfinished += line.leave(which) ?? Number.NaN
@@ -111,8 +118,7 @@ describe('a shared line', () => {
   it('gives nobody more than his own line, none more than 4.3 % less than his share, and all together what there is', () => {
     fc.assert(
       fc.property(fc.double({ min: 1, max: 1e7, noNaN: true }), fc.array(anyCap, { minLength: 1, maxLength: 20 }), (bytesPerS, caps) => {
-        const line = new SharedLine(bytesPerS)
-        line.grow(caps.length)
+        const line = new SharedLine(bytesPerS, roomFor(caps.length))
         for (const [at, cap] of caps.entries()) line.join(at, cap, 1e9)
         line.advance(1, () => assert.fail('nothing ends'))
         const rates = caps.map((_, at) => 1e9 - (line.leave(at) ?? Number.NaN))
@@ -133,8 +139,7 @@ describe('a shared line', () => {
   })
 
   it('is free again when it is empty, and full for as long as somebody waits', () => {
-    const line = new SharedLine(128)
-    line.grow(3)
+    const line = new SharedLine(128, roomFor(3))
     line.join(0, 64, 64)
     line.join(1, 64, 64)
     const ended: number[] = []
@@ -149,8 +154,7 @@ describe('a shared line', () => {
   })
 
   it('may get the next one from whoever ended', () => {
-    const line = new SharedLine(2)
-    line.grow(2)
+    const line = new SharedLine(2, roomFor(2))
     line.join(0, 1, 1)
     const ended: number[] = []
     line.advance(3, (which) => {

@@ -18,8 +18,34 @@ const CLASSES = 40 * CLASSES_PER_OCTAVE
 const DIGIT = 1e-9
 const NONE = -1
 
+/** Columns by row: its class, where it is in the heap, and where the clock will stand when it ends. A row is on one line at a time, so several lines may share them. */
+export class LineRows {
+  class = new Int16Array(0)
+  place = new Int32Array(0)
+  ends = new Float64Array(0)
+
+  get bytes(): number {
+    return this.class.byteLength + this.place.byteLength + this.ends.byteLength
+  }
+
+  /** Makes room for rows up to this number. */
+  grow(rows: number): void {
+    const had = this.class.length
+    if (rows <= had) return
+    this.class = widened(this.class, new Int16Array(rows)).fill(NONE, had)
+    this.place = widened(this.place, new Int32Array(rows))
+    this.ends = widened(this.ends, new Float64Array(rows))
+  }
+
+  /** On any of the lines. */
+  isMoving(row: number): boolean {
+    return this.class[row] !== NONE
+  }
+}
+
 export class SharedLine {
   readonly #bytesPerS: number
+  readonly #rows: LineRows
   #carriedBytes = 0
   #fullS = 0
   /** Classes with transfers, the slowest first. */
@@ -36,13 +62,10 @@ export class SharedLine {
   #full = false
   /** Something joined, ended or left since the rates were found. */
   #changed = false
-  /** By row: its class, where it is in the heap, and where the clock will stand when it ends. */
-  #class = new Int16Array(0)
-  #place = new Int32Array(0)
-  #ends = new Float64Array(0)
 
-  constructor(bytesPerS: number) {
+  constructor(bytesPerS: number, rows: LineRows) {
     this.#bytesPerS = bytesPerS
+    this.#rows = rows
   }
 
   /** Since the beginning. */
@@ -55,25 +78,7 @@ export class SharedLine {
     return this.#fullS
   }
 
-  /** Of the columns. */
-  get bytes(): number {
-    return this.#class.byteLength + this.#place.byteLength + this.#ends.byteLength
-  }
-
-  /** Makes room for rows up to this number. */
-  grow(rows: number): void {
-    const had = this.#class.length
-    if (rows <= had) return
-    this.#class = widened(this.#class, new Int16Array(rows)).fill(NONE, had)
-    this.#place = widened(this.#place, new Int32Array(rows))
-    this.#ends = widened(this.#ends, new Float64Array(rows))
-  }
-
-  has(row: number): boolean {
-    return this.#class[row] !== NONE
-  }
-
-  /** A row that is not there begins to move so many bytes, over a line of its own of `capBytesPerS`, at least 1 B/s. */
+  /** A row that is on no line begins to move so many bytes, over a line of its own of `capBytesPerS`, at least 1 B/s. */
   join(row: number, capBytesPerS: number, bytes: number): void {
     const of = Math.max(0, Math.min(CLASSES - 1, Math.floor(CLASSES_PER_OCTAVE * Math.log2(capBytesPerS) + DIGIT)))
     const count = this.#counts[of] as number
@@ -83,23 +88,23 @@ export class SharedLine {
     }
     const heap = this.#heaps[of] as Int32Array
     if (count === heap.length) this.#heaps[of] = widened(heap, new Int32Array(Math.max(4, 2 * count)))
-    this.#class[row] = of
-    this.#ends[row] = (this.#clocks[of] as number) + bytes
+    this.#rows.class[row] = of
+    this.#rows.ends[row] = (this.#clocks[of] as number) + bytes
     this.#counts[of] = count + 1
     this.#active++
     this.#changed = true
     this.#rise(of, row, count)
   }
 
-  /** Its host vanished, or nobody wants it any more: the bytes that are left; undefined when it is not there. */
+  /** Its host vanished, or nobody wants it any more: the bytes that are left; undefined when it is on no line. */
   leave(row: number): number | undefined {
-    const of = this.#class[row] as number
+    const of = this.#rows.class[row] as number
     if (of === NONE) return undefined
     this.#remove(row)
-    return Math.max(0, (this.#ends[row] as number) - (this.#clocks[of] as number))
+    return Math.max(0, (this.#rows.ends[row] as number) - (this.#clocks[of] as number))
   }
 
-  /** Time passes. Who has got all of its bytes is there no more, and told with how long before the end of this time that was. */
+  /** Time passes. Who has got all of its bytes is on it no more, and told with how long before the end of this time that was. */
   advance(seconds: number, ended: (row: number, agoS: number) => void): void {
     for (let left = seconds; this.#active > 0; ) {
       if (this.#changed) this.#fill()
@@ -107,7 +112,7 @@ export class SharedLine {
       let firstS = left
       for (let at = 0; at < this.#usedCount; at++) {
         const of = this.#used[at] as number
-        const inS = ((this.#ends[this.#firstOf(of)] as number) - (this.#clocks[of] as number)) / (this.#rates[of] as number)
+        const inS = ((this.#rows.ends[this.#firstOf(of)] as number) - (this.#clocks[of] as number)) / (this.#rates[of] as number)
         if (inS > firstS) continue
         first = of
         firstS = Math.max(0, inS)
@@ -121,7 +126,7 @@ export class SharedLine {
       if (first === NONE) return
       left -= firstS
       const row = this.#firstOf(first)
-      this.#clocks[first] = this.#ends[row] as number
+      this.#clocks[first] = this.#rows.ends[row] as number
       this.#remove(row)
       ended(row, left)
     }
@@ -158,55 +163,55 @@ export class SharedLine {
   }
 
   #remove(row: number): void {
-    const of = this.#class[row] as number
+    const of = this.#rows.class[row] as number
     const heap = this.#heaps[of] as Int32Array
     const count = (this.#counts[of] as number) - 1
     const last = heap[count] as number
     this.#counts[of] = count
     this.#active--
     this.#changed = true
-    this.#class[row] = NONE
+    this.#rows.class[row] = NONE
     if (count === 0) {
       const at = this.#used.indexOf(of)
       this.#used.copyWithin(at, at + 1, this.#usedCount--)
     }
     if (last === row) return
-    const place = this.#place[row] as number
-    if ((this.#ends[last] as number) < (this.#ends[row] as number)) this.#rise(of, last, place)
+    const place = this.#rows.place[row] as number
+    if ((this.#rows.ends[last] as number) < (this.#rows.ends[row] as number)) this.#rise(of, last, place)
     else this.#sink(of, last, place, count)
   }
 
   /** From a place in the heap up to where it belongs. What joins last mostly ends last, and stays. */
   #rise(of: number, row: number, from: number): void {
     const heap = this.#heaps[of] as Int32Array
-    const ends = this.#ends[row] as number
+    const ends = this.#rows.ends[row] as number
     let place = from
     while (place > 0) {
       const above = (place - 1) >> 1
       const other = heap[above] as number
-      if ((this.#ends[other] as number) <= ends) break
+      if ((this.#rows.ends[other] as number) <= ends) break
       heap[place] = other
-      this.#place[other] = place
+      this.#rows.place[other] = place
       place = above
     }
     heap[place] = row
-    this.#place[row] = place
+    this.#rows.place[row] = place
   }
 
   #sink(of: number, row: number, from: number, count: number): void {
     const heap = this.#heaps[of] as Int32Array
-    const ends = this.#ends[row] as number
+    const ends = this.#rows.ends[row] as number
     let place = from
     for (let below = 2 * place + 1; below < count; below = 2 * place + 1) {
-      if (below + 1 < count && (this.#ends[heap[below + 1] as number] as number) < (this.#ends[heap[below] as number] as number)) below++
+      if (below + 1 < count && (this.#rows.ends[heap[below + 1] as number] as number) < (this.#rows.ends[heap[below] as number] as number)) below++
       const other = heap[below] as number
-      if ((this.#ends[other] as number) >= ends) break
+      if ((this.#rows.ends[other] as number) >= ends) break
       heap[place] = other
-      this.#place[other] = place
+      this.#rows.place[other] = place
       place = below
     }
     heap[place] = row
-    this.#place[row] = place
+    this.#rows.place[row] = place
   }
 }
 

@@ -10,6 +10,8 @@ export const HANDING = 5
 export const DONE = 6
 
 const NONE = -1
+/** A host has little more than one row, so twice as many would mostly lie empty. */
+const GROWTH = 1.25
 
 export class Slots {
   host = new Int32Array(0)
@@ -43,7 +45,7 @@ export class Slots {
 
   /** A row for the host, first of its list; `first` is the host's column of first rows. */
   take(host: number, first: Int32Array, state: number): number {
-    if (this.#free === NONE) this.#grow(2 * this.host.length)
+    if (this.#free === NONE) this.#grow(Math.ceil(GROWTH * this.host.length))
     const slot = this.#free
     this.#free = this.#next[slot] as number
     this.#used++
