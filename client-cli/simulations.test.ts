@@ -90,7 +90,10 @@ describe('talko sim run', () => {
     const { status, out } = await sim(['run', file, '--set', 'line.sends=8 Mbit/s', '--json', json, '--csv', csv, '--html', html])
     assert.equal(status, EXIT.ok)
     assert.match(out, /\n[\d.]+ % [\d.]+ (?:s|min) -\n/)
-    assert.match(out, /\nline +sends [\d.]+ % of what it can, full [\d.]+ % of the time; an input takes [\d.]+ (?:s|min), 95 % of them at most [\d.]+ (?:s|min)\n/)
+    assert.match(
+      out,
+      /\nline +sends [\d.]+ % of what it can, full [\d.]+ % of the time; an input takes [\d.]+ (?:s|min), 95 % of them at most [\d.]+ (?:s|min)\n/
+    )
     const { line, totals } = JSON.parse(await readFile(json, 'utf8')).variants[0].reports[0]
     assert.equal(line.sendsBytesPerS, 1e6)
     assert.ok(line.inputMs.mean > 10_000 && line.inputMs.p95 > line.inputMs.mean)

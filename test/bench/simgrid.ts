@@ -154,7 +154,7 @@ async function oneLine(context: BenchContext, program: string): Promise<BenchLin
   ]
 }
 
-/** Few hosts and as much less of a line: both to the end. Our code is compiled by now; in a process of its own it is about as fast as SimGrid here. */
+/** Few hosts and as much less of a line: both to the end. Our code is compiled by now; in a process of its own it is little faster than SimGrid here. */
 async function few(context: BenchContext, program: string): Promise<BenchLine> {
   const line = (LINE_BYTES_PER_S * FEW_HOSTS) / HOSTS
   const { value, peerValue } = await alternate(
