@@ -1,7 +1,7 @@
 /** Figures of a run by name: what answers are made of, and what runs are compared by. Pure. */
 import { DAY_MS, HOUR_MS } from './availability.ts'
 import { label } from './chart.ts'
-import type { Sample } from './meters.ts'
+import { type Sample, warmUpMs } from './meters.ts'
 import type { Mark, Report } from './report.ts'
 
 type Kind = 'count' | 'share' | 'time' | 'bytes'
@@ -79,10 +79,13 @@ const FIGURES = {
   took: { kind: 'time', of: ({ took }) => took.seconds * 1000 },
   memory: { kind: 'bytes', of: ({ took }) => took.memoryBytes },
   moved: { kind: 'bytes', of: ({ totals }) => totals.movedBytes },
-  sendsUse: { kind: 'share', of: ({ line, totals, reachedMs }) => useOf(totals.sentBytes, line?.sendsBytesPerS, reachedMs) },
-  sendsFull: { kind: 'share', of: ({ line, totals, reachedMs }) => fullOf(totals.sendsFullMs, line?.sendsBytesPerS, reachedMs) },
-  receivesUse: { kind: 'share', of: ({ line, totals, reachedMs }) => useOf(totals.receivedBytes, line?.receivesBytesPerS, reachedMs) },
-  receivesFull: { kind: 'share', of: ({ line, totals, reachedMs }) => fullOf(totals.receivesFullMs, line?.receivesBytesPerS, reachedMs) },
+  sendsUse: { kind: 'share', of: (report) => shareOf(report, report.line?.sendsBytesPerS, ({ sentBytes = 0 }, bytesPerMs) => sentBytes / bytesPerMs) },
+  sendsFull: { kind: 'share', of: (report) => shareOf(report, report.line?.sendsBytesPerS, ({ sendsFullMs = 0 }) => sendsFullMs) },
+  receivesUse: {
+    kind: 'share',
+    of: (report) => shareOf(report, report.line?.receivesBytesPerS, ({ receivedBytes = 0 }, bytesPerMs) => receivedBytes / bytesPerMs)
+  },
+  receivesFull: { kind: 'share', of: (report) => shareOf(report, report.line?.receivesBytesPerS, ({ receivesFullMs = 0 }) => receivesFullMs) },
   input: { kind: 'time', of: ({ line }) => line?.inputMs?.mean ?? Number.NaN },
   inputMost: { kind: 'time', of: ({ line }) => line?.inputMs?.p95 ?? Number.NaN },
   recovery: { kind: 'time', of: recovery },
@@ -212,14 +215,11 @@ function at({ samples }: Report, ms: number): Sample | undefined {
   return samples.findLast(({ atMs }) => atMs <= ms)
 }
 
-/** Of what the project's line could have carried; not a number where there is none that could be full. */
-function useOf(bytes: number | undefined, bytesPerS: number | null | undefined, reachedMs: number): number {
-  return bytes === undefined || bytesPerS === undefined || bytesPerS === null ? Number.NaN : part(bytes, (bytesPerS * reachedMs) / 1000)
-}
-
-/** Of the time, that in which somebody had less of the line than he could take. */
-function fullOf(ms: number | undefined, bytesPerS: number | null | undefined, reachedMs: number): number {
-  return ms === undefined || bytesPerS === undefined || bytesPerS === null ? Number.NaN : part(ms, reachedMs)
+/** Of the time after the warm-up, what a way of the project's line was busy; not a number where it is never full. */
+function shareOf(report: Report, bytesPerS: number | null | undefined, busyMs: (sample: Sample, bytesPerMs: number) => number): number {
+  const [from, last] = [at(report, warmUpMs(report.lengthMs)), report.samples.at(-1)]
+  if (bytesPerS === undefined || bytesPerS === null || from === undefined || last === undefined || from === last) return Number.NaN
+  return (busyMs(last, bytesPerS / 1000) - busyMs(from, bytesPerS / 1000)) / (last.atMs - from.atMs)
 }
 
 function part(some: number, all: number): number {

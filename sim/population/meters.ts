@@ -1,13 +1,13 @@
 /** What is counted while a population runs: totals, one row an hour, and the distribution of turnarounds. */
+import { DAY_MS } from './availability.ts'
 
-/** What moved over the project's line, and for how long it was full; inputs that came over it, and how long they took. */
+/** What moved over the project's line, and for how long it was full; inputs that came over it. */
 export interface LineTotals {
   sentBytes: number
   sendsFullMs: number
   receivedBytes: number
   receivesFullMs: number
   inputs: number
-  inputsMs: number
 }
 
 /** Everything since the beginning; of a line only where the project has one of its own. */
@@ -96,7 +96,12 @@ export function noTotals(): Totals {
 }
 
 export function noLineTotals(): LineTotals {
-  return { sentBytes: 0, sendsFullMs: 0, receivedBytes: 0, receivesFullMs: 0, inputs: 0, inputsMs: 0 }
+  return { sentBytes: 0, sendsFullMs: 0, receivedBytes: 0, receivesFullMs: 0, inputs: 0 }
+}
+
+/** Until a run has found its pace: at its beginning all hosts fetch at one time. */
+export function warmUpMs(lengthMs: number): number {
+  return Math.min(DAY_MS, lengthMs / 2)
 }
 
 /** The world at a moment, and the totals up to it. */
@@ -113,6 +118,11 @@ export interface Sample extends Readonly<Totals> {
 export class Times {
   readonly #counts: number[] = []
   #count = 0
+  #sumMs = 0
+
+  get meanMs(): number {
+    return this.#sumMs / this.#count
+  }
 
   get count(): number {
     return this.#count
@@ -123,6 +133,7 @@ export class Times {
     for (let at = this.#counts.length; at <= step; at++) this.#counts.push(0)
     this.#counts[step] = (this.#counts[step] ?? 0) + 1
     this.#count++
+    this.#sumMs += ms
   }
 
   /** A share q of the times is at most this; 0 without times. */

@@ -1,29 +1,30 @@
 /** The project's own line, where it has one: inputs leave over it, outputs come in, and all of a way share it at one time. */
 import { SILENT_LEASE_MS_MAX } from '#project-server/coordinator/policy'
-import { type LineTotals, Times } from './meters.ts'
+import { type LineTotals, Times, warmUpMs } from './meters.ts'
 import type { LineSpeeds, WorldOptions } from './options.ts'
 import { LineRows, SharedLine } from './shared-line.ts'
 import { FETCHING, HANDING } from './slots.ts'
 
 export class ProjectLine {
-  /** How long inputs were on their way, without the time in which their host was away. */
+  /** How long inputs were on their way that came after the warm-up, without the time in which their host was away. */
   readonly inputs = new Times()
   /** Of both ways: a row goes one at a time. */
   readonly #rows = new LineRows()
   readonly #sends: SharedLine | null
   readonly #receives: SharedLine | null
   readonly #stepMs: number
+  readonly #warmMs: number
   readonly #totals: Partial<LineTotals>
-  #inputsMs = 0
   /** By row: since which step an input is on its way, by so many less as it has been before; while its host is away, for how many it has. */
   #since = new Uint32Array(0)
   /** When the project last heard of it. */
   #heard = new Uint32Array(0)
 
-  constructor({ sendsBytesPerS, receivesBytesPerS }: LineSpeeds, { stepMs }: Pick<WorldOptions, 'stepMs'>, totals: Partial<LineTotals>) {
+  constructor({ sendsBytesPerS, receivesBytesPerS }: LineSpeeds, { stepMs, lengthMs }: Pick<WorldOptions, 'stepMs' | 'lengthMs'>, totals: Partial<LineTotals>) {
     this.#sends = sendsBytesPerS === null ? null : new SharedLine(sendsBytesPerS, this.#rows)
     this.#receives = receivesBytesPerS === null ? null : new SharedLine(receivesBytesPerS, this.#rows)
     this.#stepMs = stepMs
+    this.#warmMs = warmUpMs(lengthMs)
     this.#totals = totals
   }
 
@@ -69,16 +70,13 @@ export class ProjectLine {
 
   /** A step passes: tells the rows that have moved all that they had to. */
   advance(step: number, moved: (row: number) => void): void {
+    const totals = this.#totals
     this.#sends?.advance(this.#stepMs / 1000, (row, agoS) => {
-      const ms = (step - (this.#since[row] as number)) * this.#stepMs - 1000 * agoS
-      this.inputs.add(ms)
-      this.#inputsMs += ms
+      if (step * this.#stepMs >= this.#warmMs) this.inputs.add((step - (this.#since[row] as number)) * this.#stepMs - 1000 * agoS)
+      totals.inputs = (totals.inputs ?? 0) + 1
       moved(row)
     })
     this.#receives?.advance(this.#stepMs / 1000, moved)
-    const totals = this.#totals
-    totals.inputs = this.inputs.count
-    totals.inputsMs = this.#inputsMs
     totals.sentBytes = this.#sends?.carriedBytes ?? 0
     totals.sendsFullMs = 1000 * (this.#sends?.fullS ?? 0)
     totals.receivedBytes = this.#receives?.carriedBytes ?? 0

@@ -25,7 +25,7 @@ export interface Report {
   readonly totals: Readonly<Totals>
   readonly turnaroundMs: { readonly p50: number; readonly p90: number; readonly p95: number; readonly p99: number; readonly last: number }
   readonly turnaround: ReturnType<Times['bars']>
-  /** The project's line, where it has one of its own, and how long inputs took over it; null when none came over it. */
+  /** The project's line, where it has one of its own, and how long inputs took over it that came after the warm-up; null when none did. */
   readonly line?: LineSpeeds & { readonly inputMs: { readonly mean: number; readonly p95: number } | null }
   readonly marks: readonly Mark[]
   readonly samples: readonly Sample[]
@@ -64,13 +64,11 @@ export function reportOf(
     totals: { ...totals },
     turnaroundMs: { p50, p90, p95, p99, last },
     turnaround: turnaround.bars(),
-    ...(line === undefined ? {} : { line: { ...line, inputMs: inputs === null ? null : inputTimes(totals, inputs) } }),
+    ...(line === undefined
+      ? {}
+      : { line: { ...line, inputMs: inputs === null || inputs.count === 0 ? null : { mean: inputs.meanMs, p95: inputs.quantileMs(0.95) } } }),
     marks: befell.map(({ kind, fromMs, forMs }) => ({ kind, fromMs, toMs: fromMs + forMs })).sort((a, b) => a.fromMs - b.fromMs),
     samples,
     took
   }
-}
-
-function inputTimes({ inputsMs = 0 }: Totals, inputs: Times): { readonly mean: number; readonly p95: number } | null {
-  return inputs.count === 0 ? null : { mean: inputsMs / inputs.count, p95: inputs.quantileMs(0.95) }
 }
