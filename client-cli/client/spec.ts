@@ -117,7 +117,10 @@ export function policyOf(asked: Partial<TaskPolicy> = {}): TaskPolicy {
     maxTotalResults,
     maxSuccessResults:
       asked.maxSuccessResults ??
-      Math.max(weighs ? WEIGHING_SUCCESS_RESULTS : DEFAULT_POLICY.maxSuccessResults, Math.min(compare === null ? 64 : COMPARED_RESULTS_MAX, 2 * minQuorum)),
+      Math.max(
+        weighs ? WEIGHING_SUCCESS_RESULTS : DEFAULT_POLICY.maxSuccessResults,
+        Math.min(compare === null ? 64 : COMPARED_RESULTS_MAX, Math.max(2 * minQuorum, targetResults))
+      ),
     priority: asked.priority ?? DEFAULT_POLICY.priority,
     nodes: [...(asked.nodes ?? DEFAULT_POLICY.nodes)],
     queueLimitMs: asked.queueLimitMs ?? DEFAULT_POLICY.queueLimitMs,

@@ -26,7 +26,7 @@ export function define(command: Command, run: (verb: Verb) => void): void {
         'talko dag submit pipeline.yaml -W',
         'A step: `name: {image, command, input: {in: ./data}, take: {in: STEP/path}, after: [STEP], allow-failed: true, cpus, memory, time, disk, gpus, env}`.',
         '`take: {x: STEP:stdout}` is what a step printed. `final:` is a step that runs when all are over, however they ended.',
-        'For all steps: name, attempts, quorum, priority, tags, labels, compare, and defaults (image, engine, env, cpus, memory, time, disk, gpus).',
+        'For all steps: name, quorum, target, total, success, attempts, priority, tags, labels, compare, and defaults (image, engine, env, cpus, memory, time, disk, gpus).',
         'After a failure: talko dag rescue ID > rest.yaml; talko dag submit rest.yaml'
       )
     )

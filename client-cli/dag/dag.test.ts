@@ -51,6 +51,11 @@ describe('a file of steps', () => {
     assert.equal(sources.has(0), false)
   })
 
+  it('says how many results decide its steps, and how many are asked for', () => {
+    const file = 'quorum: 3\ntarget: 5\ntotal: 9\nsuccess: 7\ndefaults: { engine: process }\nsteps: { a: { command: x } }\n'
+    assert.deepEqual(parseDag(file).policy, { minQuorum: 3, targetResults: 5, maxTotalResults: 9, maxSuccessResults: 7 })
+  })
+
   it('says what nodes its steps need, by which labels it is found, and how outputs are compared', () => {
     const file = `tags: [fast, big, fast]
 labels: { experiment: 7, stage: draft }
@@ -106,6 +111,7 @@ steps:
       [step('    memory: much\n'), /^line 5: .*memory/],
       [step('    allow-failed: maybe\n'), /^line 5: true or false/],
       [step('    after: [b]\n  b:\n    command: x\n    take: { y: a/z }\n'), /^line \d: steps wait for one another in a circle: a needs b needs a/],
+      [step('target: none\n'), /^line 5: target is a whole number from 1 to 64/],
       [step('attempts: 99\n'), /^line 5: attempts is a whole number from 1 to 64/],
       [step('  b:\n    image: alpine\n'), /^line 6: step b has no command/],
       ['steps:\n  a:\n    command: x\n', /^line 3: step a has no image/],

@@ -4,7 +4,7 @@
  *
  * ```yaml
  * name: genome
- * attempts: 5                      # of every step; also quorum, priority
+ * attempts: 5                      # of every step; also quorum, target, total, success, priority
  * tags: [big]                      # nodes need them, for every step
  * labels: { experiment: 7 }
  * compare: ["*.csv: rel=1e-6"]     # outputs that are close agree; or { program: compare.yaml }: a program says so
@@ -72,7 +72,7 @@ export const DAG_CHARS_MAX = 4_000_000
 export const STEPS_MAX = 10_000
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/
 const STEP_KEYS = ['image', 'engine', 'command', 'env', 'input', 'take', 'after', 'allow-failed', 'cpus', 'memory', 'time', 'silence', 'disk', 'gpus', 'done']
-const FILE_KEYS = ['name', 'quorum', 'attempts', 'priority', 'tags', 'labels', 'compare', 'defaults', 'steps', 'final']
+const FILE_KEYS = ['name', 'quorum', 'target', 'total', 'success', 'attempts', 'priority', 'tags', 'labels', 'compare', 'defaults', 'steps', 'final']
 const DEFAULT_KEYS = ['image', 'engine', 'env', 'cpus', 'memory', 'time', 'silence', 'disk', 'gpus']
 
 const COMPARATOR_KEYS = ['image', 'engine', 'command', 'env', 'input', 'cpus', 'memory', 'time', 'silence', 'disk']
@@ -201,6 +201,9 @@ class Reader {
     }
     const policy = {
       minQuorum: whole('quorum', 1, 64),
+      targetResults: whole('target', 1, 64),
+      maxTotalResults: whole('total', 1, 64),
+      maxSuccessResults: whole('success', 1, 64),
       maxErrorResults: whole('attempts', 1, 64),
       priority: whole('priority', -1_000_000, 1_000_000),
       tags: this.#tags(file.get('tags')),

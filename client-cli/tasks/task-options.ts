@@ -34,6 +34,9 @@ export function taskOptions(command: Command): void {
     )
     .option('--disk <amount>', 'limit of output and /tmp together (default 4G)')
     .option('--quorum <n>', 'agreeing results from different nodes that decide (default 2)')
+    .option('--target <n>', 'executions that are begun at once: --quorum 3 --target 5 asks five nodes, and three that agree decide (default: the quorum)')
+    .option('--total <n>', 'executions in all, those included that fail or are lost, before the task fails (default 8, or twice the target)')
+    .option('--success <n>', 'results without agreement before the task fails (default 6, or twice the quorum, or the target)')
     .option(
       '--compare <rule>',
       'outputs whose numbers are close agree: rel=1e-6 for all files, "*.csv: rel=1e-6 abs=0.01", "*.log: ignore", "*.dat: as=text rel=1e-9"; may repeat',
@@ -101,6 +104,9 @@ export function readTaskOptions(options: Options): {
   const retryMemory = text(options, 'retryMemory')
   const policy: Partial<TaskPolicy> = defined({
     minQuorum: amount('quorum', whole(1, 64)),
+    targetResults: amount('target', whole(1, 64)),
+    maxTotalResults: amount('total', whole(1, 64)),
+    maxSuccessResults: amount('success', whole(1, 64)),
     maxErrorResults: amount('attempts', whole(1, 64)),
     estimateMs: amount('estimate', parseDuration),
     priority: amount('priority', whole(-1_000_000, 1_000_000)),

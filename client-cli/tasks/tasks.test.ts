@@ -109,6 +109,22 @@ describe('task options', () => {
     for (const gpus of ['0', 'many', '1:colour=red', '1:memory=big']) assert.throws(() => readTaskOptions({ engine: 'docker', gpus }), { code: 'usage' })
     assert.throws(() => policyOf({ tags: ['two words'] }), { code: 'usage' })
   })
+  it('ask for three of five, and say which limits contradict each other', () => {
+    const asked = (options: Readonly<Record<string, string>>): ReturnType<typeof policyOf> =>
+      policyOf(readTaskOptions({ engine: 'docker', ...options }).spec.policy)
+    const { minQuorum, targetResults, maxTotalResults, maxSuccessResults } = asked({ quorum: '3', target: '5', total: '9', success: '7' })
+    assert.deepEqual([minQuorum, targetResults, maxTotalResults, maxSuccessResults], [3, 5, 9, 7])
+    const ten = asked({ quorum: '3', target: '10' })
+    assert.deepEqual([ten.maxTotalResults, ten.maxSuccessResults], [20, 10])
+    const wrong: readonly (readonly [Readonly<Record<string, string>>, RegExp])[] = [
+      [{ quorum: '3', target: '2' }, /the target of 2 replicas cannot reach a quorum of 3/],
+      [{ target: '5', total: '4' }, /at most 4 replicas in all is less than the 5 issued at first/],
+      [{ quorum: '3', success: '2' }, /giving up after 2 results is before a quorum of 3/],
+      [{ total: '65' }, /--total is a whole number from 1 to 64/],
+      [{ memory: '1G', retryMemory: '2G', target: '5', total: '9' }, /at most 9 may be issued in all/]
+    ]
+    for (const [options, message] of wrong) assert.throws(() => asked(options), { code: 'usage', message })
+  })
   it('need no larger quorum than nodes are named', () => {
     assert.equal(policyOf({ nodes: ['a'] }).minQuorum, 1)
     assert.equal(policyOf({ nodes: ['a', 'b', 'c'] }).minQuorum, 2)
