@@ -57,6 +57,7 @@ export interface ProjectSettings {
 export interface ServerHooks {
   readonly wrapStore?: (store: Store) => Store
   readonly clock?: Clock
+  /** In place of the project file's. */
   readonly policy?: CoordinatorPolicy
 }
 
@@ -126,7 +127,7 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
   const { file, signer } = await readProjectFolder(dir)
   const project = signer.peerId
   const clock = hooks.clock ?? systemClock
-  const policy = hooks.policy ?? DEFAULT_COORDINATOR_POLICY
+  const policy = hooks.policy ?? { ...DEFAULT_COORDINATOR_POLICY, ...file.policy }
   await using opened = new AsyncDisposableStack()
 
   if (options.clean === true) {

@@ -1,6 +1,8 @@
 /** What is written in a project's folder: `project.json`. Pure. */
 import type { Engine } from '#protocol/bundle/manifest'
+import type { CoordinatorPolicy } from './coordinator/policy.ts'
 import { ServerError } from './errors.ts'
+import { readPolicy } from './settings.ts'
 
 export interface DhtSettings {
   /** Multiaddrs with `/p2p/<peer>` of hosts that are in the DHT. */
@@ -26,7 +28,12 @@ export interface ProjectFile {
   readonly programs?: readonly Engine[]
   /** Absent: the DHT of the relays; without relays the project is reached by its pinned addresses alone. */
   readonly dht?: DhtSettings
+  /** Numbers of the coordinator that are not to be the default ones (settings.ts has their bounds). */
+  readonly policy?: Partial<CoordinatorPolicy>
 }
+
+const KEYS = ['v', 'name', 'listen', 'announce', 'owners', 'relays', 'programs', 'dht', 'policy'] as const satisfies readonly (keyof ProjectFile)[]
+const DHT_KEYS: readonly string[] = ['bootstrap', 'serve', 'allowPrivate'] satisfies readonly (keyof DhtSettings)[]
 
 /** The sandbox in which volunteers run what strangers send them. */
 export const DEFAULT_PROGRAMS: readonly Engine[] = ['docker']
@@ -50,18 +57,22 @@ export function parseProjectFile(text: string, path: string): ProjectFile {
     return refuse('it is not JSON', cause)
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return refuse('it is not a JSON object')
-  const { v, name, listen, announce = [], owners, relays = [], dht, programs } = value
+  const { v, name, listen, announce = [], owners, relays = [], dht, programs, policy } = value
   if (v !== 1) return refuse(`its version is ${JSON.stringify(v)}, this talko reads version 1`)
+  const unknown = Object.keys(value).find((key) => !(KEYS as readonly string[]).includes(key))
+  if (unknown !== undefined) return refuse(`it may not have ${JSON.stringify(unknown)}, only ${KEYS.join(', ')}`)
   if (typeof name !== 'string' || name === '' || name.length > NAME_CHARS_MAX) return refuse('"name" must be text')
   if (!isList(listen, isAddress) || listen.length === 0) return refuse(`"listen" must be a list of multiaddrs such as ${DEFAULT_LISTEN}`)
   if (!isList(announce, isAddress)) return refuse('"announce" must be a list of multiaddrs')
   if (!isList(owners, isPeer)) return refuse('"owners" must be a list of peer ids such as 12D3KooW…')
   if (!isList(relays, isRelay)) return refuse('"relays" must be a list of multiaddrs that end with /p2p/ and the id of the relay')
   if (programs !== undefined && !isEngines(programs)) return refuse('"programs" must be a list of the engines "docker" and "process", or [] for none')
-  const more = { ...(relays.length === 0 ? {} : { relays }), ...(programs === undefined ? {} : { programs }) }
+  const read = policy === undefined ? undefined : readPolicy(policy)
+  if (read !== undefined && 'fault' in read) return refuse(read.fault)
+  const more = { ...(relays.length === 0 ? {} : { relays }), ...(programs === undefined ? {} : { programs }), ...read }
   const file = { v: 1, name, listen, announce, owners, ...more } as const
   if (dht === undefined) return file
-  if (!isDht(dht)) return refuse('"dht" must be {"bootstrap": [multiaddrs], "serve": true or false, "allowPrivate": true or false}')
+  if (!isDht(dht)) return refuse('"dht" must be no more than {"bootstrap": [multiaddrs], "serve": true or false, "allowPrivate": true or false}')
   return { ...file, dht }
 }
 
@@ -87,5 +98,6 @@ export function isPeer(value: unknown): boolean {
 
 function isDht(value: unknown): value is DhtSettings {
   const { bootstrap, serve, allowPrivate } = (value ?? {}) as Partial<Record<keyof DhtSettings, unknown>>
+  if (Object.keys(value ?? {}).some((key) => !DHT_KEYS.includes(key))) return false
   return isList(bootstrap, isAddress) && typeof serve === 'boolean' && typeof allowPrivate === 'boolean'
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, it } from 'node:test'
@@ -71,6 +71,18 @@ async function checkReceipts(one: FakeOwner, server: ProjectServer, batch: strin
 }
 
 describe('a project server', () => {
+  it('beats as its project file says, and is not started by one that makes no sense (F01)', async () => {
+    const path = join(dir, 'project', 'project.json')
+    const file = JSON.parse(await readFile(path, 'utf8'))
+    await writeFile(path, JSON.stringify({ ...file, policy: { heartbeatMs: 7_000 } }))
+    const node = await joined(await serve())
+    assert.equal(node.last('welcome')?.heartbeatMs, 7_000)
+    await writeFile(path, JSON.stringify({ ...file, policy: { heartbeat: 7 } }))
+    await assert.rejects(startProjectServer({ dir: join(dir, 'project'), logger: SILENT }), {
+      code: 'bad_project_file',
+      message: /project\.json: "policy" has no/
+    })
+  })
   it('takes a batch to its receipts, which can be checked offline', async () => {
     const server = await serve()
     for (let i = 0; i < 3; i++) await joined(server, { automatic: true, slots: 4 })

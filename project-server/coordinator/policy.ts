@@ -1,4 +1,4 @@
-/** The coordinator's numbers: unit, reason, source. Defaults of a project; a test or a project may set others. */
+/** The coordinator's numbers: unit, reason, source. Defaults of a project; a test sets others, and so may `policy` of a project.json (project-server/settings.ts). */
 
 export interface CoordinatorPolicy {
   /** H: how often a node says that it is there (DCS: 3 s). */
