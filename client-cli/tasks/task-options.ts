@@ -57,7 +57,10 @@ export function taskOptions(command: Command): void {
     .option('--attempts <n>', 'executions that may fail or be lost before the task fails (default 3)')
     .option('--copies <when>', 'run tasks twice where nodes are idle: never, tail (the last slow ones of a batch), or idle (any) (default tail)')
     .option('--priority <n>', 'higher first (default 0)')
-    .option('--estimate <time>', 'what a run takes, as you expect: local nodes take short tasks first (default: as earlier ones took)')
+    .option(
+      '--estimate <time>',
+      'what a run takes, as you expect: local nodes take short tasks first, and of the first runs what takes four times as long is run a second time (default: as earlier ones took)'
+    )
     .option('--queue-limit <time>', 'end a task that no node was given in this time, like 100h (default: it waits)')
     .option('--force', 'run it although the same was decided before; without it such a task is ready at once, with the receipt that there is')
     .option('--deadline <time>', 'results are of use this long after a node took the task; nodes that are not expected to make it are not asked')

@@ -190,7 +190,7 @@ function open(state: State, { batch: id, name, by, policy, seed }: Submit, nowMs
     client: clientOf(state, by),
     policy,
     counts,
-    runs: new RunTimes(),
+    runs: new RunTimes(policy.estimateMs),
     maker: null,
     marks: 0,
     held: null,

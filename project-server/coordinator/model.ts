@@ -288,7 +288,7 @@ export interface Replica {
   assignSeq: number
   /** Made for an idle node, beside the replicas that the task needs: it counts against no limit, and yields. See copies.ts. */
   readonly copy: boolean
-  /** It takes far longer than others: see stragglers.ts. Not written down; after a restart it is found again. */
+  /** It takes far longer than was to be expected: see stragglers.ts. Not written down; after a restart it is found again. */
   straggles: boolean
   /** Its output could not be had from its node. */
   spent: boolean

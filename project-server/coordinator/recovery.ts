@@ -180,7 +180,7 @@ async function loadBatch(
     client: clientOf(state, by),
     policy,
     counts,
-    runs: new RunTimes(),
+    runs: new RunTimes(policy.estimateMs),
     maker: await loadMaker(store, id),
     marks: 0,
     held,

@@ -1,6 +1,7 @@
 /**
  * Runs that take far longer than others of their batch: P x (mean + 2 sigma), as the Distributed Completion Service has it. A
  * straggler runs on and may still win, but is no longer counted on: another node gets a copy, within the budget of attempts.
+ * Until enough runs have ended their owner's estimate stands for the mean.
  */
 import type { Batch, Replica } from './model.ts'
 import { TAIL_SHARE } from './policy.ts'
@@ -9,6 +10,8 @@ import { totalOf } from './sweeps.ts'
 
 /** Before so many runs of a batch have ended nobody knows what is long. */
 const SAMPLES_MIN = 5
+/** Sigma of an estimate, as a share of it: it is a guess of what strangers' machines take, so with P = 2 a run may take four times as long. */
+const ESTIMATE_SPREAD = 0.5
 /** A run that is over sooner is not worth a copy. */
 const STRAGGLER_MS_MIN = 2_000
 /** Entries of runs that have ended, before they are cleared away; as many as those that go on may be left. */
@@ -30,6 +33,14 @@ export class RunTimes {
   #ended = 0
   /** Long, but of nodes that are away: they may have ended, and cannot say so. */
   #away: Entry[] = []
+  readonly #estimateMs: number
+  /** Stragglers by the estimate. Only so many: an estimate that is far too low must not copy all runs of a large batch, and so many copies are the samples that are missing. */
+  #guessed = 0
+
+  /** `estimateMs`: what a run takes, as its owner says; 0 when nobody did. */
+  constructor(estimateMs = 0) {
+    this.#estimateMs = estimateMs
+  }
 
   began(replica: Replica): void {
     this.#entries.push({ replica, sinceMs: replica.atMs })
@@ -61,10 +72,13 @@ export class RunTimes {
     this.#entries.sort((a, b) => a.sinceMs - b.sinceMs)
   }
 
-  /** When a run counts as a straggler, in milliseconds from its start; infinite while too little is known. */
+  /** When a run counts as a straggler, in milliseconds from its start; infinite while nothing is known. */
   limitMs(factor: number): number {
-    if (this.#samples < SAMPLES_MIN || factor <= 0) return Number.POSITIVE_INFINITY
-    return Math.max(STRAGGLER_MS_MIN, factor * (this.#meanMs + 2 * Math.sqrt(this.#squares / this.#samples)))
+    const known = this.#samples >= SAMPLES_MIN
+    if (factor <= 0 || (!known && this.#estimateMs === 0)) return Number.POSITIVE_INFINITY
+    const meanMs = known ? this.#meanMs : this.#estimateMs
+    const sigmaMs = known ? Math.sqrt(this.#squares / this.#samples) : this.#estimateMs * ESTIMATE_SPREAD
+    return Math.max(STRAGGLER_MS_MIN, factor * (meanMs + 2 * sigmaMs))
   }
 
   /** What few runs take longer than, in milliseconds: mean + sigma; undefined while too little is known. */
@@ -85,6 +99,8 @@ export class RunTimes {
 
   /** Those that have become stragglers, each once. */
   takeStragglers(factor: number, nowMs: number): Replica[] {
+    const guesses = this.#samples < SAMPLES_MIN
+    const most = guesses ? SAMPLES_MIN - this.#guessed : Number.POSITIVE_INFINITY
     const limitMs = this.limitMs(factor)
     const isLong = ({ sinceMs }: Entry): boolean => nowMs - sinceMs > limitMs
     const next = this.#entries[this.#head]
@@ -92,12 +108,14 @@ export class RunTimes {
     const long = this.#away.filter(goesOn)
     for (let entry = this.#entries[this.#head]; entry !== undefined; entry = this.#entries[++this.#head]) {
       if (!goesOn(entry)) continue
-      if (!isLong(entry)) break
+      if (!isLong(entry) || long.length >= most) break
       long.push(entry)
     }
     const found = (entry: Entry): boolean => entry.replica.node.connected && isLong(entry)
     this.#away = long.filter((entry) => !found(entry))
-    return long.filter(found).map(({ replica }) => replica)
+    const stragglers = long.filter(found)
+    if (guesses) this.#guessed += stragglers.length
+    return stragglers.map(({ replica }) => replica)
   }
 
   #clear(): void {

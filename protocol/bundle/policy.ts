@@ -37,7 +37,7 @@ export interface TaskPolicy {
   readonly adaptive: boolean
   /** How many decisions in a million may be wrong, if one new node in five lies and all liars agree: votes of nodes with few confirmed results weigh less, and more of them are asked for (Sarmenta's credibility). 0: votes are counted, not weighed. */
   readonly doubtPpm: number
-  /** What a run takes, as its owner expects, in milliseconds; 0 when nobody said. Orders what local nodes take, and bounds nothing. */
+  /** What a run takes, as its owner expects, in milliseconds; 0 when nobody said. Orders what local nodes take, and tells what takes far too long while too few runs have ended to know; it ends nothing. */
   readonly estimateMs: number
   /** A task of which a run was ended for its memory is tried once more with so much, which is more than its bundle says, in bytes; 0: it is not. */
   readonly retryMemoryBytes: number

@@ -386,7 +386,7 @@ export interface RunWhy {
   /** leased | preparing | running | uploading */
   readonly state: string
   readonly forMs: number
-  /** It takes far longer than others of its batch, and is no longer counted on. */
+  /** It takes far longer than others of its batch, or than its owner expected, and is no longer counted on. */
   readonly straggles: boolean
   /** On a node that would be idle: it yields to any task that waits. */
   readonly copy?: boolean
