@@ -10,7 +10,7 @@ export function define(command: Command, run: (verb: Verb) => void): void {
       'talko retry k3vq',
       'talko retry k3vq.7',
       'talko retry -l experiment=7 --state failed',
-      'The new batch keeps name, labels and options of the old one.'
+      'The new batch keeps name, labels and options of the old one. Of a map with a reduce, parts that are ready are in it as they are, and the reduce runs after the others.'
     )
   )
   run(async (context: Context, [of], options) => {

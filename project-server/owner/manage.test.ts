@@ -198,13 +198,56 @@ describe('a client', () => {
         ]
       )
     })
+  })
 
-    it('but not where it gathers what some of them left and others are to leave', async () => {
-      const { ask } = await graph([source(0, { name: 'parts', count: 3, part: 'all' })])
-      await assert.rejects(ask({ verb: 'retry', of: A }), {
-        code: 'missing_content',
-        message: /takes what 3 tasks left, of which only 2 are tried again: talko dag rescue/
+  describe('tries a map again of which a part failed, and its reduce', () => {
+    /** Four parts and what gathers them; the third part fails. */
+    async function mapped() {
+      const world = await setUp()
+      const gathers = { allowFailed: false, list: [{ name: 'maps', of: '', from: 0, count: 4, part: 'all' as const, path: '' }] }
+      const manifests = ['0', '1', '2', '3', 'reduce'].map((text) => plainBundle(text).bytes)
+      const policy = { ...POLICY, ...ONE, copies: 'never' as const }
+      const sources = new Map([[4, gathers]])
+      await world.submissions.add({ batch: A, name: 'map', by: 'owner', manifests, policy, more: false, labels: [], retryOf: null, sources }, 0)
+      const node = world.at.join('ann', offer(4))
+      world.at.report(node, `${A}.2.1`, { exitCode: 1 })
+      return { ...world, node }
+    }
+    const rest = ({ at, node }: Pick<Awaited<ReturnType<typeof mapped>>, 'at' | 'node'>): void => {
+      for (const index of [0, 1, 3]) at.report(node, `${A}.${index}.1`, { output: `part ${index}` })
+    }
+
+    for (const asked of [A, `${A}.4`])
+      it(`by the id of ${asked === A ? 'the batch' : 'the reduce'}: only that part runs again, and then the reduce`, async () => {
+        const world = await mapped()
+        const { at, ask, node } = world
+        rest(world)
+        assert.equal(at.record(`${A}.4`).state, 'failed')
+        const { targets } = await ask({ verb: 'retry', of: asked })
+        assert.equal(targets[0]?.tasks, 2)
+        const made = targets[0]?.id ?? ''
+        assert.deepEqual([...node.leases.keys()], [`${made}.2.1`])
+        assert.deepEqual(
+          [0, 1, 3].map((index) => [at.record(`${made}.${index}`).state, at.record(`${made}.${index}`).replicas.length]),
+          [
+            ['ready', 0],
+            ['ready', 0],
+            ['ready', 0]
+          ]
+        )
+        at.work(node, { output: 'part 2' })
+        assert.deepEqual([...node.leases.keys()], [`${made}.4.1`])
+        at.work(node, { output: 'sum' })
+        assert.equal(at.record(`${made}.4`).state, 'ready')
+        // And of the retry nothing is left to be tried again.
+        await assert.rejects(ask({ verb: 'retry', of: made }), { code: 'not_found' })
       })
+
+    it('not before the other parts are over', async () => {
+      const world = await mapped()
+      await assert.rejects(world.ask({ verb: 'retry', of: A }), { code: 'unavailable', message: /\.0 is not over, and what it leaves is gathered/ })
+      rest(world)
+      assert.equal((await world.ask({ verb: 'retry', of: A })).targets.length, 1)
     })
   })
 

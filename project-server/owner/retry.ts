@@ -1,7 +1,9 @@
 /**
  * Retry: what ended stays as it ended, so the tasks of a batch that failed or were killed are submitted again as a batch of
  * their own, under the same name, labels and policy, with what it is a retry of. One that never had what it takes from others waits
- * for them again: for those that are tried again with it, and for what the others left.
+ * for them again: for those that are tried again with it, and for what the others left. Where it gathers what many left (the reduce
+ * of a map) all of these are submitted with it: those that are ready are repeats of themselves, and not run again unless
+ * their policy says `force`.
  */
 import { hash } from 'node:crypto'
 import type { Source, Sources } from '#protocol/bundle/sources'
@@ -11,6 +13,7 @@ import { decodeBatchRecord } from '../coordinator/batch-records.ts'
 import { decodeBundleRecord } from '../coordinator/bundle-records.ts'
 import { batchKey, bundleKey, taskKey } from '../coordinator/keys.ts'
 import { decodeSourcesRecord, type SourcesRecord, sourcesKey } from '../coordinator/sources-records.ts'
+import { isTerminal } from '../coordinator/states.ts'
 import { decodeTaskRecord, type TaskRecord } from '../coordinator/task-records.ts'
 import type { Store } from '../ports.ts'
 import { readNotes } from './notes.ts'
@@ -42,6 +45,7 @@ export async function retry({ target, by, id, states, dryRun }: Retry, { store, 
   const again: BatchId = batchIdFrom(new Uint8Array(hash('sha256', Buffer.concat([id, Buffer.from(target.id)]), 'buffer').subarray(0, 16)))
   const manifests = new Map<string, Uint8Array>()
   let first = 0
+  let failed = 0
   let part: Uint8Array[] = []
   let sources = new Map<number, Sources>()
   /** Where tasks of the batch are in the new one. */
@@ -53,21 +57,22 @@ export async function retry({ target, by, id, states, dryRun }: Retry, { store, 
     part = []
     sources = new Map()
   }
-  for await (const { id: task, bundle } of ended(store, target, states)) {
+  const gathered = await gatheredBy(store, target, states)
+  for await (const { id: task, bundle, state } of wanted(store, { target, states, gathered })) {
+    if (state !== 'ready') failed++
     if (part.length >= SUBMIT_MANIFESTS_MAX) await send(true)
     const waits = bundle === '' ? await waitsOf(store, task) : undefined
     const cid = waits?.template ?? bundle
     const manifest = manifests.get(cid) ?? decodeBundleRecord((await store.get(bundleKey(batch, cid))) ?? missing(cid))
     manifests.set(cid, manifest)
     const place = first + part.length
-    if (waits !== undefined)
-      sources.set(place, { ...waits.sources, list: waits.sources.list.flatMap((source) => sourceAgain(source, { task, batch, places })) })
+    if (waits !== undefined) sources.set(place, { ...waits.sources, list: waits.sources.list.flatMap((source) => sourceAgain(source, { batch, places })) })
     places.set(parseTaskId(task)?.index ?? 0, place)
     part.push(manifest)
   }
   if (part.length === 0) return undefined
   await send(false)
-  return { kind: 'batch', ...(dryRun ? { id: batch } : { id: again, retryOf: batch }), tasks: first, ...(name === '' ? {} : { name }) }
+  return { kind: 'batch', ...(dryRun ? { id: batch } : { id: again, retryOf: batch }), tasks: failed, ...(name === '' ? {} : { name }) }
 }
 
 async function waitsOf(store: RetryPorts['store'], task: TaskId): Promise<SourcesRecord> {
@@ -76,12 +81,9 @@ async function waitsOf(store: RetryPorts['store'], task: TaskId): Promise<Source
   return decodeSourcesRecord(bytes)
 }
 
-/** The same source, seen from the new batch: none when it is only waited for, and over. Tasks that are tried again have places one after the other, so that a range of them is a range. */
-function sourceAgain(
-  source: Source,
-  { task, batch, places }: { readonly task: TaskId; readonly batch: BatchId; readonly places: ReadonlyMap<number, number> }
-): Source[] {
-  const { of, from, count, part } = source
+/** The same source, seen from the new batch: none when it is only waited for, and over. Tasks of the new batch have places one after the other, so that a range of them is a range. */
+function sourceAgain(source: Source, { batch, places }: { readonly batch: BatchId; readonly places: ReadonlyMap<number, number> }): Source[] {
+  const { of, from, count } = source
   if (of !== '') return [source]
   let again = 0
   let place: number | undefined
@@ -91,32 +93,61 @@ function sourceAgain(
     place ??= at
     again++
   }
-  if (again === count && place !== undefined) return [{ ...source, from: place }]
-  if (count === 1) return [{ ...source, of: taskId(batch, from), from: 0, count: 0 }]
-  if (part === 'after') return place === undefined ? [] : [{ ...source, from: place, count: again }]
-  throw new OwnerError(
-    'missing_content',
-    `task ${task} takes what ${count} tasks left, of which only ${again} are tried again: talko dag rescue ${batch} writes a file for the rest of a graph; or submit them all again`
-  )
+  if (place !== undefined) return [{ ...source, from: place, count: again }]
+  return count === 1 ? [{ ...source, of: taskId(batch, from), from: 0, count: 0 }] : []
 }
 
-async function* ended(store: RetryPorts['store'], { kind, id }: Resolved, states: ReadonlySet<string>): AsyncGenerator<TaskRecord, void, undefined> {
-  if (kind === 'task') {
-    const bytes = await store.get(taskKey(id))
+interface Range {
+  readonly from: number
+  readonly to: number
+}
+
+interface Wanted {
+  readonly target: Resolved
+  readonly states: ReadonlySet<string>
+  /** Tasks that are submitted whatever became of them. */
+  readonly gathered: readonly Range[]
+}
+
+/** What the tasks that never began gather, and what those among it gather in their turn. Throws OwnerError `unavailable` where one of them is not over. */
+async function gatheredBy(store: RetryPorts['store'], target: Resolved, states: ReadonlySet<string>): Promise<readonly Range[]> {
+  const ranges = new Map<string, Range>()
+  for (let before = -1; before < ranges.size; ) {
+    before = ranges.size
+    for await (const { id, bundle, state } of wanted(store, { target, states, gathered: [...ranges.values()] })) {
+      if (!isTerminal(state)) throw new OwnerError('unavailable', `task ${id} is not over, and what it leaves is gathered: try again when it is`)
+      if (bundle !== '') continue
+      for (const { of, from, count, part } of (await waitsOf(store, id)).sources.list)
+        if (of === '' && part === 'all') ranges.set(`${from} ${count}`, { from, to: from + count })
+    }
+  }
+  return [...ranges.values()]
+}
+
+/** In the order of the batch. */
+async function* wanted(store: RetryPorts['store'], { target, states, gathered }: Wanted): AsyncGenerator<TaskRecord, void, undefined> {
+  const asked = parseTaskId(target.id)
+  const isWanted = ({ id, state }: TaskRecord): boolean => {
+    const index = parseTaskId(id)?.index ?? 0
+    return (states.has(state) && (asked === undefined || index === asked.index)) || gathered.some(({ from, to }) => index >= from && index < to)
+  }
+  if (asked !== undefined && gathered.length === 0) {
+    const bytes = await store.get(taskKey(target.id))
     const task = bytes === undefined ? undefined : decodeTaskRecord(bytes)
-    if (task !== undefined && states.has(task.state)) yield task
+    if (task !== undefined && isWanted(task)) yield task
     return
   }
+  const batch = asked?.batch ?? target.id
   // A page at a time: the client's next batch is not kept waiting by an open iterator of the store.
-  let from = `task/${id}.`
+  let from = `task/${batch}.`
   for (;;) {
     let rows = 0
     let last: TaskId | undefined
-    for await (const [key, value] of store.range(from, `task/${id}.~`, { limit: QUERY_ROWS_MAX })) {
+    for await (const [key, value] of store.range(from, `task/${batch}.~`, { limit: QUERY_ROWS_MAX })) {
       rows++
       last = key
       const task = decodeTaskRecord(value)
-      if (states.has(task.state)) yield task
+      if (isWanted(task)) yield task
     }
     if (last === undefined || rows < QUERY_ROWS_MAX) return
     from = `${last}\0`
