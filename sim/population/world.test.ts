@@ -155,6 +155,17 @@ describe('liars', () => {
     assert.ok(aside.wrong / aside.ready < acceptError(2, share) / 3, `${aside.wrong} of ${aside.ready}`)
   })
 
+  it('of one in a hundred make adaptive replication cost less than a fifth more than none, first results of all hosts included (F16)', async () => {
+    const bad = { hosts: 100, lengthMs: 6 * DAY_MS, model: { ...STEADY, malice: { share: 0.01, spoils: 1, colludes: 0, honestFirst: 0 } } }
+    const limits = { ...DEFAULT_POLICY, maxTotalResults: 30, maxErrorResults: 10 }
+    const { totals } = await run({ ...bad, workload: { policy: { ...limits, adaptive: true } } })
+    const { totals: alone } = await run({ ...bad, workload: { policy: { ...limits, minQuorum: 1, targetResults: 1 } } })
+    assert.ok(totals.ready > 9_000 && totals.reported < 1.2 * totals.ready, `${totals.reported} results for ${totals.ready} tasks`)
+    assert.ok(alone.ready < 1.2 * totals.ready, `${totals.ready} tasks where one result each makes ${alone.ready}`)
+    assert.ok(alone.wrong > 0.005 * alone.ready, 'there is a bad host')
+    assert.equal(totals.wrong, 0)
+  })
+
   it('that lie alone never agree', async () => {
     const { totals } = await run({ model: { ...STEADY, malice: { share: 0.2, spoils: 1, colludes: 0, honestFirst: 0 } } })
     assert.ok(totals.reportedWrong > 100)
