@@ -414,6 +414,7 @@ export class Coordinator {
 /** What moves while the event itself is applied; what follows from it is the coordinator's. */
 function causeOf({ kind }: Event): Cause {
   if (kind === 'tick') return 'sweep'
+  if (kind === 'progress') return 'reports'
   return isCause(kind) ? kind : 'other'
 }
 

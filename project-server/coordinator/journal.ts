@@ -1,5 +1,5 @@
 /**
- * What happened, for people: every move of a task, a replica, a batch and a node that is written, with its cause and whoever
+ * What happened, for people: every move of a task, a replica, a batch and a node, with its cause and whoever
  * caused it. One entry a commit, in the commit that it tells of: numbers into a table of texts, about ten bytes a move. A
  * bounded number of moves is kept; the oldest entries go first. Nothing is decided by it.
  *

@@ -106,11 +106,11 @@ export function moveReplica(state: State, replica: Replica, to: ReplicaState, no
   state.out.task(replica.task)
   // That one of its runs goes on changes nothing for its task, but where who it went to decides how many more are wanted.
   if (!was || !isLive(to) || straggles || replica.copy || doubtPpm > 0) state.touched.add(replica.task)
-  // The two that are not written are not told either.
-  if (to !== 'preparing' && to !== 'uploading') tell(state, replica)
+  tell(state, replica)
 }
 
-function tell(state: State, { task, attempt, node, state: to, fault }: Replica): void {
+/** What its replica has become, to whoever reads the events. */
+export function tell(state: State, { task, attempt, node, state: to, fault }: Replica): void {
   state.out.journal.replica(task.batch.id, task.index, attempt, node.id, to, fault === null || fault.message === '' ? null : fault.message)
 }
 

@@ -15,7 +15,7 @@ import { type Bundle, enclose, type Node, type Replica, type Report, type Task }
 import { encodeSeal, type StoredResult, sealId, sealKey } from './receipt-records.ts'
 import { askRechecks } from './rechecks.ts'
 import { dropAwaited, release, takeRemains } from './remains.ts'
-import { close, contradict, deadlineMs, giveBack, lose, mayReturn, moveReplica, unlose } from './replicas.ts'
+import { close, contradict, deadlineMs, giveBack, lose, mayReturn, moveReplica, tell, unlose } from './replicas.ts'
 import type { State } from './state.ts'
 import { isLive } from './states.ts'
 import { confirm, loseStanding } from './trust.ts'
@@ -51,7 +51,7 @@ function refuse(node: Node, id: ReplicaId): void {
   enclose(node, 'refused', id)
 }
 
-/** For people to look at, and a sign that it goes on: not written. */
+/** For people to look at, and a sign that it goes on: told as an event, and not written with the replica. */
 export function progress(state: State, node: Node, { replicas }: Of<'progress'>, nowMs: number): void {
   for (const { replica: id, state: said, again, figure } of replicas) {
     const replica = heldBy(state, node, id)
@@ -67,6 +67,7 @@ export function progress(state: State, node: Node, { replicas }: Of<'progress'>,
     replica.tells = again
     if (!moved) continue
     replica.state = said
+    tell(state, replica)
     state.watch.at(node, deadlineMs(replica))
     state.out.watched(replica.task)
   }

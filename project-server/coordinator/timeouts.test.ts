@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
+import type { MoveView } from '#protocol/owner/messages'
 import { batchId, bundle, CoordinatorWorld, offer, type ScriptedNode } from '#test/support/coordinator'
+import { decodeEntry, firstOf, JOURNAL_PREFIX } from './journal.ts'
 import { PREPARE_MS_MAX, REPORT_SLACK_MS, RUN_SLACK_MS, SILENT_LEASE_MS_MAX } from './policy.ts'
 
 const ONE: TaskPolicy = { ...DEFAULT_POLICY, minQuorum: 1, targetResults: 1, copies: 'never' }
@@ -37,6 +39,27 @@ function takenBackAfter(world: CoordinatorWorld, withinMs: number): number | und
 
 const near = (ms: number | undefined, expectedMs: number): void =>
   assert.ok(ms !== undefined && ms >= expectedMs && ms < expectedMs + 60_000, `${ms} ms instead of ${expectedMs}`)
+
+it('O09: that a node fetches inputs, and that it hands over an output, is an event of its own', async () => {
+  const { world, ann, replica } = await leased()
+  say(world, ann, replica, 'preparing')
+  say(world, ann, replica, 'preparing')
+  world.begin(ann, replica)
+  say(world, ann, replica, 'uploading')
+  world.report(ann, replica, { output: 'the truth' })
+  const moves: MoveView[] = []
+  for await (const [key, value] of world.store.range(JOURNAL_PREFIX, `${JOURNAL_PREFIX}~`)) moves.push(...decodeEntry(firstOf(key), value))
+  assert.deepEqual(
+    moves.filter(({ kind }) => kind === 'replica').map(({ id, state, cause, actor }) => [id, state, cause, actor]),
+    [
+      [replica, 'leased', 'place', undefined],
+      [replica, 'preparing', 'reports', 'ann'],
+      [replica, 'running', 'start', 'ann'],
+      [replica, 'uploading', 'reports', 'ann'],
+      [replica, 'reported', 'reports', 'ann']
+    ]
+  )
+})
 
 describe('F12: a lease that its node does nothing with is taken back', () => {
   it('when nothing is ever said of it; its node is told to drop it', async () => {
