@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import type { Sources } from '#protocol/bundle/sources'
 import { taskId } from '#protocol/ids'
 import type { Client } from '../client/client.ts'
 import { policyOf, type TaskSpec } from '../client/spec.ts'
@@ -8,12 +7,14 @@ import { ClientError, EXIT } from '../errors.ts'
 import { parseSplit } from '../split/split.ts'
 import { uploadParts } from '../tasks/map-input.ts'
 import { describePlan } from '../tasks/plan.ts'
+import { ofMap, readSources, sourceOptions } from '../tasks/sources.ts'
 import { imageRoot, readTaskOptions, taskOptions, withComparator, withNodes } from '../tasks/task-options.ts'
 import { allTasks, showResults, summarize, waitFor, warnFewNodes } from '../tasks/waiting.ts'
 import { setOption, withTemplate } from '../template/use.ts'
 
 export function define(command: Command, run: (verb: Verb) => void): void {
   taskOptions(command)
+  sourceOptions(command)
   setOption(command)
   command
     .usage('[options] INPUT -- COMMAND…, or TEMPLATE.yaml --set NAME=VALUE…')
@@ -31,6 +32,7 @@ export function define(command: Command, run: (verb: Verb) => void): void {
         'talko map big.csv --split parts=50 --image python:3 -i code=./code -- python3 /in/code/map.py /in/part',
         'A map task finds its part at /in/part, and its number and their count in TALKO_INDEX and TALKO_COUNT.',
         'The reduce finds, for map task 7, its output files in /in/maps/0007/out and what it printed in /in/maps/0007/stdout (of more than 4,096 parts: /in/maps/000/000007/…).',
+        'What --dep and --after name is for the map tasks; the reduce comes after those.',
         'With --engine process, /in is the folder named by $TALKO_IN.'
       )
     )
@@ -60,6 +62,7 @@ async function map(context: Context, given: readonly string[], beside: Readonly<
   const root = image === undefined ? undefined : await imageRoot(context, client, image, dryRun)
   const reduceImage = text(options, 'reduceImage')
   const reduceRoot = reduceImage === undefined ? root : await imageRoot(context, client, reduceImage, dryRun)
+  const taken = await readSources(client, options, signal)
   const parts = await uploadParts(context, client, input, split, dryRun)
   const count = parts.paths.length
   const base = { ...spec, command, ...(root === undefined ? {} : { image: root }) }
@@ -72,9 +75,9 @@ async function map(context: Context, given: readonly string[], beside: Readonly<
   )
   const reducing = reduce === undefined ? [] : [{ ...base, command: ['sh', '-c', reduce], ...(reduceRoot === undefined ? {} : { image: reduceRoot }) }]
   const manifests = await client.prepare([...specs, ...reducing], { signal, dryRun })
-  // The reduce is a task of the same batch: the project stages it when the last map is ready, whether we are here or not.
-  const gathered: Sources = { allowFailed: false, list: [{ name: 'maps', of: '', from: 0, count, part: 'all', path: '' }] }
-  const sources = reduce === undefined ? {} : { sources: new Map([[count, gathered]]) }
+  // The reduce is a task of the same batch.
+  const takes = ofMap(taken, { count, reduces: reduce !== undefined })
+  const sources = takes.size === 0 ? {} : { sources: takes }
   if (dryRun) {
     describePlan(io, { manifests, count: 1, policy, name: spec.name ?? '', ...sources })
     return
@@ -113,7 +116,7 @@ async function showReduced(context: Context, client: Client, batch: string, coun
   if (task.failure?.code === 'source' || task.status === 'killed') {
     const summary = await summarize(client.tasks(batch, { signal }))
     showResults(io, summary)
-    io.say('nothing was reduced: not every map task is ready')
+    io.say(`nothing was reduced: not every map task is ready; talko retry ${batch} runs the others again, and then the reduce`)
     return summary.exit
   }
   const summary = await summarize([task])

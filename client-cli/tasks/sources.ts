@@ -52,3 +52,11 @@ async function outputOf(client: Client, text: string, signal: AbortSignal): Prom
 export function forEach(sources: Sources | undefined, count: number): ReadonlyMap<number, Sources> | undefined {
   return sources === undefined ? undefined : new Map(Array.from({ length: count }, (_, index) => [index, sources]))
 }
+
+/** Of `count` map tasks, which take what was asked for, and with `reduces` of the reduce after them, which takes what they leave and nothing else. The project stages it when the last of them is ready, whether we are here or not. */
+export function ofMap(sources: Sources | undefined, { count, reduces }: { readonly count: number; readonly reduces: boolean }): ReadonlyMap<number, Sources> {
+  if (sources?.list.some(({ name }) => name === 'part') === true)
+    throw new ClientError('usage', '--dep part is taken: a map task finds its part of the input there')
+  const gathered: Sources = { allowFailed: false, list: [{ name: 'maps', of: '', from: 0, count, part: 'all', path: '' }] }
+  return new Map([...(forEach(sources, count) ?? []), ...(reduces ? [[count, gathered] as const] : [])])
+}

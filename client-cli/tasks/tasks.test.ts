@@ -7,6 +7,7 @@ import { policyOf } from '../client/spec.ts'
 import type { Context } from '../command.ts'
 import { EXIT } from '../errors.ts'
 import { statusLines } from './node-status.ts'
+import { ofMap } from './sources.ts'
 import { findNodes, readTaskOptions } from './task-options.ts'
 import { fewNodes, outcome, ROWS_MAX, summarize, warnFewNodes } from './waiting.ts'
 
@@ -58,6 +59,23 @@ it('says when there are too few nodes for a quorum', () => {
   assert.match(fewNodes(nodes, 'docker', DEFAULT_POLICY) ?? '', /^2 different nodes must agree and 1 node that may run it is online/)
   assert.equal(fewNodes(nodes, 'docker', { ...DEFAULT_POLICY, minQuorum: 1 }), undefined)
   assert.match(fewNodes(nodes, 'docker', { ...DEFAULT_POLICY, minQuorum: 1, nodes: ['c'] }) ?? '', /0 nodes/)
+})
+
+it('a map takes from other tasks what was asked for, and its reduce what the map leaves', () => {
+  const sources = { allowFailed: true, list: [{ name: 'model', of: 'b.0', from: 0, count: 0, part: 'output' as const, path: '' }] }
+  const gathered = { allowFailed: false, list: [{ name: 'maps', of: '', from: 0, count: 2, part: 'all', path: '' }] }
+  assert.deepEqual(
+    [...ofMap(sources, { count: 2, reduces: true })],
+    [
+      [0, sources],
+      [1, sources],
+      [2, gathered]
+    ]
+  )
+  assert.deepEqual([...ofMap(undefined, { count: 2, reduces: true })], [[2, gathered]])
+  assert.equal(ofMap(undefined, { count: 2, reduces: false }).size, 0)
+  const part = { ...sources, list: sources.list.map((source) => ({ ...source, name: 'part' })) }
+  assert.throws(() => ofMap(part, { count: 2, reduces: false }), { code: 'usage', message: /--dep part is taken/ })
 })
 
 describe('task options', () => {
