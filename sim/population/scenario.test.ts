@@ -59,6 +59,13 @@ clock: { step: 500 ms, sweep: 5 s }
     assert.ok(Math.abs(joined - 19 * 50) < 1e-6)
   })
 
+  it('says when idle hosts run copies: of the last tasks of a batch, unless it says otherwise', () => {
+    const copies = (text: string) => scenarioOf(parseScenario('s.yaml', `${SMALL}${text}`), null).options.workload.policy.copies
+    assert.equal(copies(''), 'tail')
+    assert.equal(copies('policy: { copies: never }\n'), 'never')
+    refused(`${SMALL}policy: { copies: some }\n`, /^s\.yaml:4: policy\.copies: never or tail or idle is expected, not "some"$/)
+  })
+
   it('can be changed by its keys', () => {
     const { options } = scenarioOf(
       parseScenario('s.yaml', SMALL, [
@@ -109,5 +116,17 @@ describe('the shipped scenarios', () => {
       const { question } = scenarioOf(parseScenario(file, await readFile(join(folder, file), 'utf8')), null)
       assert.match(question, /\?/)
     }
+  })
+
+  it('tell speculation of every kind from none', async () => {
+    const { variants } = parseScenario('slow-tail.yaml', await readFile(join(folder, 'slow-tail.yaml'), 'utf8'))
+    const sets = variants.map(({ name, set }) => [name, set.find(([key]) => key === 'policy.copies')?.[1], set.find(([key]) => key === 'policy.straggles')?.[1]])
+    assert.deepEqual(sets, [
+      ['neither', 'never', '0'],
+      ['tail copies', 'tail', '0'],
+      ['stragglers', 'never', '2'],
+      ['both', 'tail', '2'],
+      ['one spare', 'never', '0']
+    ])
   })
 })

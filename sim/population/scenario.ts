@@ -11,7 +11,7 @@
  * ```
  */
 import { DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
-import { DEFAULT_POLICY, policyFault } from '#protocol/bundle/policy'
+import { COPY_RULES, DEFAULT_POLICY, policyFault } from '#protocol/bundle/policy'
 import { answerFault } from './answer.ts'
 import { type AvailabilityClass, DAY_MS, HOUR_MS, REGION_MIX, type Region, type Share, VOLUNTEER_MIX } from './availability.ts'
 import { NO_ERRORS, NO_MALICE, VOLUNTEER_ERRORS } from './errors.ts'
@@ -132,7 +132,8 @@ const policy = record({
   adaptive: optional(flag, false),
   confidence: optional(share, 0),
   trusted: optional(whole(1, 1_000_000), DEFAULT_COORDINATOR_POLICY.trustedAfter),
-  straggles: optional(number(0, 1000), DEFAULT_COORDINATOR_POLICY.stragglerFactor)
+  straggles: optional(number(0, 1000), DEFAULT_COORDINATOR_POLICY.stragglerFactor),
+  copies: optional(oneOf(...COPY_RULES), DEFAULT_POLICY.copies)
 })
 
 const clock = record({
@@ -270,7 +271,7 @@ function arrivalsOf({ hosts, population }: Pick<Written, 'hosts' | 'population'>
   return { perDay, crowds }
 }
 
-function taskPolicy({ policy: { quorum, target, errors, total, success, adaptive, confidence } }: Written) {
+function taskPolicy({ policy: { quorum, target, errors, total, success, adaptive, confidence, copies } }: Written) {
   return {
     ...DEFAULT_POLICY,
     minQuorum: quorum,
@@ -279,6 +280,7 @@ function taskPolicy({ policy: { quorum, target, errors, total, success, adaptive
     maxTotalResults: total,
     maxSuccessResults: success,
     adaptive,
+    copies,
     doubtPpm: confidence === 0 ? 0 : Math.round((1 - confidence) * 1_000_000)
   }
 }
