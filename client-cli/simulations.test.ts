@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -56,7 +56,20 @@ async function scenario(name: string, text: string): Promise<string> {
   return file
 }
 
-const TINY = ['--hosts', '40', '--set', 'length=2 h', '--set', 'workload.tasks=20', '--set', 'workload.waiting=', '--set', 'outages=[]']
+const TINY = [
+  '--hosts',
+  '40',
+  '--set',
+  'length=2 h',
+  '--set',
+  'workload.tasks=20',
+  '--set',
+  'workload.waiting=',
+  '--set',
+  'outages=[]',
+  '--set',
+  'population.crowds=[]'
+]
 
 describe('talko sim run', () => {
   it('prints what came of it, and writes it for people and programs', async () => {
@@ -129,7 +142,9 @@ describe('talko sim run', () => {
     await writeFile(file, `${SMALL}trace: bad.csv\n`)
     const { status, err } = await sim(['run', file])
     assert.equal(status, EXIT.usage)
-    assert.match(err, /bad\.csv: line 2: start_s and end_s are seconds/)
+    assert.match(err, /traced\.yaml:4: trace: .*bad\.csv: line 2: start_s and end_s are seconds/)
+    await writeFile(file, `${SMALL}trace: none.csv\n`)
+    assert.match((await sim(['run', file])).err, /traced\.yaml:4: trace: .*none\.csv: cannot be read: /)
   })
 })
 
@@ -156,6 +171,16 @@ describe('talko sim compare and sweep', () => {
     assert.match(out, /days of 0\.3, then stopped/)
     assert.doesNotMatch(out, /±/)
   })
+})
+
+it('two files of one name are told apart', async () => {
+  await mkdir(join(folder, 'other'), { recursive: true })
+  const [one, other] = [await scenario('same.yaml', SMALL), await scenario('other/same.yaml', SMALL)]
+  const { variants } = JSON.parse((await sim(['compare', one, other, other, '--dry-run', '-o', 'json'])).out)
+  assert.deepEqual(
+    variants.map(({ name }: { name: string }) => name),
+    [one, other, `${other} (2)`]
+  )
 })
 
 describe('talko sim replay', () => {
@@ -190,10 +215,16 @@ describe('talko sim replay', () => {
 it('what makes no sense is refused with status 2 and one line', async () => {
   const file = await scenario('wrong.yaml', 'name: x\nlength: 6 h\nhosts: many\n')
   const small = await scenario('small.yaml', SMALL)
+  const varied = await scenario('varied.yaml', `${SMALL}variants:\n  - { name: a, set: {} }\n  - { name: b, set: { length.x: 3 } }\n`)
   const cases: readonly (readonly [words: readonly string[], says: RegExp])[] = [
     [['run', file], /wrong\.yaml:3: hosts: a whole number from 1 to 2000000 is expected, not "many"/],
     [['run'], /missing required argument 'scenario'/],
-    [['run', 'nonsense'], /nonsense\.yaml: cannot be read/],
+    [['run', 'nonsense'], /no scenario that comes with talko is called "nonsense"; there are liars, .*, and a file of yours is \.\/nonsense\.yaml/],
+    [['run', small, '--set', 'hosts.x=3'], /--set hosts\.x=3: small\.yaml, as changed: hosts\.x: hosts is one value and has no keys/],
+    [['run', small, '--hosts', '-5'], /--hosts -5: small\.yaml, as changed: hosts: a whole number from 1 to 2000000 is expected, not -5/],
+    [['run', small, '--set', 'policy=['], /--set policy=\[: small\.yaml, as changed: policy: "\[" is no value: /],
+    [['run', varied], /varied\.yaml:6: variant "b": length\.x: length is one value and has no keys/],
+    [['sweep', small, '--over', 'policy.quorum=1,x'], /--over policy\.quorum=x: small\.yaml, as changed: policy\.quorum: a whole number/],
     [['run', join(folder, 'none.yaml')], /none\.yaml: cannot be read/],
     [['run', small, '--set', 'x'], /--set x: key=value is expected/],
     [['run', small, '--set', 'policy.quorums=1'], /small\.yaml, as changed: policy: unknown key "quorums"; allowed: quorum, /],

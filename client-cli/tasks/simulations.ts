@@ -34,7 +34,8 @@ export function choiceOf(options: Readonly<Record<string, unknown>>): Choice {
   const hosts = text(options, 'hosts')
   const seed = text(options, 'seed')
   return {
-    changes: hosts === undefined ? changes : [...changes, ['hosts', hosts]],
+    changes,
+    hosts,
     seed: seed === undefined ? undefined : parseWhole(seed, '--seed', 0, Number.MAX_SAFE_INTEGER),
     seeds: parseWhole(text(options, 'seeds') ?? '1', '--seeds', 1, SEEDS_MAX)
   }
