@@ -169,7 +169,10 @@ describe('talko sim compare and sweep', () => {
     const { status, out } = await sim(['compare', file, file, '--seeds', '2'], true)
     assert.equal(status, EXIT.interrupted)
     assert.match(out, /days of 0\.3, then stopped/)
+    assert.match(out, /\nnot whole: slow, seed 1 reached \d+ min of 6 h; it is in no mean\nstopped: 3 of 4 runs were not begun\n$/)
     assert.doesNotMatch(out, /±/)
+    const { beside, unfinished } = JSON.parse((await sim(['compare', file, file, '-o', 'json'], true)).out)
+    assert.deepEqual([beside.length, unfinished.length], [0, 2])
   })
 })
 
@@ -200,6 +203,9 @@ describe('talko sim replay', () => {
     const { status, out } = await sim(['replay', json])
     assert.equal(status, EXIT.checkFailed)
     assert.match(out, /one, seed 1: not the same: hash 0123456789abcdef then, /)
+    const stopped = await sim(['replay', json], true)
+    assert.equal(stopped.status, EXIT.interrupted)
+    assert.match(stopped.out, /^one, seed 1: stopped in run 1 of 2, at day 0\.\d\d of 0\.25; its hash is not known\n$/)
     assert.match((await sim(['replay', json, '--dry-run'])).err, /would run .*again\.yaml \(one\), seed 1, hash 0123456789abcdef/)
   })
 
@@ -224,6 +230,9 @@ it('what makes no sense is refused with status 2 and one line', async () => {
     [['run', small, '--hosts', '-5'], /--hosts -5: small\.yaml, as changed: hosts: a whole number from 1 to 2000000 is expected, not -5/],
     [['run', small, '--set', 'policy=['], /--set policy=\[: small\.yaml, as changed: policy: "\[" is no value: /],
     [['run', varied], /varied\.yaml:6: variant "b": length\.x: length is one value and has no keys/],
+    [['run', small, '--html', '/nodir/x.html'], /--html \/nodir\/x\.html: there is no folder \/nodir/],
+    [['run', small, '--json', folder], /--json .*: it is a folder, a file is expected/],
+    [['run', small, '--csv', '-'], /--csv -: the name of a file is expected; `-o json` prints/],
     [['sweep', small, '--over', 'policy.quorum=1,x'], /--over policy\.quorum=x: small\.yaml, as changed: policy\.quorum: a whole number/],
     [['run', join(folder, 'none.yaml')], /none\.yaml: cannot be read/],
     [['run', small, '--set', 'x'], /--set x: key=value is expected/],

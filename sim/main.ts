@@ -5,7 +5,7 @@ import { rowsOf } from './population/compare.ts'
 import { htmlOf } from './population/html.ts'
 import { type Choice, type Plan, planComparison, planRun, planSweep, shipped } from './population/plan.ts'
 import { type Progress, conduct as run, type Study, type StudyPorts } from './population/study.ts'
-import { csvOf, failureOf, linesOf } from './population/text.ts'
+import { csvOf, failureOf, linesOf, unfinishedOf } from './population/text.ts'
 import { describeReplay, type Replayed, replay as replayed } from './replay.ts'
 
 export type { Choice, Plan, Progress, Replayed, Study }
@@ -21,9 +21,9 @@ export async function replay(file: string, ports: SimPorts): Promise<Replayed> {
   return await replayed(file, real(ports))
 }
 
-/** A study with what its variants are beside each other: for programs. */
+/** A study with what its variants are beside each other, and what was left out of that: for programs. */
 export function jsonOf(study: Study): object {
-  return { ...study, beside: rowsOf(study.variants) }
+  return { ...study, beside: rowsOf(study.variants), unfinished: unfinishedOf(study) }
 }
 
 function real(ports: SimPorts): StudyPorts {

@@ -1,5 +1,6 @@
 /** What the verbs of `talko sim` share: their options, progress, and where reports go. */
-import { writeFile } from 'node:fs/promises'
+import { access, constants, stat, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import type { Command } from 'commander'
 import type { Choice, Plan, Progress, SimPorts } from '#sim/main'
 import { pairIn, parseWhole } from '../client/units.ts'
@@ -49,7 +50,7 @@ export function simPorts({ io, signal }: Context): SimPorts {
   }
 }
 
-const DAY_MS = 86_400_000
+export const DAY_MS = 86_400_000
 
 function progressLine({ variant, seed, run, runs, nowMs, lengthMs, speedUp, eventsPerS, ready }: Progress): string {
   const which = runs === 1 ? '' : `run ${run} of ${runs} (${[variant, `seed ${seed}`].filter((one) => one !== '').join(', ')}): `
@@ -61,6 +62,7 @@ function progressLine({ variant, seed, run, runs, nowMs, lengthMs, speedUp, even
 export async function study(context: Context, plan: Plan, options: Readonly<Record<string, unknown>>): Promise<number> {
   const { io, signal } = context
   const sim = await import('#sim/main')
+  await checkFiles(options)
   if (options.dryRun === true) {
     describe(context, plan)
     return EXIT.ok
@@ -88,15 +90,33 @@ export function stoppedStatus(signal: AbortSignal): number {
   return signal.reason instanceof ClientError && signal.reason.code === 'timeout' ? EXIT.timeout : EXIT.interrupted
 }
 
+const FORMATS = ['html', 'json', 'csv'] as const
+
+/** A report that cannot be written is noticed before the hours that it is of. */
+async function checkFiles(options: Readonly<Record<string, unknown>>): Promise<void> {
+  for (const format of FORMATS) {
+    const file = text(options, format)
+    if (file === undefined) continue
+    const refuse = (why: string): never => {
+      throw new ClientError('usage', `--${format} ${file}: ${why}`)
+    }
+    if (file === '' || file === '-') refuse('the name of a file is expected; `-o json` prints')
+    if ((await stat(file).catch(() => undefined))?.isDirectory() === true) refuse('it is a folder, a file is expected')
+    const folder = dirname(file)
+    if ((await stat(folder).catch(() => undefined))?.isDirectory() !== true) refuse(`there is no folder ${folder}`)
+    await access(folder, constants.W_OK).catch(() => refuse(`nothing may be written to ${folder}`))
+  }
+}
+
 async function write(
   say: (line: string) => void,
   options: Readonly<Record<string, unknown>>,
-  reports: Readonly<Record<'html' | 'json' | 'csv', () => string>>
+  reports: Readonly<Record<(typeof FORMATS)[number], () => string>>
 ): Promise<void> {
-  for (const [format, make] of Object.entries(reports)) {
+  for (const format of FORMATS) {
     const file = text(options, format)
     if (file === undefined) continue
-    await writeFile(file, make())
+    await writeFile(file, reports[format]())
     say(`wrote ${file}`)
   }
 }

@@ -1,14 +1,14 @@
 /** What came of a study as one page that needs nothing else: the question and its answer first, then pictures. Pure. */
 import { DAY_MS, HOUR_MS } from './availability.ts'
 import { barChart, escapeText, label, lineChart, type Shade } from './chart.ts'
-import { rowsOf, showCell, wholeSeeds } from './compare.ts'
+import { comparable, isWhole, rowsOf, showCell, wholeSeeds } from './compare.ts'
 import { rates, showTime, workOf } from './figures.ts'
 import type { Sample } from './meters.ts'
 import { shareChart, tailChart, weekChart } from './pictures.ts'
 import type { Mark, Report } from './report.ts'
 import type { StudiedVariant, Study } from './study.ts'
 import { READ_OUT, STYLE } from './style.ts'
-import { answerTo } from './text.ts'
+import { answerTo, unfinishedOf } from './text.ts'
 
 /** Of variants, in their order. */
 const COLOURS = ['var(--a)', 'var(--b)', 'var(--c)', 'var(--d)', 'var(--e)', 'var(--f)', 'var(--g)', 'var(--h)']
@@ -28,7 +28,8 @@ export function htmlOf(study: Study): string {
       : variants.length === 1
         ? `${tiles(only)}<div class="charts">${charts(only)}</div>`
         : `${besides(variants)}<div class="charts">${chartsBeside(variants)}</div>`
-  return pageOf({ name, question, answer, about: aboutOf(study) }, `${wrong}${body}${facts(study)}${memory(study)}`)
+  const unfinished = unfinishedOf(study).map((line) => `<p class="complaint">${escapeText(line)}</p>`)
+  return pageOf({ name, question, answer, about: aboutOf(study) }, `${wrong}${unfinished.join('')}${body}${facts(study)}${memory(study)}`)
 }
 
 export interface Head {
@@ -78,7 +79,8 @@ function tiles({ totals, turnaroundMs, reachedMs, samples }: Report): string {
 }
 
 /** Measures in rows, variants in columns; a bar shows each beside the greatest of its row. */
-function besides(variants: readonly StudiedVariant[]): string {
+function besides(all: readonly StudiedVariant[]): string {
+  const variants = comparable(all)
   const head = `<tr><th></th>${variants.map(({ name }, index) => `<th><i style="background:${COLOURS[index % COLOURS.length]}"></i>${escapeText(name)}</th>`).join('')}</tr>`
   const rows = rowsOf(variants).map(({ measure, digits, cells }) => {
     const most = Math.max(...cells.map(({ mean }) => mean), 1e-12)
@@ -179,7 +181,7 @@ function charts(report: Report): string {
 /** A line for each variant: the first seed of each. */
 function chartsBeside(variants: readonly StudiedVariant[]): string {
   const runs = variants.flatMap(({ name, reports: [report] }, index) =>
-    report === undefined ? [] : [{ name, report, colour: COLOURS[index % COLOURS.length] ?? '' }]
+    report === undefined ? [] : [{ name: isWhole(report) ? name : `${name} (not whole)`, report, colour: COLOURS[index % COLOURS.length] ?? '' }]
   )
   const longest = runs.reduce((most, run) => (run.report.samples.length > most.report.samples.length ? run : most), runs[0] as (typeof runs)[number])
   const days = daysOf(longest.report)

@@ -108,7 +108,7 @@ function asked(file: string, { changes, hosts }: Choice): readonly Change[] {
 /** Names of files, longer where two are alike, and counted where that does not help. */
 function apart(files: readonly string[]): readonly string[] {
   const short = files.map((file) => basename(file, '.yaml'))
-  const names = short.map((name, index) => (short.filter((other) => other === name).length > 1 ? (files[index] ?? name) : name))
+  const names = short.map((name, index) => (files.some((other, at) => short[at] === name && other !== files[index]) ? (files[index] ?? name) : name))
   return names.map((name, index) => {
     const before = names.slice(0, index).filter((other) => other === name).length
     return before === 0 ? name : `${name} (${before + 1})`

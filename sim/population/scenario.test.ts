@@ -3,11 +3,11 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { DAY_MS, HOUR_MS } from './availability.ts'
-import { parseScenario, ScenarioError, scenarioOf } from './scenario.ts'
+import { type Change, parseScenario, ScenarioError, scenarioOf } from './scenario.ts'
 
 const SMALL = 'name: a small one\nlength: 6 h\nhosts: 50\n'
 
-function refused(text: string, message: RegExp, changes: readonly (readonly [string, string])[] = []): void {
+function refused(text: string, message: RegExp, changes: readonly Change[] = []): void {
   assert.throws(
     () => parseScenario('s.yaml', text, changes),
     (error) => {

@@ -48,6 +48,8 @@ export interface Study {
   readonly commit: string
   readonly node: string
   readonly stopped: boolean
+  /** How many runs it was to be. */
+  readonly runs: number
   readonly variants: readonly StudiedVariant[]
 }
 
@@ -74,6 +76,7 @@ export async function conduct(plan: Plan, ports: StudyPorts): Promise<Study> {
     commit: ports.commit,
     node: process.version,
     stopped: ports.signal.aborted,
+    runs,
     variants: plan.variants.flatMap(({ name, file, source, changes, trace }, index) => {
       const done = reports[index] ?? []
       return done.length === 0 ? [] : [{ name, file, source, changes, trace, reports: done }]

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { answerFault, answerOf } from './answer.ts'
 import { complaintOf } from './checks.ts'
+import { htmlOf } from './html.ts'
 import { noTotals } from './meters.ts'
 import type { Report } from './report.ts'
-import { failureOf, linesOf } from './text.ts'
+import { answerTo, failureOf, linesOf } from './text.ts'
 
 function report(ready: number, complaint: string | null = null): Report {
   const turnaroundMs = { p50: 90_000, p90: 0, p95: 0, p99: 0, last: 0 }
@@ -15,10 +16,10 @@ function report(ready: number, complaint: string | null = null): Report {
 
 it('an answer has the figures of its variants', () => {
   const runs = new Map([
-    ['a', report(12_345)],
-    ['b: c', report(7)]
+    ['a', [report(12_345)]],
+    ['b: c', [report(7), report(8)]]
   ])
-  assert.equal(answerOf('{ready} or {b: c: ready}, {half}, {memory}', runs), '12,345 or 7, 1.5 min, 2 GB')
+  assert.equal(answerOf('{ready} or {b: c: ready}, {half}, {memory}', runs), '12,345 or 7.5, 1.5 min, 2 GB')
   assert.equal(answerOf('{d: ready}', runs), '')
   assert.equal(answerFault('{ready} {b: c: ready}', ['a', 'b: c']), undefined)
   assert.match(answerFault('{a: ready}', []) ?? '', /no variant is called "a"; there are none/)
@@ -34,10 +35,26 @@ it('what cannot be is a complaint', () => {
 it('tells of all variants together how many tasks a second model followed', () => {
   const checked = { ...report(3), totals: { ...report(3).totals, checked: 3 } }
   const variant = (name: string, reports: Report[]) => ({ name, file: 'f', source: '', changes: [], trace: null, reports })
-  const study = { v: 1, kind: 'talko simulation', name: '', question: '', answer: '', commit: '', node: '', stopped: false } as const
+  const study = { v: 1, kind: 'talko simulation', name: '', question: '', answer: '', commit: '', node: '', stopped: false, runs: 2 } as const
   const last = (reports: Report[]): string | undefined => linesOf({ ...study, variants: [variant('a', reports), variant('b', reports)] }).at(-1)
   assert.equal(last([checked]), 'checked: 6 tasks to their end by a second model of the rules, at every commit; it agreed')
   assert.match(last([report(3)]) ?? '', /^one seed/)
+})
+
+it('shows what was completed of a study that was stopped, and what was not', () => {
+  const [whole, cut] = [report(10), { ...report(4), lengthMs: 4 * 3_600_000, reachedMs: 3_600_000 }]
+  const variant = (name: string, reports: Report[]) => ({ name, file: 'f', source: '', changes: [], trace: null, reports })
+  const study = { v: 1, kind: 'talko simulation', name: 'n', question: '', commit: '', node: '', stopped: true } as const
+  const three = { ...study, answer: '{a: ready} and {b: ready}', runs: 3, variants: [variant('a', [whole]), variant('b', [cut])] }
+  const lines = linesOf(three)
+  assert.match(lines.join('\n'), /^n\n\n +a\ntasks ready a day /)
+  assert.deepEqual(lines.slice(-2), ['not whole: b, seed 7 reached 1 h of 4 h; it is in no mean', 'stopped: 1 of 3 runs were not begun'])
+  assert.match(htmlOf(three), /<p class="complaint">not whole: b, seed 7 .*<th>.*>a<\/th>.*b \(not whole\)/)
+  assert.equal(answerTo({ ...three, variants: [variant('a', [whole, cut]), variant('b', [whole])] }), '10 and 10')
+  assert.equal(answerTo({ ...three, variants: [variant('a', [report(10), report(20), cut]), variant('b', [whole, whole])] }), '15 and 10 (Means of 2 seeds.)')
+  const alone = { ...study, answer: '{ready} tasks', runs: 1, variants: [variant('', [cut])] }
+  assert.equal(answerTo(alone), 'After 1 h of 4 h: 4 tasks')
+  assert.match(linesOf(alone).join('\n'), /then stopped/)
 })
 
 it('a failure says how it is repeated', () => {
@@ -49,7 +66,18 @@ it('a failure says how it is repeated', () => {
     trace: null,
     reports: [report(1), report(2, 'lost one')]
   }
-  const study = { v: 1, kind: 'talko simulation', name: '', question: '', answer: '', commit: 'abc', node: 'v24', stopped: false, variants: [variant] } as const
+  const study = {
+    v: 1,
+    kind: 'talko simulation',
+    name: '',
+    question: '',
+    answer: '',
+    commit: 'abc',
+    node: 'v24',
+    stopped: false,
+    runs: 2,
+    variants: [variant]
+  } as const
   assert.equal(
     failureOf(study),
     "lost one\nrepeat it at commit abc, Node v24, with: talko sim run 'it'\\''s.yaml' --set variants=[] --set answer= --set policy.quorum=1 --seed 7"

@@ -1,7 +1,7 @@
 /** What came of a study in lines, and its samples as CSV. Pure. */
 import { answerOf } from './answer.ts'
 import { DAY_MS } from './availability.ts'
-import { tableOf, wholeSeeds } from './compare.ts'
+import { comparable, isWhole, tableOf, wholeSeeds } from './compare.ts'
 import { showTime, workOf } from './figures.ts'
 import type { Sample } from './meters.ts'
 import type { Report } from './report.ts'
@@ -13,26 +13,47 @@ export function linesOf(study: Study): readonly string[] {
   const [only] = first?.reports ?? []
   const answer = answerTo(study)
   const head = [name, ...(question === '' ? [] : [question]), ...(answer === '' ? [] : [answer]), '']
-  if (first === undefined || only === undefined) return [...head, 'nothing was run']
-  if (variants.length === 1 && first.reports.length === 1) return [...head, ...linesOfRun(only, study)]
+  const unfinished = unfinishedOf(study)
+  if (first === undefined || only === undefined) return [...head, 'nothing was run', ...unfinished]
+  if (variants.length === 1 && first.reports.length === 1) return [...head, ...linesOfRun(only, study), ...unfinished]
   const seeds = wholeSeeds(variants)
-  if (seeds === 0) return [...head, 'no seed was played to the end by all']
   const note =
     seeds === 1
       ? 'one seed: what is chance is not known; give --seeds for more'
       : `${seeds} seeds; ± holds the true mean 95 times in 100, * marks a difference from the first that is clear of chance`
   const checked = variants.reduce((sum, { reports }) => reports.reduce((of, { totals }) => of + totals.checked, sum), 0)
-  return [...head, ...tableOf(variants), note, ...(checked > 0 ? [`checked: ${agreedOn(checked)}`] : [])]
+  return [...head, ...tableOf(variants), note, ...unfinished, ...(checked > 0 ? [`checked: ${agreedOn(checked)}`] : [])]
 }
 
 function agreedOn(tasks: number): string {
   return `${tasks} tasks to their end by a second model of the rules, at every commit; it agreed`
 }
 
-/** The scenario's, or what is clear in a comparison. Empty when there is none, or nothing to make it of. */
-export function answerTo({ answer, variants }: Pick<Study, 'answer' | 'variants'>): string {
-  const runs = new Map(variants.flatMap(({ name, reports: [report] }) => (report === undefined ? [] : [[name, report] as const])))
-  return runs.size === 0 ? '' : answerOf(answer, runs)
+/** The scenario's, of the seeds that all variants have played. Empty when there is none, or one that it speaks of was not played to the end. */
+export function answerTo({ answer, variants, runs }: Pick<Study, 'answer' | 'variants' | 'runs'>): string {
+  const seeds = wholeSeeds(variants)
+  const [stopped] = variants.flatMap(({ reports }) => reports)
+  if (seeds === 0 && runs === 1 && stopped?.complaint === null) {
+    const far = answerOf(answer, new Map(variants.map(({ name, reports }) => [name, reports])))
+    return far === '' ? '' : `After ${showTime(stopped.reachedMs)} of ${showTime(stopped.lengthMs)}: ${far}`
+  }
+  const text = answerOf(answer, new Map(comparable(variants).map(({ name, reports }) => [name, reports.slice(0, seeds)])))
+  return seeds > 1 && text !== '' ? `${text} (Means of ${seeds} seeds.)` : text
+}
+
+/** What was not played to the end because it was stopped, or something was not as it must be; the only run says so itself. */
+export function unfinishedOf({ variants, runs, stopped }: Pick<Study, 'variants' | 'runs' | 'stopped'>): readonly string[] {
+  if (runs === 1) return []
+  const broken = variants.flatMap(({ name, reports }) =>
+    reports
+      .filter((report) => !isWhole(report))
+      .map(({ seed, reachedMs, lengthMs }) => {
+        const which = [name, `seed ${seed}`].filter((one) => one !== '').join(', ')
+        return `not whole: ${which} reached ${showTime(reachedMs)} of ${showTime(lengthMs)}; it is in no mean`
+      })
+  )
+  const left = runs - variants.reduce((sum, { reports }) => sum + reports.length, 0)
+  return [...broken, ...(left === 0 ? [] : [`${stopped ? 'stopped' : 'ended'}: ${left} of ${runs} runs were not begun`])]
 }
 
 function linesOfRun(report: Report, { commit, node }: Study): readonly string[] {
