@@ -39,6 +39,8 @@ it('tells of all variants together how many tasks a second model followed', () =
   const last = (reports: Report[]): string | undefined => linesOf({ ...study, variants: [variant('a', reports), variant('b', reports)] }).at(-1)
   assert.equal(last([checked]), 'checked: 6 tasks to their end by a second model of the rules, at every commit; it agreed')
   assert.match(last([report(3)]) ?? '', /^one seed/)
+  const disagrees = { ...study, runs: 1, variants: [variant('', [{ ...checked, complaint: 'Error: the second model disagrees: so' }])] }
+  assert.match(linesOf(disagrees).join('\n'), /\nchecked +3 tasks to their end .*; of one more it says otherwise than the coordinator\n/)
 })
 
 it('shows what was completed of a study that was stopped, and what was not', () => {

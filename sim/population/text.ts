@@ -5,6 +5,7 @@ import { comparable, isWhole, tableOf, wholeSeeds } from './compare.ts'
 import { showTime, workOf } from './figures.ts'
 import type { Sample } from './meters.ts'
 import type { Report } from './report.ts'
+import { DISAGREES } from './second-model.ts'
 import type { StudiedVariant, Study } from './study.ts'
 
 export function linesOf(study: Study): readonly string[] {
@@ -22,11 +23,13 @@ export function linesOf(study: Study): readonly string[] {
       ? 'one seed: what is chance is not known; give --seeds for more'
       : `${seeds} seeds; ± holds the true mean 95 times in 100, * marks a difference from the first that is clear of chance`
   const checked = variants.reduce((sum, { reports }) => reports.reduce((of, { totals }) => of + totals.checked, sum), 0)
-  return [...head, ...tableOf(variants), note, ...unfinished, ...(checked > 0 ? [`checked: ${agreedOn(checked)}`] : [])]
+  const complaints = variants.flatMap(({ reports }) => reports.map(({ complaint }) => complaint))
+  return [...head, ...tableOf(variants), note, ...unfinished, ...(checked > 0 ? [`checked: ${agreedOn(checked, complaints)}`] : [])]
 }
 
-function agreedOn(tasks: number): string {
-  return `${tasks} tasks to their end by a second model of the rules, at every commit; it agreed`
+function agreedOn(tasks: number, complaints: readonly (string | null)[]): string {
+  const agreed = !complaints.some((complaint) => complaint?.includes(DISAGREES) === true)
+  return `${tasks} tasks to their end by a second model of the rules, at every commit; ${agreed ? 'it agreed' : 'of one more it says otherwise than the coordinator'}`
 }
 
 /** The scenario's, of the seeds that all variants have played. Empty when there is none, or one that it speaks of was not played to the end. */
@@ -69,7 +72,7 @@ function linesOfRun(report: Report, { commit, node }: Study): readonly string[] 
     `replicas    ${totals.leased} leased, ${(totals.leased / Math.max(1, totals.ready)).toFixed(2)} for each task; ${totals.reported} reported, ${totals.errors} failed, ${totals.cancelled} taken back`,
     `wasted      ${wasted.map(({ name, share }) => `${(100 * share).toFixed(1)} % ${name}`).join(', ') || 'nothing'}`,
     `wrong       ${per(totals.reportedWrong, totals.reported)} of the results, ${totals.wrong} accepted (${per(totals.wrong, totals.ready)})`,
-    ...(totals.checked > 0 ? [`checked     ${agreedOn(totals.checked)}`] : []),
+    ...(totals.checked > 0 ? [`checked     ${agreedOn(totals.checked, [report.complaint])}`] : []),
     `coordinator ${totals.applied} events, ${totals.commits} commits of ${(totals.changedBytes / 1e6).toFixed(0)} MB`,
     `moved       ${(totals.movedBytes / 1e12).toFixed(2)} TB`,
     `repeat      seed ${seed}, hash ${hash}, commit ${commit}, Node ${node}`
