@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
 import { EXIT } from './errors.ts'
 import { systemClock } from './live/clock.ts'
 import { main } from './main.ts'
@@ -143,6 +144,10 @@ describe('talko sim run', () => {
     await writeFile(join(folder, 'bad.csv'), 'node,state,start_s,end_s\na,1,0,never\n')
     const file = await scenario('traced.yaml', `${SMALL}trace: hosts.csv\n`)
     assert.equal((await sim(['run', file])).status, EXIT.ok)
+    assert.doesNotMatch((await sim(['run', file])).out, /nobody was online/)
+    await writeFile(join(folder, 'gaps.csv.gz'), gzipSync('node,state,start_s,end_s\na,1,0,60\nb,1,21540,21600\n'))
+    await writeFile(file, `${SMALL}trace: gaps.csv.gz\n`)
+    assert.match((await sim(['run', file])).out, /\nnobody was online in \d\d+ % of the time: what no row of a trace covers counts as down\n$/)
     await writeFile(file, `${SMALL}trace: bad.csv\n`)
     const { status, err } = await sim(['run', file])
     assert.equal(status, EXIT.usage)
@@ -224,6 +229,7 @@ describe('talko sim replay', () => {
 
 it('what makes no sense is refused with status 2 and one line', async () => {
   const file = await scenario('wrong.yaml', 'name: x\nlength: 6 h\nhosts: many\n')
+  const malformed = await scenario('malformed.json', JSON.stringify({ seed: 1, nodes: [{}], batches: [], faults: [], hostile: 0, faultsMs: 1000 }))
   const small = await scenario('small.yaml', SMALL)
   const varied = await scenario('varied.yaml', `${SMALL}variants:\n  - { name: a, set: {} }\n  - { name: b, set: { length.x: 3 } }\n`)
   const cases: readonly (readonly [words: readonly string[], says: RegExp])[] = [
@@ -247,6 +253,7 @@ it('what makes no sense is refused with status 2 and one line', async () => {
     [['sweep', small], /required option '--over/],
     [['sweep', small, '--over', 'x=1', '--seeds', '0'], /--seeds is a whole number/],
     [['sweep', small, '--over', 'x'], /--over x: key=value,value is expected/],
+    [['replay', malformed], /malformed\.json is neither a report .* nor a case: nodes\[0\]\.name: text is expected, not nothing/],
     [['replay', small], /neither a report of talko sim \(JSON or HTML\) nor a case/]
   ]
   for (const [words, says] of cases) {

@@ -8,7 +8,7 @@ import { shareChart, tailChart, weekChart } from './pictures.ts'
 import type { Mark, Report } from './report.ts'
 import type { StudiedVariant, Study } from './study.ts'
 import { READ_OUT, STYLE } from './style.ts'
-import { answerTo, unfinishedOf } from './text.ts'
+import { answerTo, remarksOf } from './text.ts'
 
 /** Of variants, in their order. */
 const COLOURS = ['var(--a)', 'var(--b)', 'var(--c)', 'var(--d)', 'var(--e)', 'var(--f)', 'var(--g)', 'var(--h)']
@@ -28,8 +28,8 @@ export function htmlOf(study: Study): string {
       : variants.length === 1
         ? `${tiles(only)}<div class="charts">${charts(only)}</div>`
         : `${besides(variants)}<div class="charts">${chartsBeside(variants)}</div>`
-  const unfinished = unfinishedOf(study).map((line) => `<p class="complaint">${escapeText(line)}</p>`)
-  return pageOf({ name, question, answer, about: aboutOf(study) }, `${wrong}${unfinished.join('')}${body}${facts(study)}${memory(study)}`)
+  const remarks = remarksOf(study).map((line) => `<p class="complaint">${escapeText(line)}</p>`)
+  return pageOf({ name, question, answer, about: aboutOf(study) }, `${wrong}${remarks.join('')}${body}${facts(study)}${memory(study)}`)
 }
 
 export interface Head {

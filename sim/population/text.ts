@@ -8,15 +8,18 @@ import type { Report } from './report.ts'
 import { DISAGREES } from './second-model.ts'
 import type { StudiedVariant, Study } from './study.ts'
 
+/** So much of the time nobody is there, and it is worth a word. */
+const EMPTY_MIN = 0.5
+
 export function linesOf(study: Study): readonly string[] {
   const { name, question, variants } = study
   const [first] = variants
   const [only] = first?.reports ?? []
   const answer = answerTo(study)
   const head = [name, ...(question === '' ? [] : [question]), ...(answer === '' ? [] : [answer]), '']
-  const unfinished = unfinishedOf(study)
-  if (first === undefined || only === undefined) return [...head, 'nothing was run', ...unfinished]
-  if (variants.length === 1 && first.reports.length === 1) return [...head, ...linesOfRun(only, study), ...unfinished]
+  const remarks = remarksOf(study)
+  if (first === undefined || only === undefined) return [...head, 'nothing was run', ...remarks]
+  if (variants.length === 1 && first.reports.length === 1) return [...head, ...linesOfRun(only, study), ...remarks]
   const seeds = wholeSeeds(variants)
   const note =
     seeds === 1
@@ -24,7 +27,7 @@ export function linesOf(study: Study): readonly string[] {
       : `${seeds} seeds; ± holds the true mean 95 times in 100, * marks a difference from the first that is clear of chance`
   const checked = variants.reduce((sum, { reports }) => reports.reduce((of, { totals }) => of + totals.checked, sum), 0)
   const complaints = variants.flatMap(({ reports }) => reports.map(({ complaint }) => complaint))
-  return [...head, ...tableOf(variants), note, ...unfinished, ...(checked > 0 ? [`checked: ${agreedOn(checked, complaints)}`] : [])]
+  return [...head, ...tableOf(variants), note, ...remarks, ...(checked > 0 ? [`checked: ${agreedOn(checked, complaints)}`] : [])]
 }
 
 function agreedOn(tasks: number, complaints: readonly (string | null)[]): string {
@@ -77,6 +80,19 @@ function linesOfRun(report: Report, { commit, node }: Study): readonly string[] 
     `moved       ${(totals.movedBytes / 1e12).toFixed(2)} TB`,
     `repeat      seed ${seed}, hash ${hash}, commit ${commit}, Node ${node}`
   ]
+}
+
+/** What one should know of it beside the figures. */
+export function remarksOf(study: Study): readonly string[] {
+  const empty = study.variants.flatMap(({ name, trace, reports: [report] }) => {
+    const samples = report?.samples ?? []
+    const share = samples.filter(({ online }) => online === 0).length / Math.max(1, samples.length)
+    const which = name === '' ? '' : `${name}: `
+    return trace === null || share < EMPTY_MIN
+      ? []
+      : [`${which}nobody was online in ${(100 * share).toFixed(0)} % of the time: what no row of a trace covers counts as down`]
+  })
+  return [...unfinishedOf(study), ...empty]
 }
 
 /** One line a sample of every run. */
