@@ -173,6 +173,16 @@ describe('talko sim compare and sweep', () => {
     assert.match(await readFile(html, 'utf8'), /2 seeds from 1/)
   })
 
+  it('a value may hold commas', async () => {
+    const file = await scenario('commas.yaml', SMALL)
+    const over = 'population.mix={ seti: 100 % },{ seti: 50 %, diurnal: 50 % }'
+    const { variants } = JSON.parse((await sim(['sweep', file, '--over', over, '--dry-run', '-o', 'json'])).out)
+    assert.deepEqual(
+      variants.map(({ scenario: { population } }: { scenario: { population: { mix: unknown[] } } }) => population.mix.length),
+      [1, 2]
+    )
+  })
+
   it('show what was run when they are stopped', async () => {
     const file = await scenario('slow.yaml', SMALL)
     const { status, out } = await sim(['compare', file, file, '--seeds', '2'], true)

@@ -135,7 +135,7 @@ function describe({ io }: Context, { name, question, variants, seeds }: Plan): v
   io.say(`${name}: ${question}`)
   for (const { name: variant, file, scenario } of variants) {
     const { hosts, lengthMs } = scenario.options
-    io.say(`would run ${variant === '' ? file : `${variant} (${file})`}: ${hosts} hosts for ${(lengthMs / DAY_MS).toFixed(1)} days`)
+    io.say(`would run ${variant === '' ? file : `${variant} (${file})`}: ${hosts} ${hosts === 1 ? 'host' : 'hosts'} for ${(lengthMs / DAY_MS).toFixed(1)} days`)
   }
   io.say(`${seeds.length === 1 ? `with seed ${seeds[0]}` : `with ${seeds.length} seeds from ${seeds[0]}`}; nothing was run (-o json shows every setting)`)
 }

@@ -11,11 +11,11 @@ interface Measure {
 
 const MEASURES: readonly Measure[] = [
   { name: 'tasks ready a day', of: ({ totals, reachedMs }) => totals.ready / (reachedMs / DAY_MS), digits: 0 },
-  { name: 'turnaround, half within (h)', of: ({ turnaroundMs }) => turnaroundMs.p50 / HOUR_MS, digits: 2 },
-  { name: 'turnaround, 95 % within (h)', of: ({ turnaroundMs }) => turnaroundMs.p95 / HOUR_MS, digits: 2 },
-  { name: 'turnaround, 99 % within (h)', of: ({ turnaroundMs }) => turnaroundMs.p99 / HOUR_MS, digits: 2 },
-  { name: 'turnaround, the last (h)', of: ({ turnaroundMs }) => turnaroundMs.last / HOUR_MS, digits: 2 },
-  { name: 'replicas for each task', of: ({ totals }) => totals.leased / Math.max(1, totals.ready), digits: 3 },
+  { name: 'turnaround, half within (h)', of: ({ totals, turnaroundMs }) => ifReady(totals, turnaroundMs.p50 / HOUR_MS), digits: 2 },
+  { name: 'turnaround, 95 % within (h)', of: ({ totals, turnaroundMs }) => ifReady(totals, turnaroundMs.p95 / HOUR_MS), digits: 2 },
+  { name: 'turnaround, 99 % within (h)', of: ({ totals, turnaroundMs }) => ifReady(totals, turnaroundMs.p99 / HOUR_MS), digits: 2 },
+  { name: 'turnaround, the last (h)', of: ({ totals, turnaroundMs }) => ifReady(totals, turnaroundMs.last / HOUR_MS), digits: 2 },
+  { name: 'replicas for each task', of: ({ totals }) => ifReady(totals, totals.leased / totals.ready), digits: 3 },
   { name: 'tasks failed (%)', of: ({ totals }) => (100 * totals.failed) / Math.max(1, totals.ready + totals.failed), digits: 3 },
   { name: 'wrong answers accepted (%)', of: ({ totals }) => (100 * totals.wrong) / Math.max(1, totals.ready), digits: 3 },
   { name: 'coordinator events for each task', of: ({ totals }) => totals.applied / Math.max(1, totals.ready), digits: 1 }
@@ -89,11 +89,17 @@ export function tableOf(variants: readonly Variant[]): readonly string[] {
 }
 
 export function showCell({ change, clear, ...own }: Omit<Cell, 'variant'>, digits: number): string {
-  if (change === null) return showEstimate(own, digits)
+  if (change === null || Number.isNaN(change.mean)) return showEstimate(own, digits)
   const shown = showEstimate(change, digits).replace(/^-(?=[0.]+(?: |$))/, '')
   return `${showEstimate(own, digits)}  ${shown.startsWith('-') ? '' : '+'}${shown}${clear ? ' *' : ''}`
 }
 
+/** Not a number where nothing is ready. */
+function ifReady({ ready }: Report['totals'], value: number): number {
+  return ready === 0 ? Number.NaN : value
+}
+
 function showEstimate({ mean, within }: Estimate, digits: number): string {
+  if (Number.isNaN(mean)) return '-'
   return Number.isFinite(within) ? `${mean.toFixed(digits)} ±${within.toFixed(digits)}` : mean.toFixed(digits)
 }

@@ -8,7 +8,7 @@ import { shareChart, tailChart, weekChart } from './pictures.ts'
 import type { Mark, Report } from './report.ts'
 import type { StudiedVariant, Study } from './study.ts'
 import { READ_OUT, STYLE } from './style.ts'
-import { answerTo, remarksOf } from './text.ts'
+import { answerTo, counted, remarksOf } from './text.ts'
 
 /** Of variants, in their order. */
 const COLOURS = ['var(--a)', 'var(--b)', 'var(--c)', 'var(--d)', 'var(--e)', 'var(--f)', 'var(--g)', 'var(--h)']
@@ -55,7 +55,7 @@ function aboutOf({ variants, commit, node, stopped }: Study): string {
   const time = reachedMs < lengthMs ? `${showTime(reachedMs)} of ${showTime(lengthMs)}${stopped ? ', then stopped' : ''}` : showTime(lengthMs)
   return [
     `${time} simulated in ${showTime(took.seconds * 1000)} (${label(totals.events)} events)`,
-    `${hosts.toLocaleString('en')} hosts at first`,
+    `${counted(hosts, 'host')} at first`,
     seeds > 1 ? `${seeds} seeds from ${seed}; pictures are of the first` : `seed ${seed}`,
     `the real coordinator of commit ${commit}, Node ${node}`
   ].join(' · ')
@@ -66,8 +66,10 @@ function tiles({ totals, turnaroundMs, reachedMs, samples }: Report): string {
   const part = (some: number, all: number): string => (all === 0 ? '–' : `${Number(((100 * some) / all).toPrecision(3))} %`)
   const cells: readonly (readonly [string, string])[] = [
     [label(totals.ready / (reachedMs / DAY_MS)), 'tasks ready a day'],
-    [showTime(turnaroundMs.p50), `turnaround of half of the tasks; 95 % within ${showTime(turnaroundMs.p95)}`],
-    [label(totals.leased / Math.max(1, totals.ready)), 'replicas for each task'],
+    totals.ready === 0
+      ? ['–', 'turnaround: no task is ready']
+      : [showTime(turnaroundMs.p50), `turnaround of half of the tasks; 95 % within ${showTime(turnaroundMs.p95)}`],
+    [totals.ready === 0 ? '–' : label(totals.leased / totals.ready), 'replicas for each task'],
     [
       label(totals.wrong),
       `wrong answers accepted (${part(totals.wrong, totals.ready)}); ${part(totals.reportedWrong, totals.reported)} of the results were wrong`
@@ -83,11 +85,11 @@ function besides(all: readonly StudiedVariant[]): string {
   const variants = comparable(all)
   const head = `<tr><th></th>${variants.map(({ name }, index) => `<th><i style="background:${COLOURS[index % COLOURS.length]}"></i>${escapeText(name)}</th>`).join('')}</tr>`
   const rows = rowsOf(variants).map(({ measure, digits, cells }) => {
-    const most = Math.max(...cells.map(({ mean }) => mean), 1e-12)
+    const most = Math.max(...cells.map(({ mean }) => (Number.isNaN(mean) ? 0 : mean)), 1e-12)
     const shown = cells.map((cell, index) => {
       const colour = COLOURS[index % COLOURS.length]
       const [own = '', change = ''] = showCell(cell, digits).split('  ')
-      return `<td><b>${own}</b> <small${cell.clear ? ' class="clear"' : ''}>${change}</small><div><span style="width:${((100 * cell.mean) / most).toFixed(1)}%;background:${colour}"></span></div></td>`
+      return `<td><b>${own}</b> <small${cell.clear ? ' class="clear"' : ''}>${change}</small><div><span style="width:${((100 * (Number.isNaN(cell.mean) ? 0 : cell.mean)) / most).toFixed(1)}%;background:${colour}"></span></div></td>`
     })
     return `<tr><th>${escapeText(measure)}</th>${shown.join('')}</tr>`
   })

@@ -64,7 +64,8 @@ export async function conduct(plan: Plan, ports: StudyPorts): Promise<Study> {
     for (const [index, variant] of plan.variants.entries()) {
       run++
       const report = await play(variant, seed, null, ports, { run, runs })
-      reports[index]?.push(report)
+      // One that was stopped before its first step was not begun.
+      if (report.reachedMs > 0 || report.complaint !== null) reports[index]?.push(report)
       if (ports.signal.aborted || report.complaint !== null) break seeds
     }
   return {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { answerFault, answerOf } from './answer.ts'
 import { complaintOf } from './checks.ts'
+import { figureOf } from './figures.ts'
 import { htmlOf } from './html.ts'
 import { noTotals } from './meters.ts'
 import type { Report } from './report.ts'
@@ -57,6 +58,32 @@ it('shows what was completed of a study that was stopped, and what was not', () 
   const alone = { ...study, answer: '{ready} tasks', runs: 1, variants: [variant('', [cut])] }
   assert.equal(answerTo(alone), 'After 1 h of 4 h: 4 tasks')
   assert.match(linesOf(alone).join('\n'), /then stopped/)
+})
+
+it('a run in which nothing got ready says so, and one thing is one', () => {
+  const none = { ...report(0), hosts: 1, totals: { ...noTotals(), leased: 40 } }
+  const study = { v: 1, kind: 'talko simulation', name: 'n', question: '', commit: '', node: '', stopped: false, runs: 1 } as const
+  const one = { ...study, answer: '{half}, {replicas}', variants: [{ name: '', file: 'f', source: '', changes: [], trace: null, reports: [none] }] }
+  const lines = linesOf(one).join('\n')
+  assert.match(lines, /^n\n-, -\n\n.*; 1 host at first, /)
+  assert.match(lines, /\nturnaround {2}no task is ready\nreplicas {4}40 leased; 0 reported/)
+  assert.match(htmlOf(one), /1 host at first/)
+  const two = {
+    ...one,
+    runs: 2,
+    variants: ['a', 'b'].map((name) => ({ ...one.variants[0], name, file: 'f', source: '', changes: [], trace: null, reports: [none] }))
+  }
+  assert.match(linesOf(two).join('\n'), /\nturnaround, half within \(h\) +- +-\n/)
+  assert.doesNotMatch(htmlOf(two), /NaN/)
+})
+
+it('the worst day and the best are of all whole days, and of less than one there is its pace', () => {
+  const day = 86_400_000
+  const sample = (atMs: number, ready: number) => ({ ...noTotals(), atMs, ready, online: 0, held: 0, waiting: 0 })
+  const three = { ...report(60), reachedMs: 3 * day, samples: [sample(1000, 0), sample(day + 1000, 10), sample(2 * day + 1000, 40)] }
+  assert.deepEqual([figureOf('worstDay', three), figureOf('readyPerDay', three), figureOf('bestDay', three)], [10, 20, 30])
+  const half = { ...report(60), reachedMs: day / 2, samples: [sample(1000, 0)] }
+  assert.deepEqual([figureOf('worstDay', half), figureOf('readyPerDay', half), figureOf('bestDay', half)], [120, 120, 120])
 })
 
 it('a failure says how it is repeated', () => {

@@ -30,9 +30,14 @@ export function linesOf(study: Study): readonly string[] {
   return [...head, ...tableOf(variants), note, ...remarks, ...(checked > 0 ? [`checked: ${agreedOn(checked, complaints)}`] : [])]
 }
 
+/** `1 host`, `2,000 hosts`. */
+export function counted(count: number, thing: string): string {
+  return `${count.toLocaleString('en')} ${thing}${count === 1 ? '' : 's'}`
+}
+
 function agreedOn(tasks: number, complaints: readonly (string | null)[]): string {
   const agreed = !complaints.some((complaint) => complaint?.includes(DISAGREES) === true)
-  return `${tasks} tasks to their end by a second model of the rules, at every commit; ${agreed ? 'it agreed' : 'of one more it says otherwise than the coordinator'}`
+  return `${counted(tasks, 'task')} to ${tasks === 1 ? 'its' : 'their'} end by a second model of the rules, at every commit; ${agreed ? 'it agreed' : 'of one more it says otherwise than the coordinator'}`
 }
 
 /** The scenario's, of the seeds that all variants have played. Empty when there is none, or one that it speaks of was not played to the end. */
@@ -69,10 +74,12 @@ function linesOfRun(report: Report, { commit, node }: Study): readonly string[] 
   const per = (part: number, of: number): string => (of === 0 ? '-' : `${((100 * part) / of).toFixed(2)} %`)
   const wasted = workOf(report).filter((one) => one.wasted && one.share >= 0.001)
   return [
-    `${days.toFixed(1)} days${reachedMs < lengthMs ? ` of ${(lengthMs / DAY_MS).toFixed(1)}, then stopped` : ''}; ${hosts} hosts at first, ${totals.arrived} came, ${totals.left} left; ${Math.round(online)} online on average`,
+    `${days.toFixed(1)} days${reachedMs < lengthMs ? ` of ${(lengthMs / DAY_MS).toFixed(1)}, then stopped` : ''}; ${counted(hosts, 'host')} at first, ${totals.arrived} came, ${totals.left} left; ${Math.round(online)} online on average`,
     `tasks       ${totals.ready} ready (${Math.round(totals.ready / Math.max(days, 1e-9))} a day), ${totals.failed} failed, ${samples.at(-1)?.waiting ?? 0} waiting`,
-    `turnaround  half within ${showTime(turnaroundMs.p50)}, 95 % within ${showTime(turnaroundMs.p95)}, 99 % within ${showTime(turnaroundMs.p99)}, the last ${showTime(turnaroundMs.last)}`,
-    `replicas    ${totals.leased} leased, ${(totals.leased / Math.max(1, totals.ready)).toFixed(2)} for each task; ${totals.reported} reported, ${totals.errors} failed, ${totals.cancelled} taken back`,
+    totals.ready === 0
+      ? 'turnaround  no task is ready'
+      : `turnaround  half within ${showTime(turnaroundMs.p50)}, 95 % within ${showTime(turnaroundMs.p95)}, 99 % within ${showTime(turnaroundMs.p99)}, the last ${showTime(turnaroundMs.last)}`,
+    `replicas    ${totals.leased} leased${totals.ready === 0 ? '; ' : ', '}${totals.ready === 0 ? '' : `${(totals.leased / totals.ready).toFixed(2)} for each task; `}${totals.reported} reported, ${totals.errors} failed, ${totals.cancelled} taken back`,
     `wasted      ${wasted.map(({ name, share }) => `${(100 * share).toFixed(1)} % ${name}`).join(', ') || 'nothing'}`,
     `wrong       ${per(totals.reportedWrong, totals.reported)} of the results, ${totals.wrong} accepted (${per(totals.wrong, totals.ready)})`,
     ...(totals.checked > 0 ? [`checked     ${agreedOn(totals.checked, [report.complaint])}`] : []),
