@@ -188,7 +188,7 @@ describe('talko sim compare and sweep', () => {
     const { status, out } = await sim(['compare', file, file, '--seeds', '2'], true)
     assert.equal(status, EXIT.interrupted)
     assert.match(out, /days of 0\.3, then stopped/)
-    assert.match(out, /\nnot whole: slow, seed 1 reached \d+ min of 6 h; it is in no mean\nstopped: 3 of 4 runs were not begun\n$/)
+    assert.match(out, /\nnot whole: slow, seed 1 reached \d+ min of 6 h; it is in no mean\nstopped; not begun: 3 of 4 runs\n$/)
     assert.doesNotMatch(out, /±/)
     const { beside, unfinished } = JSON.parse((await sim(['compare', file, file, '-o', 'json'], true)).out)
     assert.deepEqual([beside.length, unfinished.length], [0, 2])

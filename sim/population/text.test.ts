@@ -51,7 +51,7 @@ it('shows what was completed of a study that was stopped, and what was not', () 
   const three = { ...study, answer: '{a: ready} and {b: ready}', runs: 3, variants: [variant('a', [whole]), variant('b', [cut])] }
   const lines = linesOf(three)
   assert.match(lines.join('\n'), /^n\n\n +a\ntasks ready a day /)
-  assert.deepEqual(lines.slice(-2), ['not whole: b, seed 7 reached 1 h of 4 h; it is in no mean', 'stopped: 1 of 3 runs were not begun'])
+  assert.deepEqual(lines.slice(-2), ['not whole: b, seed 7 reached 1 h of 4 h; it is in no mean', 'stopped; not begun: 1 of 3 runs'])
   assert.match(htmlOf(three), /<p class="complaint">not whole: b, seed 7 .*<th>.*>a<\/th>.*b \(not whole\)/)
   assert.equal(answerTo({ ...three, variants: [variant('a', [whole, cut]), variant('b', [whole])] }), '10 and 10')
   assert.equal(answerTo({ ...three, variants: [variant('a', [report(10), report(20), cut]), variant('b', [whole, whole])] }), '15 and 10 (Means of 2 seeds.)')

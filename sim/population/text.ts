@@ -64,7 +64,7 @@ export function unfinishedOf({ variants, runs, stopped }: Pick<Study, 'variants'
       })
   )
   const left = runs - variants.reduce((sum, { reports }) => sum + reports.length, 0)
-  return [...broken, ...(left === 0 ? [] : [`${stopped ? 'stopped' : 'ended'}: ${left} of ${runs} runs were not begun`])]
+  return [...broken, ...(left === 0 ? [] : [`${stopped ? 'stopped' : 'ended'}; not begun: ${left} of ${runs} runs`])]
 }
 
 function linesOfRun(report: Report, { commit, node }: Study): readonly string[] {
