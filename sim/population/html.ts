@@ -26,7 +26,7 @@ export function htmlOf(study: Study): string {
     first === undefined || only === undefined
       ? '<p>Nothing was run.</p>'
       : variants.length === 1
-        ? `${tiles(only)}<div class="charts">${charts(only)}</div>`
+        ? `${study.runs === 1 || wholeSeeds(variants) === 0 ? '' : besides(variants)}${tiles(only)}<div class="charts">${charts(only)}</div>`
         : `${besides(variants)}<div class="charts">${chartsBeside(variants)}</div>`
   const remarks = remarksOf(study).map((line) => `<p class="complaint">${escapeText(line)}</p>`)
   return pageOf({ name, question, answer, about: aboutOf(study) }, `${wrong}${remarks.join('')}${body}${facts(study)}${memory(study)}`)

@@ -55,6 +55,9 @@ it('shows what was completed of a study that was stopped, and what was not', () 
   assert.match(htmlOf(three), /<p class="complaint">not whole: b, seed 7 .*<th>.*>a<\/th>.*b \(not whole\)/)
   assert.equal(answerTo({ ...three, variants: [variant('a', [whole, cut]), variant('b', [whole])] }), '10 and 10')
   assert.equal(answerTo({ ...three, variants: [variant('a', [report(10), report(20), cut]), variant('b', [whole, whole])] }), '15 and 10 (Means of 2 seeds.)')
+  const first = { ...three, variants: [variant('a', [whole])] }
+  assert.match(linesOf(first).join('\n'), /^n\n\n +a\ntasks ready a day .*\n(?:.*\n)+stopped; not begun: 2 of 3 runs$/)
+  assert.match(htmlOf(first), /<div class="beside"><table>.*>a<\/th>/)
   const alone = { ...study, answer: '{ready} tasks', runs: 1, variants: [variant('', [cut])] }
   assert.equal(answerTo(alone), 'After 1 h of 4 h: 4 tasks')
   assert.match(linesOf(alone).join('\n'), /then stopped/)

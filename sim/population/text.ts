@@ -19,8 +19,9 @@ export function linesOf(study: Study): readonly string[] {
   const head = [name, ...(question === '' ? [] : [question]), ...(answer === '' ? [] : [answer]), '']
   const remarks = remarksOf(study)
   if (first === undefined || only === undefined) return [...head, 'nothing was run', ...remarks]
-  if (variants.length === 1 && first.reports.length === 1) return [...head, ...linesOfRun(only, study), ...remarks]
   const seeds = wholeSeeds(variants)
+  // The only one, or the first of several, which was stopped.
+  if (study.runs === 1 || seeds === 0) return [...head, ...linesOfRun(only, study), ...remarks]
   const note =
     seeds === 1
       ? 'one seed: what is chance is not known; give --seeds for more'
