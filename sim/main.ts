@@ -5,9 +5,10 @@ import { rowsOf } from './population/compare.ts'
 import { FIGURE_NAMES, figureOf } from './population/figures.ts'
 import { htmlOf } from './population/html.ts'
 import { type Choice, type Plan, planComparison, planRun, planSweep, shipped } from './population/plan.ts'
+import { answerTo, unfinishedOf } from './population/remarks.ts'
 import type { Report } from './population/report.ts'
 import { type Progress, conduct as run, type Study, type StudyPorts } from './population/study.ts'
-import { answerTo, csvOf, failureOf, linesOf, unfinishedOf } from './population/text.ts'
+import { csvOf, failureOf, linesOf } from './population/text.ts'
 import { describeReplay, type Replayed, replay as replayed } from './replay.ts'
 
 export type { Choice, Plan, Progress, Replayed, Study }

@@ -206,11 +206,6 @@ function at({ samples }: Report, ms: number): Sample | undefined {
   return samples.findLast(({ atMs }) => atMs <= ms)
 }
 
-/** Not a number where there is none. */
-function ifAny(count: number, value: number): number {
-  return count === 0 ? Number.NaN : value
-}
-
 function part(some: number, all: number): number {
   return all === 0 ? 0 : some / all
 }
@@ -221,4 +216,9 @@ function mean(values: readonly number[]): number {
 
 function short(value: number): string {
   return String(Number(value.toPrecision(value >= 100 ? 3 : 2)))
+}
+
+/** Not a number where there is none. */
+function ifAny(count: number, value: number): number {
+  return count === 0 ? Number.NaN : value
 }

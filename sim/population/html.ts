@@ -5,10 +5,11 @@ import { comparable, isWhole, rowsOf, showCell, wholeSeeds } from './compare.ts'
 import { rates, showTime, workOf } from './figures.ts'
 import type { Sample } from './meters.ts'
 import { shareChart, tailChart, weekChart } from './pictures.ts'
+import { answerTo, remarksOf } from './remarks.ts'
 import type { Mark, Report } from './report.ts'
 import type { StudiedVariant, Study } from './study.ts'
 import { READ_OUT, STYLE } from './style.ts'
-import { answerTo, counted, remarksOf } from './text.ts'
+import { counted } from './text.ts'
 
 /** Of variants, in their order. */
 const COLOURS = ['var(--a)', 'var(--b)', 'var(--c)', 'var(--d)', 'var(--e)', 'var(--f)', 'var(--g)', 'var(--h)']

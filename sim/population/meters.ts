@@ -98,19 +98,19 @@ export interface Sample extends Readonly<Totals> {
 /** A distribution of times as counts in steps of 5 %: quantiles lie within their step as its share of it says, so that runs that differ a little do not seem alike. */
 export class Times {
   readonly #counts: number[] = []
-  #count = 0
   #most = 0
+  #count = 0
 
   get count(): number {
     return this.#count
   }
 
   add(ms: number): void {
+    this.#most = Math.max(this.#most, ms)
     const step = Math.max(0, Math.ceil(Math.log(Math.max(1, ms)) / STEP))
     for (let at = this.#counts.length; at <= step; at++) this.#counts.push(0)
     this.#counts[step] = (this.#counts[step] ?? 0) + 1
     this.#count++
-    this.#most = Math.max(this.#most, ms)
   }
 
   /** A share q of the times is at most this; 0 without times, the greatest for 1. */

@@ -28,6 +28,13 @@ describe('a scenario', () => {
     assert.ok((options.arrivals?.perDay ?? 0) > 0)
   })
 
+  it('says when idle hosts run copies: of the last tasks of a batch, unless it says otherwise', () => {
+    const copies = (text: string) => scenarioOf(parseScenario('s.yaml', `${SMALL}${text}`), null).options.workload.policy.copies
+    assert.equal(copies(''), 'tail')
+    assert.equal(copies('policy: { copies: never }\n'), 'never')
+    refused(`${SMALL}policy: { copies: some }\n`, /^s\.yaml:4: policy\.copies: never or tail or idle is expected, not "some"$/)
+  })
+
   it('says who is there, what they do and what befalls them', () => {
     const text = `${SMALL.replace('6 h', '10 d')}seed: 9
 population:
@@ -57,13 +64,6 @@ clock: { step: 500 ms, sweep: 5 s }
     const [crowd] = options.arrivals?.crowds ?? []
     const joined = ((options.arrivals?.perDay ?? 0) / DAY_MS) * (crowd?.forMs ?? 0) * ((crowd?.times ?? 0) - 1)
     assert.ok(Math.abs(joined - 19 * 50) < 1e-6)
-  })
-
-  it('says when idle hosts run copies: of the last tasks of a batch, unless it says otherwise', () => {
-    const copies = (text: string) => scenarioOf(parseScenario('s.yaml', `${SMALL}${text}`), null).options.workload.policy.copies
-    assert.equal(copies(''), 'tail')
-    assert.equal(copies('policy: { copies: never }\n'), 'never')
-    refused(`${SMALL}policy: { copies: some }\n`, /^s\.yaml:4: policy\.copies: never or tail or idle is expected, not "some"$/)
   })
 
   it('can be changed by its keys', () => {
