@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
 import { EXIT } from './errors.ts'
 import { systemClock } from './live/clock.ts'
 import { main } from './main.ts'
@@ -56,7 +57,20 @@ async function scenario(name: string, text: string): Promise<string> {
   return file
 }
 
-const TINY = ['--hosts', '40', '--set', 'length=2 h', '--set', 'workload.tasks=20', '--set', 'workload.waiting=', '--set', 'outages=[]']
+const TINY = [
+  '--hosts',
+  '40',
+  '--set',
+  'length=2 h',
+  '--set',
+  'workload.tasks=20',
+  '--set',
+  'workload.waiting=',
+  '--set',
+  'outages=[]',
+  '--set',
+  'population.crowds=[]'
+]
 
 describe('talko sim run', () => {
   it('prints what came of it, and writes it for people and programs', async () => {
@@ -65,12 +79,16 @@ describe('talko sim run', () => {
     const { status, out } = await sim(['run', file, '--json', json, '--csv', csv, '--html', html, '--set', 'policy.quorum=1'])
     assert.equal(status, EXIT.ok)
     assert.match(out, /^a small one\ndoes it work\?\n[\d,]+ times\n/)
-    const { variants, commit, node, beside } = JSON.parse(await readFile(json, 'utf8'))
+    const { variants, commit, node, beside, answer, answerTemplate } = JSON.parse(await readFile(json, 'utf8'))
     assert.match(commit, /^(?:[0-9a-f]{12}\+?|unknown)$/)
     assert.equal(node, process.version)
     assert.deepEqual(variants[0].changes, [['policy.quorum', '1']])
     const [report] = variants[0].reports
     assert.equal(report.samples.length, 6)
+    assert.equal(answerTemplate, '{ready} times')
+    assert.equal(answer, `${report.totals.ready.toLocaleString('en')} times`)
+    assert.equal(report.figures.ready, report.totals.ready)
+    assert.ok(report.figures.half > 0 && report.figures.recovery === 0)
     assert.ok(report.totals.ready > 100)
     assert.ok(report.totals.rightMs > 0 && report.totals.failedMs > 0)
     assert.equal(beside.length, 9)
@@ -151,10 +169,16 @@ describe('talko sim run', () => {
     await writeFile(join(folder, 'bad.csv'), 'node,state,start_s,end_s\na,1,0,never\n')
     const file = await scenario('traced.yaml', `${SMALL}trace: hosts.csv\n`)
     assert.equal((await sim(['run', file])).status, EXIT.ok)
+    assert.doesNotMatch((await sim(['run', file])).out, /nobody was online/)
+    await writeFile(join(folder, 'gaps.csv.gz'), gzipSync('node,state,start_s,end_s\na,1,0,60\nb,1,21540,21600\n'))
+    await writeFile(file, `${SMALL}trace: gaps.csv.gz\n`)
+    assert.match((await sim(['run', file])).out, /\nnobody was online in \d\d+ % of the time: what no row of a trace covers counts as down\n$/)
     await writeFile(file, `${SMALL}trace: bad.csv\n`)
     const { status, err } = await sim(['run', file])
     assert.equal(status, EXIT.usage)
-    assert.match(err, /bad\.csv: line 2: start_s and end_s are seconds/)
+    assert.match(err, /traced\.yaml:4: trace: .*bad\.csv: line 2: start_s and end_s are seconds/)
+    await writeFile(file, `${SMALL}trace: none.csv\n`)
+    assert.match((await sim(['run', file])).err, /traced\.yaml:4: trace: .*none\.csv: cannot be read: /)
   })
 })
 
@@ -174,13 +198,36 @@ describe('talko sim compare and sweep', () => {
     assert.match(await readFile(html, 'utf8'), /2 seeds from 1/)
   })
 
+  it('a value may hold commas', async () => {
+    const file = await scenario('commas.yaml', SMALL)
+    const over = 'population.mix={ seti: 100 % },{ seti: 50 %, diurnal: 50 % }'
+    const { variants } = JSON.parse((await sim(['sweep', file, '--over', over, '--dry-run', '-o', 'json'])).out)
+    assert.deepEqual(
+      variants.map(({ scenario: { population } }: { scenario: { population: { mix: unknown[] } } }) => population.mix.length),
+      [1, 2]
+    )
+  })
+
   it('show what was run when they are stopped', async () => {
     const file = await scenario('slow.yaml', SMALL)
     const { status, out } = await sim(['compare', file, file, '--seeds', '2'], true)
     assert.equal(status, EXIT.interrupted)
     assert.match(out, /days of 0\.3, then stopped/)
+    assert.match(out, /\nnot whole: slow, seed 1 reached \d+ min of 6 h; it is in no mean\nstopped; not begun: 3 of 4 runs\n$/)
     assert.doesNotMatch(out, /±/)
+    const { beside, unfinished } = JSON.parse((await sim(['compare', file, file, '-o', 'json'], true)).out)
+    assert.deepEqual([beside.length, unfinished.length], [0, 2])
   })
+})
+
+it('two files of one name are told apart', async () => {
+  await mkdir(join(folder, 'other'), { recursive: true })
+  const [one, other] = [await scenario('same.yaml', SMALL), await scenario('other/same.yaml', SMALL)]
+  const { variants } = JSON.parse((await sim(['compare', one, other, other, '--dry-run', '-o', 'json'])).out)
+  assert.deepEqual(
+    variants.map(({ name }: { name: string }) => name),
+    [one, other, `${other} (2)`]
+  )
 })
 
 describe('talko sim replay', () => {
@@ -200,6 +247,9 @@ describe('talko sim replay', () => {
     const { status, out } = await sim(['replay', json])
     assert.equal(status, EXIT.checkFailed)
     assert.match(out, /one, seed 1: not the same: hash 0123456789abcdef then, /)
+    const stopped = await sim(['replay', json], true)
+    assert.equal(stopped.status, EXIT.interrupted)
+    assert.match(stopped.out, /^one, seed 1: stopped in run 1 of 2, at day 0\.\d\d of 0\.25; its hash is not known\n$/)
     assert.match((await sim(['replay', json, '--dry-run'])).err, /would run .*again\.yaml \(one\), seed 1, hash 0123456789abcdef/)
   })
 
@@ -214,11 +264,21 @@ describe('talko sim replay', () => {
 
 it('what makes no sense is refused with status 2 and one line', async () => {
   const file = await scenario('wrong.yaml', 'name: x\nlength: 6 h\nhosts: many\n')
+  const malformed = await scenario('malformed.json', JSON.stringify({ seed: 1, nodes: [{}], batches: [], faults: [], hostile: 0, faultsMs: 1000 }))
   const small = await scenario('small.yaml', SMALL)
+  const varied = await scenario('varied.yaml', `${SMALL}variants:\n  - { name: a, set: {} }\n  - { name: b, set: { length.x: 3 } }\n`)
   const cases: readonly (readonly [words: readonly string[], says: RegExp])[] = [
     [['run', file], /wrong\.yaml:3: hosts: a whole number from 1 to 2000000 is expected, not "many"/],
     [['run'], /missing required argument 'scenario'/],
-    [['run', 'nonsense'], /nonsense\.yaml: cannot be read/],
+    [['run', 'nonsense'], /no scenario that comes with talko is called "nonsense"; there are liars, .*, and a file of yours is \.\/nonsense\.yaml/],
+    [['run', small, '--set', 'hosts.x=3'], /--set hosts\.x=3: small\.yaml, as changed: hosts\.x: hosts is one value and has no keys/],
+    [['run', small, '--hosts', '-5'], /--hosts -5: small\.yaml, as changed: hosts: a whole number from 1 to 2000000 is expected, not -5/],
+    [['run', small, '--set', 'policy=['], /--set policy=\[: small\.yaml, as changed: policy: "\[" is no value: /],
+    [['run', varied], /varied\.yaml:6: variant "b": length\.x: length is one value and has no keys/],
+    [['run', small, '--html', '/nodir/x.html'], /--html \/nodir\/x\.html: there is no folder \/nodir/],
+    [['run', small, '--json', folder], /--json .*: it is a folder, a file is expected/],
+    [['run', small, '--csv', '-'], /--csv -: the name of a file is expected; `-o json` prints/],
+    [['sweep', small, '--over', 'policy.quorum=1,x'], /--over policy\.quorum=x: small\.yaml, as changed: policy\.quorum: a whole number/],
     [['run', join(folder, 'none.yaml')], /none\.yaml: cannot be read/],
     [['run', small, '--set', 'x'], /--set x: key=value is expected/],
     [['run', small, '--set', 'policy.quorums=1'], /small\.yaml, as changed: policy: unknown key "quorums"; allowed: quorum, /],
@@ -229,6 +289,7 @@ it('what makes no sense is refused with status 2 and one line', async () => {
     [['sweep', small], /required option '--over/],
     [['sweep', small, '--over', 'x=1', '--seeds', '0'], /--seeds is a whole number/],
     [['sweep', small, '--over', 'x'], /--over x: key=value,value is expected/],
+    [['replay', malformed], /malformed\.json is neither a report .* nor a case: nodes\[0\]\.name: text is expected, not nothing/],
     [['replay', small], /neither a report of talko sim \(JSON or HTML\) nor a case/]
   ]
   for (const [words, says] of cases) {

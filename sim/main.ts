@@ -2,8 +2,11 @@
 import { setImmediate } from 'node:timers/promises'
 import { commitOf } from './commit.ts'
 import { rowsOf } from './population/compare.ts'
+import { FIGURE_NAMES, figureOf } from './population/figures.ts'
 import { htmlOf } from './population/html.ts'
 import { type Choice, type Plan, planComparison, planRun, planSweep, shipped } from './population/plan.ts'
+import { answerTo, unfinishedOf } from './population/remarks.ts'
+import type { Report } from './population/report.ts'
 import { type Progress, conduct as run, type Study, type StudyPorts } from './population/study.ts'
 import { csvOf, failureOf, linesOf } from './population/text.ts'
 import { describeReplay, type Replayed, replay as replayed } from './replay.ts'
@@ -21,9 +24,20 @@ export async function replay(file: string, ports: SimPorts): Promise<Replayed> {
   return await replayed(file, real(ports))
 }
 
-/** A study with what its variants are beside each other: for programs. */
+/** A study with its answer, the figures of each run, what its variants are beside each other, and what was left out of that: for programs. */
 export function jsonOf(study: Study): object {
-  return { ...study, beside: rowsOf(study.variants) }
+  const variants = study.variants.map((variant) => ({ ...variant, reports: variant.reports.map((report) => ({ ...report, figures: figuresOf(report) })) }))
+  return { ...study, answer: answerTo(study), answerTemplate: study.answer, variants, beside: rowsOf(study.variants), unfinished: unfinishedOf(study) }
+}
+
+/** By name; null for one that is not a number, such as the time until something that never came. */
+function figuresOf(report: Report): Readonly<Record<string, number | null>> {
+  return Object.fromEntries(
+    FIGURE_NAMES.map((name) => {
+      const value = figureOf(name, report)
+      return [name, Number.isFinite(value) ? value : null]
+    })
+  )
 }
 
 function real(ports: SimPorts): StudyPorts {

@@ -17,8 +17,25 @@ export interface ReplayedRun {
   readonly complaint: string | null
 }
 
+interface ReplayedReport {
+  readonly kind: 'report'
+  readonly equal: boolean
+  readonly wasCommit: string
+  readonly commit: string
+  readonly runs: readonly ReplayedRun[]
+  /** The run that was stopped, and how far it came; null when all were played. */
+  readonly stopped: {
+    readonly variant: string
+    readonly seed: number | string
+    readonly run: number
+    readonly ofRuns: number
+    readonly nowMs: number
+    readonly untilMs: number
+  } | null
+}
+
 export type Replayed =
-  | { readonly kind: 'report'; readonly equal: boolean; readonly wasCommit: string; readonly commit: string; readonly runs: readonly ReplayedRun[] }
+  | ReplayedReport
   | { readonly kind: 'case'; readonly complaint: string | null; readonly hash: string; readonly events: number; readonly story: string }
 
 /** What of a report is needed. */
@@ -54,18 +71,21 @@ export async function describeReplay(file: string): Promise<readonly string[]> {
   )
 }
 
-async function replayReport({ commit: wasCommit, variants }: Memory, ports: StudyPorts): Promise<Replayed> {
+async function replayReport({ commit: wasCommit, variants }: Memory, ports: StudyPorts): Promise<ReplayedReport> {
   const runs: ReplayedRun[] = []
   const total = variants.reduce((sum, { reports }) => sum + reports.length, 0)
   for (const variant of variants) {
     const planned = await replanned(variant)
     for (const { seed, hash, reachedMs } of variant.reports) {
       const report = await play(planned, seed, reachedMs, ports, { run: runs.length + 1, runs: total })
-      if (ports.signal.aborted) return { kind: 'report', equal: false, wasCommit, commit: ports.commit, runs }
+      if (ports.signal.aborted) {
+        const stopped = { variant: variant.name, seed, run: runs.length + 1, ofRuns: total, nowMs: report.reachedMs, untilMs: reachedMs }
+        return { kind: 'report', equal: false, wasCommit, commit: ports.commit, runs, stopped }
+      }
       runs.push({ variant: variant.name, seed, was: hash, is: report.hash, complaint: report.complaint })
     }
   }
-  return { kind: 'report', equal: runs.every(({ was, is }) => was === is), wasCommit, commit: ports.commit, runs }
+  return { kind: 'report', equal: runs.every(({ was, is }) => was === is), wasCommit, commit: ports.commit, runs, stopped: null }
 }
 
 async function replayCase(file: string, text: string): Promise<Replayed> {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { type Context, examples, flag, type Verb } from '../command.ts'
 import { EXIT } from '../errors.ts'
-import { SIM_EXIT_HELP, simPorts, stoppedStatus } from '../tasks/simulations.ts'
+import { DAY_MS, SIM_EXIT_HELP, simPorts, stoppedStatus } from '../tasks/simulations.ts'
 
 export function define(command: Command, run: (verb: Verb) => void): void {
   command
@@ -42,6 +42,11 @@ async function replay(context: Context, [file = '']: readonly string[], options:
       io.out(
         `${[variant, `seed ${seed}`].filter((one) => one !== '').join(', ')}: ${was === is ? `the same, hash ${is}` : `not the same: hash ${was} then, ${is} now`}${complaint === null ? '' : `; ${complaint}`}`
       )
+    if (replayed.stopped !== null) {
+      const { variant, seed, run, ofRuns, nowMs, untilMs } = replayed.stopped
+      const which = [variant, `seed ${seed}`].filter((one) => one !== '').join(', ')
+      io.out(`${which}: stopped in run ${run} of ${ofRuns}, at day ${(nowMs / DAY_MS).toFixed(2)} of ${(untilMs / DAY_MS).toFixed(2)}; its hash is not known`)
+    }
     if (replayed.commit !== replayed.wasCommit) io.say(`it was run at commit ${replayed.wasCommit}; this is ${replayed.commit}`)
   }
   if (signal.aborted) return stoppedStatus(signal)

@@ -16,6 +16,7 @@ export function define(command: Command, run: (verb: Verb) => void): void {
     examples(
       'talko sim sweep liars --over policy.quorum=1,2,3 --hosts 1000',
       "talko sim sweep normal-month --over 'population.liars.share=0 %,5 %,10 %' --seeds 10 --html liars.html",
+      "talko sim sweep normal-month --over 'population.mix={ seti: 100 % },{ seti: 50 %, diurnal: 50 % }'   # no comma within brackets or quotes ends a value",
       SIM_EXIT_HELP
     )
   )
@@ -24,7 +25,25 @@ export function define(command: Command, run: (verb: Verb) => void): void {
     const [key, values] = pairIn(over) ?? []
     if (key === undefined || values === undefined) throw new ClientError('usage', `--over ${over}: key=value,value is expected, such as policy.quorum=1,2,3`)
     const { planSweep } = await import('#sim/main')
-    const plan = await planSweep(file, key, values.split(','), choiceOf(options))
+    const plan = await planSweep(file, key, valuesIn(values), choiceOf(options))
     return await study(context, plan, options)
   })
+}
+
+/** What stands between commas, but for those in brackets or quotes: a value may be a list or a map. */
+function valuesIn(text: string): readonly string[] {
+  const values = ['']
+  let [depth, quote] = [0, '']
+  for (const character of text) {
+    if (character === ',' && depth === 0 && quote === '') {
+      values.push('')
+      continue
+    }
+    values[values.length - 1] += character
+    if (quote !== '') quote = character === quote ? '' : quote
+    else if (character === '"' || character === "'") quote = character
+    else if ('[{'.includes(character)) depth++
+    else if (']}'.includes(character)) depth--
+  }
+  return values.map((value) => value.trim())
 }

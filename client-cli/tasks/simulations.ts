@@ -1,5 +1,6 @@
 /** What the verbs of `talko sim` share: their options, progress, and where reports go. */
-import { writeFile } from 'node:fs/promises'
+import { access, constants, stat, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import type { Command } from 'commander'
 import type { Choice, Plan, Progress, SimPorts } from '#sim/main'
 import { pairIn, parseWhole } from '../client/units.ts'
@@ -34,7 +35,8 @@ export function choiceOf(options: Readonly<Record<string, unknown>>): Choice {
   const hosts = text(options, 'hosts')
   const seed = text(options, 'seed')
   return {
-    changes: hosts === undefined ? changes : [...changes, ['hosts', hosts]],
+    changes,
+    hosts,
     seed: seed === undefined ? undefined : parseWhole(seed, '--seed', 0, Number.MAX_SAFE_INTEGER),
     seeds: parseWhole(text(options, 'seeds') ?? '1', '--seeds', 1, SEEDS_MAX)
   }
@@ -48,7 +50,7 @@ export function simPorts({ io, signal }: Context): SimPorts {
   }
 }
 
-const DAY_MS = 86_400_000
+export const DAY_MS = 86_400_000
 
 function progressLine({ variant, seed, run, runs, nowMs, lengthMs, speedUp, eventsPerS, ready }: Progress): string {
   const which = runs === 1 ? '' : `run ${run} of ${runs} (${[variant, `seed ${seed}`].filter((one) => one !== '').join(', ')}): `
@@ -60,6 +62,7 @@ function progressLine({ variant, seed, run, runs, nowMs, lengthMs, speedUp, even
 export async function study(context: Context, plan: Plan, options: Readonly<Record<string, unknown>>): Promise<number> {
   const { io, signal } = context
   const sim = await import('#sim/main')
+  await checkFiles(options)
   if (options.dryRun === true) {
     describe(context, plan)
     return EXIT.ok
@@ -87,15 +90,33 @@ export function stoppedStatus(signal: AbortSignal): number {
   return signal.reason instanceof ClientError && signal.reason.code === 'timeout' ? EXIT.timeout : EXIT.interrupted
 }
 
+const FORMATS = ['html', 'json', 'csv'] as const
+
+/** A report that cannot be written is noticed before the hours that it is of. */
+async function checkFiles(options: Readonly<Record<string, unknown>>): Promise<void> {
+  for (const format of FORMATS) {
+    const file = text(options, format)
+    if (file === undefined) continue
+    const refuse = (why: string): never => {
+      throw new ClientError('usage', `--${format} ${file}: ${why}`)
+    }
+    if (file === '' || file === '-') refuse('the name of a file is expected; `-o json` prints')
+    if ((await stat(file).catch(() => undefined))?.isDirectory() === true) refuse('it is a folder, a file is expected')
+    const folder = dirname(file)
+    if ((await stat(folder).catch(() => undefined))?.isDirectory() !== true) refuse(`there is no folder ${folder}`)
+    await access(folder, constants.W_OK).catch(() => refuse(`nothing may be written to ${folder}`))
+  }
+}
+
 async function write(
   say: (line: string) => void,
   options: Readonly<Record<string, unknown>>,
-  reports: Readonly<Record<'html' | 'json' | 'csv', () => string>>
+  reports: Readonly<Record<(typeof FORMATS)[number], () => string>>
 ): Promise<void> {
-  for (const [format, make] of Object.entries(reports)) {
+  for (const format of FORMATS) {
     const file = text(options, format)
     if (file === undefined) continue
-    await writeFile(file, make())
+    await writeFile(file, reports[format]())
     say(`wrote ${file}`)
   }
 }
@@ -114,7 +135,7 @@ function describe({ io }: Context, { name, question, variants, seeds }: Plan): v
   io.say(`${name}: ${question}`)
   for (const { name: variant, file, scenario } of variants) {
     const { hosts, lengthMs } = scenario.options
-    io.say(`would run ${variant === '' ? file : `${variant} (${file})`}: ${hosts} hosts for ${(lengthMs / DAY_MS).toFixed(1)} days`)
+    io.say(`would run ${variant === '' ? file : `${variant} (${file})`}: ${hosts} ${hosts === 1 ? 'host' : 'hosts'} for ${(lengthMs / DAY_MS).toFixed(1)} days`)
   }
   io.say(`${seeds.length === 1 ? `with seed ${seeds[0]}` : `with ${seeds.length} seeds from ${seeds[0]}`}; nothing was run (-o json shows every setting)`)
 }

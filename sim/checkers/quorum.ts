@@ -34,7 +34,17 @@ export function disagreement(
   const wanted = predict(seenOf(replicas, networkOf), policy, bundleBytes)
   const is = decision !== null ? `decided ${decision.vote}` : state === 'failed' ? `failed ${failure?.code}` : 'open'
   const should = wanted.kind === 'decided' ? `decided ${wanted.vote}` : wanted.kind === 'failed' ? `failed ${wanted.code}` : 'open'
-  return is === should ? undefined : `${id} is ${is} and should be ${should}: ${JSON.stringify(replicas)}`
+  return is === should ? undefined : `${id} is ${is} and should be ${should}: ${replicas.map(wordsOf).join('; ') || 'it has no replica'}`
+}
+
+function wordsOf({ attempt, node, state, vote, verdict, fault, copy }: ReplicaRecord): string {
+  const parts = [
+    `${copy ? 'copy' : 'replica'} ${attempt} on ${node} is ${state}`,
+    ...(vote === null ? [] : [`says ${vote}`]),
+    ...(verdict === null ? [] : [`counts as ${verdict}`]),
+    ...(fault === null ? [] : [`has a fault (${[fault.class, fault.message].filter((one) => one !== '').join(': ')})`])
+  ]
+  return parts.join(', ')
 }
 
 export function seenOf(replicas: readonly ReplicaRecord[], networkOf: (node: string) => string): ReplicaSeen[] {

@@ -1,12 +1,13 @@
-/** `sim experiments`: plays experiments, prints them, and writes them down as a page and as JSON. */
-import { writeFile } from 'node:fs/promises'
+/** `npm run experiments`: plays experiments, prints them, and writes them down as a page and as JSON. */
+import { stat, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { parseArgs } from 'node:util'
 import { messageOf } from '#protocol/message-of'
 import { type Figure, figureOf, isInside, NAMES, type Name, type SuccessFigure } from './figures.ts'
 import { pageOfFigures } from './plot.ts'
 import { linesOf } from './show.ts'
 
-export const USAGE = `usage: sim experiments [NAME...] [--seed N] [--seeds N] [--live] [--html FILE] [--json FILE]
+export const USAGE = `usage: npm run experiments -- [NAME...] [--seed N] [--seeds N] [--live] [--html FILE] [--json FILE]
        NAME is one of ${NAMES.join(', ')}; all without. --seeds repeats \`attempts\` and counts how often it lies in its band. --live: \`local\` on this machine, too, which takes four minutes.`
 
 const SEEDS_MAX = 1_000
@@ -27,6 +28,7 @@ export async function experimentsCommand(args: readonly string[], io: Experiment
     parsed = parse(args)
     if (parsed.live && (io.live === undefined || !parsed.names.includes('local')))
       throw new UsageError('--live is for the experiment `local`, in a checkout of the sources')
+    await checkFiles(parsed)
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
     io.err(`${error.message}\n${USAGE}`)
@@ -48,6 +50,14 @@ export async function experimentsCommand(args: readonly string[], io: Experiment
   const success = figures.filter((figure) => figure.kind === 'success')
   if (success.length > 0 && seeds > 1) await again(success, { seed, seeds }, io)
   return success.every(({ points }) => points.every(isInside)) ? 0 : 3
+}
+
+/** Before the minutes that they take. Throws UsageError. */
+async function checkFiles({ html, json }: Pick<Arguments, 'html' | 'json'>): Promise<void> {
+  for (const [option, file] of Object.entries({ html, json })) {
+    const folder = file === undefined ? '.' : dirname(file)
+    if ((await stat(folder).catch(() => undefined))?.isDirectory() !== true) throw new UsageError(`--${option} ${file}: there is no folder ${folder}`)
+  }
 }
 
 /** Of many such experiments about 95 in 100 lie inside: more often would be as wrong as less. */

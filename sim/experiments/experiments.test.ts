@@ -92,6 +92,8 @@ describe('experiments', () => {
     assert.equal(await experimentsCommand(['--sead', '1'], io), 2)
     assert.equal(await experimentsCommand(['remote', '--live'], { ...io, live: async () => assert.fail('played') }), 2)
     assert.equal(await experimentsCommand(['local', '--live'], io), 2)
+    assert.equal(await experimentsCommand(['local', '--html', '/nodir/x.html'], io), 2)
+    assert.match(said.at(-1) ?? '', /^--html \/nodir\/x\.html: there is no folder \/nodir\nusage: npm run experiments -- /)
     assert.match(said[0] ?? '', /no experiment is called lokal; there are local, remote, load, attempts\nusage: /)
     assert.match(said[1] ?? '', /--seed is a whole number from 1 to \d+, not 0/)
   })

@@ -18,15 +18,16 @@ export function answerFault(answer: string, variants: readonly string[]): string
   return undefined
 }
 
-/** `runs` by the names of their variants, the first one first. Empty when one that it speaks of was not run. */
-export function answerOf(answer: string, runs: ReadonlyMap<string, Report>): string {
+/** `runs` by the names of their variants, the first one first, one a seed: figures are their means. Empty when one that it speaks of was not run. */
+export function answerOf(answer: string, runs: ReadonlyMap<string, readonly Report[]>): string {
   const [first] = runs.values()
   let whole = true
   const text = answer.replace(PLACE, (place, inner: string) => {
     const { variant, figure } = placeOf(inner)
-    const report = variant === undefined ? first : runs.get(variant)
-    whole &&= report !== undefined
-    return report === undefined || !isFigure(figure) ? place : showFigure(figure, figureOf(figure, report))
+    const reports = (variant === undefined ? first : runs.get(variant)) ?? []
+    whole &&= reports.length > 0
+    if (reports.length === 0 || !isFigure(figure)) return place
+    return showFigure(figure, reports.reduce((sum, report) => sum + figureOf(figure, report), 0) / reports.length)
   })
   return whole ? text : ''
 }

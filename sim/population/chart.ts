@@ -42,9 +42,11 @@ export function lineChart({ title, unit }: Frame, xs: readonly number[], series:
   const y = (value: number): number => TOP + (1 - value / top) * (HEIGHT - TOP - BOTTOM)
   const every = Math.max(1, Math.ceil(xs.length / POINTS_MAX))
   const lines = series.map(({ name, colour, values }) => {
-    const points = xs.flatMap((at, index) =>
-      index % every === 0 || index === xs.length - 1 ? [`${x(at).toFixed(1)},${y(values[index] ?? 0).toFixed(1)}`] : []
-    )
+    // A line that ends before the others ends there.
+    const points = xs.flatMap((at, index) => {
+      const value = values[index]
+      return value !== undefined && (index % every === 0 || index === xs.length - 1) ? [`${x(at).toFixed(1)},${y(value).toFixed(1)}`] : []
+    })
     const area =
       series.length > 1
         ? ''

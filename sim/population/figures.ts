@@ -24,15 +24,15 @@ const FIGURES = {
   hosts: { kind: 'count', of: ({ hosts }) => hosts },
   ready: { kind: 'count', of: ({ totals }) => totals.ready },
   readyPerDay: { kind: 'count', of: ({ totals, reachedMs }) => totals.ready / (reachedMs / DAY_MS) },
-  bestDay: { kind: 'count', of: (report) => Math.max(0, ...readyByDay(report)) },
-  worstDay: { kind: 'count', of: (report) => Math.min(...readyByDay(report), report.totals.ready) },
+  bestDay: { kind: 'count', of: (report) => Math.max(...readyByDay(report)) },
+  worstDay: { kind: 'count', of: (report) => Math.min(...readyByDay(report)) },
   failed: { kind: 'count', of: ({ totals }) => totals.failed },
   failedShare: { kind: 'share', of: ({ totals }) => part(totals.failed, totals.ready + totals.failed) },
-  half: { kind: 'time', of: ({ turnaroundMs }) => turnaroundMs.p50 },
-  most: { kind: 'time', of: ({ turnaroundMs }) => turnaroundMs.p95 },
-  nearlyAll: { kind: 'time', of: ({ turnaroundMs }) => turnaroundMs.p99 },
-  last: { kind: 'time', of: ({ turnaroundMs }) => turnaroundMs.last },
-  replicas: { kind: 'count', of: ({ totals }) => totals.leased / Math.max(1, totals.ready + totals.failed) },
+  half: { kind: 'time', of: ({ totals, turnaroundMs }) => ifAny(totals.ready, turnaroundMs.p50) },
+  most: { kind: 'time', of: ({ totals, turnaroundMs }) => ifAny(totals.ready, turnaroundMs.p95) },
+  nearlyAll: { kind: 'time', of: ({ totals, turnaroundMs }) => ifAny(totals.ready, turnaroundMs.p99) },
+  last: { kind: 'time', of: ({ totals, turnaroundMs }) => ifAny(totals.ready, turnaroundMs.last) },
+  replicas: { kind: 'count', of: ({ totals }) => ifAny(totals.ready + totals.failed, totals.leased / (totals.ready + totals.failed)) },
   wrong: { kind: 'count', of: ({ totals }) => totals.wrong },
   wrongShare: { kind: 'share', of: ({ totals }) => part(totals.wrong, totals.ready) },
   standingShare: { kind: 'share', of: ({ totals }) => part(totals.wrong - totals.revoked + totals.revokedRight, totals.ready) },
@@ -144,16 +144,16 @@ export function rates(samples: readonly Sample[], pick: (sample: Sample) => numb
   })
 }
 
-/** Whole days, but for the first while there are others. */
-function readyByDay({ samples }: Report): number[] {
+/** Whole days; of less than one its pace. */
+function readyByDay({ samples, totals, reachedMs }: Report): number[] {
   const byDay: number[] = []
-  let before: Sample | undefined
-  for (const sample of samples) {
-    if (sample.atMs < (byDay.length + 1) * DAY_MS) continue
-    byDay.push(sample.ready - (before?.ready ?? 0))
-    before = sample
+  let before = 0
+  for (const { atMs, ready } of [...samples, { atMs: reachedMs, ready: totals.ready }]) {
+    if (atMs < (byDay.length + 1) * DAY_MS) continue
+    byDay.push(ready - before)
+    before = ready
   }
-  return byDay.length > 1 ? byDay.slice(1) : byDay
+  return byDay.length > 0 ? byDay : [totals.ready / (reachedMs / DAY_MS)]
 }
 
 /** An hour's growth of a count in the days before something befell the world. */
@@ -232,4 +232,9 @@ function mean(values: readonly number[]): number {
 
 function short(value: number): string {
   return String(Number(value.toPrecision(value >= 100 ? 3 : 2)))
+}
+
+/** Not a number where there is none. */
+function ifAny(count: number, value: number): number {
+  return count === 0 ? Number.NaN : value
 }

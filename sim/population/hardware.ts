@@ -62,6 +62,11 @@ export function coresMix(year: number): readonly Share<number>[] {
   return mix
 }
 
+export function coresMean(year: number): number {
+  const cores = coresMix(year)
+  return cores.reduce((sum, { of, share: part }) => sum + of * part, 0) / cores.reduce((sum, { share: part }) => sum + part, 0)
+}
+
 /** Of one core. */
 export function meanWhetstoneMips(year: number): number {
   return at(WHETSTONE.mean, year)

@@ -1,14 +1,15 @@
 /** What came of a study as one page that needs nothing else: the question and its answer first, then pictures. Pure. */
 import { DAY_MS, HOUR_MS } from './availability.ts'
 import { barChart, escapeText, label, lineChart, type Shade } from './chart.ts'
-import { rowsOf, showCell, wholeSeeds } from './compare.ts'
+import { comparable, isWhole, rowsOf, showCell, wholeSeeds } from './compare.ts'
 import { rates, showTime, workOf } from './figures.ts'
 import type { Sample } from './meters.ts'
 import { shareChart, tailChart, weekChart } from './pictures.ts'
+import { answerTo, remarksOf } from './remarks.ts'
 import type { Mark, Report } from './report.ts'
 import type { StudiedVariant, Study } from './study.ts'
 import { READ_OUT, STYLE } from './style.ts'
-import { answerTo } from './text.ts'
+import { counted } from './text.ts'
 
 /** Of variants, in their order. */
 const COLOURS = ['var(--a)', 'var(--b)', 'var(--c)', 'var(--d)', 'var(--e)', 'var(--f)', 'var(--g)', 'var(--h)']
@@ -26,9 +27,10 @@ export function htmlOf(study: Study): string {
     first === undefined || only === undefined
       ? '<p>Nothing was run.</p>'
       : variants.length === 1
-        ? `${tiles(only)}<div class="charts">${charts(only)}</div>`
+        ? `${study.runs === 1 || wholeSeeds(variants) === 0 ? '' : besides(variants)}${tiles(only)}<div class="charts">${charts(only)}</div>`
         : `${besides(variants)}<div class="charts">${chartsBeside(variants)}</div>`
-  return pageOf({ name, question, answer, about: aboutOf(study) }, `${wrong}${body}${facts(study)}${memory(study)}`)
+  const remarks = remarksOf(study).map((line) => `<p class="complaint">${escapeText(line)}</p>`)
+  return pageOf({ name, question, answer, about: aboutOf(study) }, `${wrong}${remarks.join('')}${body}${facts(study)}${memory(study)}`)
 }
 
 export interface Head {
@@ -54,7 +56,7 @@ function aboutOf({ variants, commit, node, stopped }: Study): string {
   const time = reachedMs < lengthMs ? `${showTime(reachedMs)} of ${showTime(lengthMs)}${stopped ? ', then stopped' : ''}` : showTime(lengthMs)
   return [
     `${time} simulated in ${showTime(took.seconds * 1000)} (${label(totals.events)} events)`,
-    `${hosts.toLocaleString('en')} hosts at first`,
+    `${counted(hosts, 'host')} at first`,
     seeds > 1 ? `${seeds} seeds from ${seed}; pictures are of the first` : `seed ${seed}`,
     `the real coordinator of commit ${commit}, Node ${node}`
   ].join(' · ')
@@ -65,8 +67,10 @@ function tiles({ totals, turnaroundMs, reachedMs, samples }: Report): string {
   const part = (some: number, all: number): string => (all === 0 ? '–' : `${Number(((100 * some) / all).toPrecision(3))} %`)
   const cells: readonly (readonly [string, string])[] = [
     [label(totals.ready / (reachedMs / DAY_MS)), 'tasks ready a day'],
-    [showTime(turnaroundMs.p50), `turnaround of half of the tasks; 95 % within ${showTime(turnaroundMs.p95)}`],
-    [label(totals.leased / Math.max(1, totals.ready)), 'replicas for each task'],
+    totals.ready === 0
+      ? ['–', 'turnaround: no task is ready']
+      : [showTime(turnaroundMs.p50), `turnaround of half of the tasks; 95 % within ${showTime(turnaroundMs.p95)}`],
+    [totals.ready === 0 ? '–' : label(totals.leased / totals.ready), 'replicas for each task'],
     [
       label(totals.wrong),
       `wrong answers accepted (${part(totals.wrong, totals.ready)}); ${part(totals.reportedWrong, totals.reported)} of the results were wrong`
@@ -78,14 +82,15 @@ function tiles({ totals, turnaroundMs, reachedMs, samples }: Report): string {
 }
 
 /** Measures in rows, variants in columns; a bar shows each beside the greatest of its row. */
-function besides(variants: readonly StudiedVariant[]): string {
+function besides(all: readonly StudiedVariant[]): string {
+  const variants = comparable(all)
   const head = `<tr><th></th>${variants.map(({ name }, index) => `<th><i style="background:${COLOURS[index % COLOURS.length]}"></i>${escapeText(name)}</th>`).join('')}</tr>`
   const rows = rowsOf(variants).map(({ measure, digits, cells }) => {
-    const most = Math.max(...cells.map(({ mean }) => mean), 1e-12)
+    const most = Math.max(...cells.map(({ mean }) => (Number.isNaN(mean) ? 0 : mean)), 1e-12)
     const shown = cells.map((cell, index) => {
       const colour = COLOURS[index % COLOURS.length]
       const [own = '', change = ''] = showCell(cell, digits).split('  ')
-      return `<td><b>${own}</b> <small${cell.clear ? ' class="clear"' : ''}>${change}</small><div><span style="width:${((100 * cell.mean) / most).toFixed(1)}%;background:${colour}"></span></div></td>`
+      return `<td><b>${own}</b> <small${cell.clear ? ' class="clear"' : ''}>${change}</small><div><span style="width:${((100 * (Number.isNaN(cell.mean) ? 0 : cell.mean)) / most).toFixed(1)}%;background:${colour}"></span></div></td>`
     })
     return `<tr><th>${escapeText(measure)}</th>${shown.join('')}</tr>`
   })
@@ -195,7 +200,7 @@ function charts(report: Report): string {
 /** A line for each variant: the first seed of each. */
 function chartsBeside(variants: readonly StudiedVariant[]): string {
   const runs = variants.flatMap(({ name, reports: [report] }, index) =>
-    report === undefined ? [] : [{ name, report, colour: COLOURS[index % COLOURS.length] ?? '' }]
+    report === undefined ? [] : [{ name: isWhole(report) ? name : `${name} (not whole)`, report, colour: COLOURS[index % COLOURS.length] ?? '' }]
   )
   const longest = runs.reduce((most, run) => (run.report.samples.length > most.report.samples.length ? run : most), runs[0] as (typeof runs)[number])
   const days = daysOf(longest.report)

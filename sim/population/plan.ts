@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { messageOf } from '#protocol/message-of'
 import { DAY_MS } from './availability.ts'
-import { parseScenario, type Scenario, ScenarioError, scenarioOf, VARIANTS_MAX, type Written } from './scenario.ts'
+import { type Change, parseScenario, placeOf, type Scenario, ScenarioError, scenarioOf, VARIANTS_MAX, type Written } from './scenario.ts'
 import { readTrace, type Trace, TraceError } from './trace.ts'
 
 export type Changes = readonly (readonly [path: string, value: string])[]
@@ -35,6 +35,8 @@ export interface Plan {
 
 export interface Choice {
   readonly changes: Changes
+  /** In place of the scenario's; as it was typed. */
+  readonly hosts?: string | undefined
   /** In place of the scenario's. */
   readonly seed: number | undefined
   /** So many, counted up from the first. */
@@ -70,13 +72,16 @@ export async function shipped(): Promise<readonly Shipped[]> {
 
 /** One scenario with its own variants. Throws ScenarioError, as all here do. */
 export async function planRun(name: string, choice: Choice): Promise<Plan> {
-  return planOf(await variantsOf('', name, choice.changes), choice)
+  return planOf(await variantsOf('', name, asked(name, choice)), choice)
 }
 
 /** Several beside each other. */
 export async function planComparison(names: readonly string[], choice: Choice): Promise<Plan> {
   const variants: PlannedVariant[] = []
-  for (const name of names) variants.push(...(await variantsOf(basename(name, '.yaml'), name, choice.changes)))
+  for (const [index, name] of apart(names).entries()) {
+    const file = names[index] ?? name
+    variants.push(...(await variantsOf(name, file, asked(file, choice))))
+  }
   return { ...planOf(variants, choice), ...beside(variants), question: 'which is better, and is the difference more than chance?' }
 }
 
@@ -85,11 +90,29 @@ export async function planSweep(name: string, key: string, values: readonly stri
   const variants: PlannedVariant[] = []
   // A value is what the sweep says, whatever a variant of the scenario sets: variants are left out.
   for (const value of values) {
-    const changes = [...choice.changes, ['variants', '[]'], ['answer', ''], [key, value]] as const
+    const by = `--over ${key}=${value}: ${basename(name)}, as changed`
+    const changes = [...asked(name, choice), ['variants', '[]', by], ['answer', '', by], [key, value, by]] as const
     variants.push(...(await variantsOf(`${key}=${value}`, name, changes)))
   }
   const plan = planOf(variants, choice)
   return { ...plan, name: `${plan.name}: ${key}`, answer: '' }
+}
+
+/** What a person asks for, with the words that he asked with. */
+function asked(file: string, { changes, hosts }: Choice): readonly Change[] {
+  const changed = `${basename(file)}, as changed`
+  const sets = changes.map(([path, value]): Change => [path, value, `--set ${path}=${value}: ${changed}`])
+  return hosts === undefined ? sets : [...sets, ['hosts', hosts, `--hosts ${hosts}: ${changed}`]]
+}
+
+/** Names of files, longer where two are alike, and counted where that does not help. */
+function apart(files: readonly string[]): readonly string[] {
+  const short = files.map((file) => basename(file, '.yaml'))
+  const names = short.map((name, index) => (files.some((other, at) => short[at] === name && other !== files[index]) ? (files[index] ?? name) : name))
+  return names.map((name, index) => {
+    const before = names.slice(0, index).filter((other) => other === name).length
+    return before === 0 ? name : `${name} (${before + 1})`
+  })
 }
 
 function beside(variants: readonly PlannedVariant[]): { readonly name: string; readonly answer: string } {
@@ -104,16 +127,30 @@ function planOf(variants: readonly PlannedVariant[], { seed, seeds }: Choice): P
   return { name, question, answer, variants, seeds: typeof from === 'number' ? Array.from({ length: seeds }, (_, index) => from + index) : [from] }
 }
 
-async function variantsOf(name: string, file: string, changes: Changes): Promise<PlannedVariant[]> {
+async function variantsOf(name: string, file: string, changes: readonly Change[]): Promise<PlannedVariant[]> {
   const path = scenarioPath(file)
-  const source = await read(path)
+  const source = await sourceOf(file, path)
   const { variants } = parseScenario(path, source, changes)
   if (variants.length === 0) return [await planned({ name, file: path, source, changes })]
   const all: PlannedVariant[] = []
   // What a person asks for at the command line holds for all variants.
-  for (const { name: own, set } of variants)
-    all.push(await planned({ name: name === '' ? own : `${name}, ${own}`, file: path, source, changes: [...set, ...changes] }))
+  for (const { name: own, set, line } of variants) {
+    const by = `${line === 0 ? `${path}, as changed` : `${path}:${line}`}: variant ${JSON.stringify(own)}`
+    const sets = set.map(([key, value]): Change => [key, value, by])
+    all.push(await planned({ name: name === '' ? own : `${name}, ${own}`, file: path, source, changes: [...sets, ...changes] }))
+  }
   return all
+}
+
+/** One that is called by its name comes with talko. */
+async function sourceOf(name: string, path: string): Promise<string> {
+  if (path === name) return await read(path)
+  const names = (await readdir(SHIPPED)).map((file) => basename(file, '.yaml')).sort()
+  if (!names.includes(name))
+    throw new ScenarioError(
+      `no scenario that comes with talko is called ${JSON.stringify(name)}; there are ${names.join(', ')}, and a file of yours is ./${name}.yaml`
+    )
+  return await read(path)
 }
 
 /** The same variant again. */
@@ -123,10 +160,11 @@ export async function replanned({ trace, ...recipe }: Recipe): Promise<PlannedVa
   return variant
 }
 
-async function planned(recipe: Omit<Recipe, 'trace'>): Promise<PlannedVariant> {
-  const written = parseScenario(recipe.file, recipe.source, recipe.changes)
-  const { recording, trace } = await traceOf(recipe.file, written)
-  return { ...recipe, trace, written, scenario: scenarioOf(written, recording) }
+async function planned({ name, file, source, changes }: Omit<Recipe, 'trace' | 'changes'> & { readonly changes: readonly Change[] }): Promise<PlannedVariant> {
+  const written = parseScenario(file, source, changes)
+  const { recording, trace } = await traceOf(file, written, () => placeOf(file, source, changes, 'trace'))
+  const pairs = changes.map(([path, value]) => [path, value] as const)
+  return { name, file, source, changes: pairs, trace, written, scenario: scenarioOf(written, recording) }
 }
 
 async function read(file: string): Promise<string> {
@@ -138,7 +176,7 @@ async function read(file: string): Promise<string> {
 }
 
 /** A recording lies beside its scenario. */
-async function traceOf(file: string, { trace }: Written): Promise<{ recording: Trace | null; trace: Recipe['trace'] }> {
+async function traceOf(file: string, { trace }: Written, place: () => string): Promise<{ recording: Trace | null; trace: Recipe['trace'] }> {
   if (trace === null) return { recording: null, trace: null }
   const path = resolve(dirname(file), trace)
   try {
@@ -147,7 +185,6 @@ async function traceOf(file: string, { trace }: Written): Promise<{ recording: T
       .digest('hex')
     return { recording: await readTrace(path), trace: { path, sha256 } }
   } catch (cause) {
-    const message = messageOf(cause)
-    throw new ScenarioError(cause instanceof TraceError ? `${path}: ${message}` : `${file}: trace: ${message}`, { cause })
+    throw new ScenarioError(`${place()}: trace: ${path}: ${cause instanceof TraceError ? '' : 'cannot be read: '}${messageOf(cause)}`, { cause })
   }
 }

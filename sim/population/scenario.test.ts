@@ -3,11 +3,11 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { DAY_MS, HOUR_MS } from './availability.ts'
-import { parseScenario, ScenarioError, scenarioOf } from './scenario.ts'
+import { type Change, parseScenario, ScenarioError, scenarioOf } from './scenario.ts'
 
 const SMALL = 'name: a small one\nlength: 6 h\nhosts: 50\n'
 
-function refused(text: string, message: RegExp, changes: readonly (readonly [string, string])[] = []): void {
+function refused(text: string, message: RegExp, changes: readonly Change[] = []): void {
   assert.throws(
     () => parseScenario('s.yaml', text, changes),
     (error) => {
@@ -28,8 +28,15 @@ describe('a scenario', () => {
     assert.ok((options.arrivals?.perDay ?? 0) > 0)
   })
 
+  it('says when idle hosts run copies: of the last tasks of a batch, unless it says otherwise', () => {
+    const copies = (text: string) => scenarioOf(parseScenario('s.yaml', `${SMALL}${text}`), null).options.workload.policy.copies
+    assert.equal(copies(''), 'tail')
+    assert.equal(copies('policy: { copies: never }\n'), 'never')
+    refused(`${SMALL}policy: { copies: some }\n`, /^s\.yaml:4: policy\.copies: never or tail or idle is expected, not "some"$/)
+  })
+
   it('says who is there, what they do and what befalls them', () => {
-    const text = `${SMALL}seed: 9
+    const text = `${SMALL.replace('6 h', '10 d')}seed: 9
 population:
   year: 2020
   mix: { alwaysOn: 50 %, diurnal: 0.5 }
@@ -115,6 +122,46 @@ clock: { step: 500 ms, sweep: 5 s }
   })
 })
 
+describe('what cannot be', () => {
+  it('is refused where it stands', () => {
+    refused(`${SMALL}outages:\n  - { at: 1 h, for: 1 h }\n  - { at: 6 h, for: 1 h }\n`, /^s\.yaml:6: outages: it begins after 6 h, but all is over after 6 h$/)
+    refused(`${SMALL}population:\n  crowds:\n    - { at: 7 h, for: 1 h, times: 2 }\n`, /^s\.yaml:6: population\.crowds: it begins after 7 h/)
+    refused(`${SMALL}population:\n  exits: [{ at: 5 d, for: 1 h, share: 5 % }]\n`, /^s\.yaml:5: population\.exits: it begins after 5 days/)
+    refused(
+      `${SMALL}workload:\n  memory: 100 TiB\n`,
+      /^s\.yaml:5: workload\.memory: of 2000 hosts none has more than \d+(\.5)? GiB, so nothing would ever be leased$/
+    )
+    refused(`${SMALL}policy:\n  total: 64\n  target: 60\n`, /^s\.yaml:6: policy: a target of 60 replicas on different hosts cannot be had of 50$/)
+    refused(
+      `${SMALL}workload:\n  runtime: 30 d\n  limit: 1 s\n`,
+      /^s\.yaml:6: workload\.limit: of 2000 runs that were drawn 0 end in time; half of them take at most \d+ days$/
+    )
+    refused(`${SMALL}variants:\n  - { name: a, set: {} }\n  - { name: a, set: {} }\n`, /^s\.yaml:6: variants: two are called "a"$/)
+    refused(`${SMALL}policy: &p { quorum: 2 }\nworkload: *p\n`, /^s\.yaml:5: \*p: aliases are not read here; write the value itself$/)
+  })
+
+  it('is not what is only rare', () => {
+    parseScenario('s.yaml', `${SMALL}workload: { memory: 16 GiB, limit: 1 h }\noutages: [{ at: 359 min, for: 1 h }]\npolicy: { target: 20 }\n`)
+  })
+
+  it('is blamed on the change that brought it, not on a line', () => {
+    refused(SMALL, /^s\.yaml, as changed: hosts\.x: hosts is one value and has no keys$/, [['hosts.x', '3']])
+    refused(`${SMALL}outages: []\n`, /^s\.yaml, as changed: outages\.x: cannot be set: /, [['outages.x', '3']])
+    refused(SMALL, /^s\.yaml, as changed: hosts: a whole number from 1 to 2000000 is expected, not -5$/, [['hosts', '-5']])
+    refused(`${SMALL}outages: []\n`, /^s\.yaml, as changed: outages\[0\]\.at: a time such as/, [['outages', '[{ at: x, for: 1 h }]']])
+    refused(SMALL, /^s\.yaml, as changed: policy: "\[" is no value: /, [['policy', '[']])
+    refused(SMALL, /^mine: hosts: /, [
+      ['length', '5 h'],
+      ['hosts', 'x', 'mine'],
+      ['seed', '3', 'not mine']
+    ])
+    refused(`${SMALL}outages: [{ at: 5 h, for: 1 h }]\n`, /^mine: line 4: outages: it begins after 5 h/, [['length', '4 h', 'mine']])
+    // A wrong line stays one, whatever is changed elsewhere.
+    refused(`${SMALL}seed: x\n`, /^s\.yaml:4: seed: /, [['hosts', '7', 'not mine']])
+    assert.equal(parseScenario('s.yaml', `${SMALL}population:\n`, [['population.year', '2020']]).population.year, 2020)
+  })
+})
+
 describe('the shipped scenarios', () => {
   const folder = join(import.meta.dirname, 'scenarios')
 
@@ -125,5 +172,21 @@ describe('the shipped scenarios', () => {
       const { question } = scenarioOf(parseScenario(file, await readFile(join(folder, file), 'utf8')), null)
       assert.match(question, /\?/)
     }
+  })
+
+  it('tell speculation of every kind from none', async () => {
+    const { variants } = parseScenario('slow-tail.yaml', await readFile(join(folder, 'slow-tail.yaml'), 'utf8'))
+    const sets = variants.map(({ name, set }) => [
+      name,
+      set.find(([key]) => key === 'policy.copies')?.[1],
+      set.find(([key]) => key === 'policy.straggles')?.[1]
+    ])
+    assert.deepEqual(sets, [
+      ['neither', 'never', '0'],
+      ['tail copies', 'tail', '0'],
+      ['stragglers', 'never', '2'],
+      ['both', 'tail', '2'],
+      ['one spare', 'never', '0']
+    ])
   })
 })

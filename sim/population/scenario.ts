@@ -11,24 +11,27 @@
  * ```
  */
 import { DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
-import { DEFAULT_POLICY, policyFault } from '#protocol/bundle/policy'
+import { COPY_RULES, DEFAULT_POLICY, policyFault } from '#protocol/bundle/policy'
 import { answerFault } from './answer.ts'
 import { type AvailabilityClass, DAY_MS, HOUR_MS, REGION_MIX, type Region, type Share, VOLUNTEER_MIX } from './availability.ts'
 import { NO_ERRORS, NO_MALICE, VOLUNTEER_ERRORS } from './errors.ts'
 import { FITS } from './fits.ts'
-import { coresMix, meanWhetstoneMips } from './hardware.ts'
+import { coresMean } from './hardware.ts'
 import { type Arrivals, expectedArrivals, steadyArrivalsPerDay } from './lifetimes.ts'
 import type { WorldOptions } from './options.ts'
 import { EXACT_RUNS, VOLUNTEER_RUNS } from './runs.ts'
+import { nonsenseOf, sizesOf } from './sense.ts'
 import type { Trace } from './trace.ts'
 import {
   changes,
   flag,
   inside,
+  lineOf,
   list,
   number,
   oneOf,
   optional,
+  type Place,
   type Read,
   readYaml,
   record,
@@ -88,7 +91,8 @@ const crowd = record({
   times: optional<number | null>(number(1, 1000), null),
   grows: optional<number | null>(number(1, 1000), null)
 })
-const variant = record({ name: text, set: changes })
+const variantFields = record({ name: text, set: changes })
+const variant = (place: Place) => ({ ...variantFields(place), line: lineOf(place) })
 const exit = record({ at: time(0, LENGTH_MS_MAX), for: during, share })
 const outage = record({ at: time(0, LENGTH_MS_MAX), for: during })
 const liars = record({ share, spoils: optional(share, 1), collude: optional(share, 1), honestFirst: optional(whole(0, 1_000_000), 0) })
@@ -133,7 +137,8 @@ const policy = record({
   adaptive: optional(flag, false),
   confidence: optional(share, 0),
   trusted: optional(whole(1, 1_000_000), DEFAULT_COORDINATOR_POLICY.trustedAfter),
-  straggles: optional(number(0, 1000), DEFAULT_COORDINATOR_POLICY.stragglerFactor)
+  straggles: optional(number(0, 1000), DEFAULT_COORDINATOR_POLICY.stragglerFactor),
+  copies: optional(oneOf(...COPY_RULES), DEFAULT_POLICY.copies)
 })
 
 const clock = record({
@@ -175,46 +180,72 @@ const SWEEPS: readonly { readonly hosts: number; readonly sweepMs: number }[] = 
   { hosts: Number.POSITIVE_INFINITY, sweepMs: 3_600_000 }
 ]
 
-/** Throws ScenarioError with file, line and what is allowed. `changes` are of its keys, as paths: `population.liars.share` and `10 %`. */
-export function parseScenario(file: string, source: string, changes: readonly (readonly [path: string, value: string])[] = []): Written {
-  const read: Read<Written> = (place) => {
-    const written = fields(place)
-    const fault = policyFault(taskPolicy(written))
-    if (fault !== undefined) refuse(inside(place, 'policy'), `policy: ${fault}`)
-    if (written.outages.some(({ at }, index, all) => index > 0 && at <= (all[index - 1]?.at ?? 0) + (all[index - 1]?.for ?? 0)))
-      refuse(inside(place, 'outages'), 'outages: one begins before the one above it is over')
-    const { population, policy: asked, hosts } = written
-    if (asked.quorum > hosts) refuse(inside(place, 'policy', 'quorum'), `policy: a quorum of ${asked.quorum} different hosts cannot be had of ${hosts}`)
-    for (const { times, grows } of population.crowds)
-      if ((times === null) === (grows === null))
-        refuse(
-          inside(place, 'population', 'crowds'),
-          'population.crowds: give `times` (as many as usual) or `grows` (to so many times the hosts at first), one of them'
-        )
-    const newcomers = expectedArrivals(arrivalsOf(written), written.length)
-    if (hosts + newcomers > POPULATION_MAX)
+/** As it is written, where all of it can be. */
+const possible: Read<Written> = (place) => {
+  const written = fields(place)
+  const fault = policyFault(taskPolicy(written))
+  if (fault !== undefined) refuse(inside(place, 'policy'), `policy: ${fault}`)
+  if (written.outages.some(({ at }, index, all) => index > 0 && at <= (all[index - 1]?.at ?? 0) + (all[index - 1]?.for ?? 0)))
+    refuse(inside(place, 'outages'), 'outages: one begins before the one above it is over')
+  const { population, hosts, variants } = written
+  for (const { times, grows } of population.crowds)
+    if ((times === null) === (grows === null))
       refuse(
-        inside(place, 'population'),
-        `population: ${Math.round(newcomers)} newcomers are expected beside ${hosts} hosts; at most ${POPULATION_MAX} in all are possible`
+        inside(place, 'population', 'crowds'),
+        'population.crowds: give `times` (as many as usual) or `grows` (to so many times the hosts at first), one of them'
       )
-    const blank = answerFault(
-      written.answer,
-      written.variants.map(({ name }) => name)
+  const newcomers = expectedArrivals(arrivalsOf(written), written.length)
+  if (hosts + newcomers > POPULATION_MAX)
+    refuse(
+      inside(place, 'population'),
+      `population: ${Math.round(newcomers)} newcomers are expected beside ${hosts} hosts; at most ${POPULATION_MAX} in all are possible`
     )
-    if (blank !== undefined) refuse(inside(place, 'answer'), `answer: ${blank}`)
-    if (written.workload.every !== null && written.workload.waiting !== null)
-      refuse(inside(place, 'workload'), 'workload: give `every` (a batch at a time) or `waiting` (a batch whenever fewer tasks wait), not both')
-    return written
+  const names = variants.map(({ name }) => name)
+  const twice = names.findIndex((name, index) => names.indexOf(name) !== index)
+  if (twice !== -1) refuse(inside(place, 'variants', twice), `variants: two are called ${JSON.stringify(names[twice])}`)
+  const blank = answerFault(written.answer, names)
+  if (blank !== undefined) refuse(inside(place, 'answer'), `answer: ${blank}`)
+  if (written.workload.every !== null && written.workload.waiting !== null)
+    refuse(inside(place, 'workload'), 'workload: give `every` (a batch at a time) or `waiting` (a batch whenever fewer tasks wait), not both')
+  const nonsense = nonsenseOf(written)
+  if (nonsense !== undefined) refuse(inside(place, ...nonsense.keys), nonsense.message)
+  return written
+}
+
+/** A key as a path, `population.liars.share`, its value, `10 %`, and whose wish it was, as a message names it. */
+export type Change = readonly [path: string, value: string, by?: string]
+
+/** Throws ScenarioError with file, line and what is allowed, or with whose change is at fault. */
+export function parseScenario(file: string, source: string, changes: readonly Change[] = []): Written {
+  const fault = faultOf(source, changes)
+  if (!(fault instanceof YamlFault)) return fault
+  // At fault is the last change without which it would not be so.
+  let last = changes.length
+  for (; last > 0; last--) {
+    const before = faultOf(source, changes.slice(0, last - 1))
+    if (!(before instanceof YamlFault) || before.message !== fault.message) break
   }
+  const change = changes[last - 1]
+  if (change === undefined) throw new ScenarioError(`${file}:${fault.line}: ${fault.message}`)
+  const [, , by = `${file}, as changed`] = change
+  throw new ScenarioError(`${by}: ${fault.line === 0 ? '' : `line ${fault.line}: `}${fault.message}`)
+}
+
+/** Where a key stands, or what is around it, for messages about what it names. */
+export function placeOf(file: string, source: string, changes: readonly Change[], key: string): string {
+  const line = readYaml(source, (place) => lineOf(inside(place, key)), changes.map(pairOf))
+  return line === 0 ? `${file}, as changed` : `${file}:${line}`
+}
+
+/** What is written, or what is wrong with it. */
+function faultOf(source: string, changes: readonly Change[]): Written | YamlFault {
   try {
-    return readYaml(source, read, changes)
+    return readYaml(source, possible, changes.map(pairOf))
   } catch (error) {
-    if (error instanceof YamlFault)
-      throw new ScenarioError(error.line === 0 ? `${file}, as changed: ${error.message}` : `${file}:${error.line}: ${error.message}`)
+    if (error instanceof YamlFault) return error
     throw error
   }
 }
-
 /** A world of it. `trace` is the recording that it names. */
 export function scenarioOf(written: Written, trace: Trace | null): Scenario {
   const { name, question, answer, length: lengthMs, hosts, seed, population, workload, policy, line, clock } = written
@@ -240,10 +271,7 @@ export function scenarioOf(written: Written, trace: Trace | null): Scenario {
     workload: {
       arrives: workload.every === null ? { kind: 'saturating', waitingMin } : { kind: 'stream', everyMs: workload.every },
       batchTasks: Math.min(BATCH_TASKS_MAX, workload.tasks ?? Math.ceil((hosts * slots) / 10)),
-      sizes: {
-        medianMillionOps: (workload.runtime / 1000) * meanWhetstoneMips(year) * (population.slots === 'one' ? coresMean(year) : 1),
-        sigma: workload.spread
-      },
+      sizes: sizesOf(written),
       inputBytes: workload.input,
       outputBytes: workload.output,
       policy: taskPolicy(written),
@@ -276,7 +304,7 @@ function arrivalsOf({ hosts, population }: Pick<Written, 'hosts' | 'population'>
   return { perDay, crowds }
 }
 
-function taskPolicy({ policy: { quorum, target, errors, total, success, adaptive, confidence } }: Written) {
+function taskPolicy({ policy: { quorum, target, errors, total, success, adaptive, confidence, copies } }: Written) {
   return {
     ...DEFAULT_POLICY,
     minQuorum: quorum,
@@ -285,11 +313,11 @@ function taskPolicy({ policy: { quorum, target, errors, total, success, adaptive
     maxTotalResults: total,
     maxSuccessResults: success,
     adaptive,
+    copies,
     doubtPpm: confidence === 0 ? 0 : Math.round((1 - confidence) * 1_000_000)
   }
 }
 
-function coresMean(year: number): number {
-  const cores = coresMix(year)
-  return cores.reduce((sum, { of, share: part }) => sum + of * part, 0) / cores.reduce((sum, { share: part }) => sum + part, 0)
+function pairOf([path, value]: Change): readonly [path: string, value: string] {
+  return [path, value]
 }

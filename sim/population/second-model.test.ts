@@ -39,7 +39,10 @@ describe('the second model of a population', () => {
     assert.ok(task !== undefined)
     const unsaid = (replica: ReplicaRecord): ReplicaRecord => ({ ...replica, state: 'running', vote: null, verdict: null })
     const one = { ...task, replicas: task.replicas.map((replica, index) => (index === 0 ? replica : unsaid(replica))) }
-    assert.throws(() => look(batch, [one]), /is decided .* and should be open/)
+    assert.throws(
+      () => look(batch, [one]),
+      /^Error: the second model disagrees: \S+ is decided \S+ and should be open: replica 1 on n is reported, says \S+, counts as valid; replica 2 on m is running$/
+    )
     assert.throws(() => look(batch, [{ ...task, state: 'running', decision: null }]), /is open and should be decided/)
     const failure = { code: 'no_agreement' as const, message: '' }
     assert.throws(() => look(batch, [{ ...one, state: 'failed', decision: null, failure }]), /is failed no_agreement and should be open/)

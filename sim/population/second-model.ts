@@ -6,6 +6,9 @@ import type { TaskPolicy } from '#protocol/bundle/policy'
 import type { BatchId, TaskId } from '#protocol/ids'
 import { disagreement } from '../checkers/quorum.ts'
 
+/** How its complaints begin. */
+export const DISAGREES = 'the second model disagrees'
+
 const BATCH = 'batch/'
 const OPEN = 'open/'
 const TASK = 'task/'
@@ -39,7 +42,7 @@ export class SecondModel {
     if (!this.#decided.has(task.id)) {
       // Here nobody knows a network.
       const wrong = disagreement(task, policy, () => '', 0)
-      if (wrong !== undefined) throw new Error(`the second model disagrees: ${wrong}`)
+      if (wrong !== undefined) throw new Error(`${DISAGREES}: ${wrong}`)
     }
     if (ended) this.#decided.delete(task.id)
     else if (task.decision !== null) this.#decided.add(task.id)

@@ -48,6 +48,8 @@ export interface Study {
   readonly commit: string
   readonly node: string
   readonly stopped: boolean
+  /** How many runs it was to be. */
+  readonly runs: number
   readonly variants: readonly StudiedVariant[]
 }
 
@@ -62,7 +64,8 @@ export async function conduct(plan: Plan, ports: StudyPorts): Promise<Study> {
     for (const [index, variant] of plan.variants.entries()) {
       run++
       const report = await play(variant, seed, null, ports, { run, runs })
-      reports[index]?.push(report)
+      // One that was stopped before its first step was not begun.
+      if (report.reachedMs > 0 || report.complaint !== null) reports[index]?.push(report)
       if (ports.signal.aborted || report.complaint !== null) break seeds
     }
   return {
@@ -74,6 +77,7 @@ export async function conduct(plan: Plan, ports: StudyPorts): Promise<Study> {
     commit: ports.commit,
     node: process.version,
     stopped: ports.signal.aborted,
+    runs,
     variants: plan.variants.flatMap(({ name, file, source, changes, trace }, index) => {
       const done = reports[index] ?? []
       return done.length === 0 ? [] : [{ name, file, source, changes, trace, reports: done }]

@@ -1,10 +1,11 @@
 /** What came of a study in lines, and its samples as CSV. Pure. */
-import { answerOf } from './answer.ts'
 import { DAY_MS } from './availability.ts'
 import { tableOf, wholeSeeds } from './compare.ts'
 import { type FigureName, figureOf, showFigure, showTime, workOf } from './figures.ts'
 import type { Sample } from './meters.ts'
+import { answerTo, remarksOf } from './remarks.ts'
 import type { Report } from './report.ts'
+import { DISAGREES } from './second-model.ts'
 import type { StudiedVariant, Study } from './study.ts'
 
 export function linesOf(study: Study): readonly string[] {
@@ -13,26 +14,28 @@ export function linesOf(study: Study): readonly string[] {
   const [only] = first?.reports ?? []
   const answer = answerTo(study)
   const head = [name, ...(question === '' ? [] : [question]), ...(answer === '' ? [] : [answer]), '']
-  if (first === undefined || only === undefined) return [...head, 'nothing was run']
-  if (variants.length === 1 && first.reports.length === 1) return [...head, ...linesOfRun(only, study)]
+  const remarks = remarksOf(study)
+  if (first === undefined || only === undefined) return [...head, 'nothing was run', ...remarks]
   const seeds = wholeSeeds(variants)
-  if (seeds === 0) return [...head, 'no seed was played to the end by all']
+  // The only one, or the first of several, which was stopped.
+  if (study.runs === 1 || seeds === 0) return [...head, ...linesOfRun(only, study), ...remarks]
   const note =
     seeds === 1
       ? 'one seed: what is chance is not known; give --seeds for more'
       : `${seeds} seeds; ± holds the true mean 95 times in 100, * marks a difference from the first that is clear of chance`
   const checked = variants.reduce((sum, { reports }) => reports.reduce((of, { totals }) => of + totals.checked, sum), 0)
-  return [...head, ...tableOf(variants), note, ...(checked > 0 ? [`checked: ${agreedOn(checked)}`] : [])]
+  const complaints = variants.flatMap(({ reports }) => reports.map(({ complaint }) => complaint))
+  return [...head, ...tableOf(variants), note, ...remarks, ...(checked > 0 ? [`checked: ${agreedOn(checked, complaints)}`] : [])]
 }
 
-function agreedOn(tasks: number): string {
-  return `${tasks} tasks to their end by a second model of the rules, at every commit; it agreed`
+/** `1 host`, `2,000 hosts`. */
+export function counted(count: number, thing: string): string {
+  return `${count.toLocaleString('en')} ${thing}${count === 1 ? '' : 's'}`
 }
 
-/** The scenario's, or what is clear in a comparison. Empty when there is none, or nothing to make it of. */
-export function answerTo({ answer, variants }: Pick<Study, 'answer' | 'variants'>): string {
-  const runs = new Map(variants.flatMap(({ name, reports: [report] }) => (report === undefined ? [] : [[name, report] as const])))
-  return runs.size === 0 ? '' : answerOf(answer, runs)
+function agreedOn(tasks: number, complaints: readonly (string | null)[]): string {
+  const agreed = !complaints.some((complaint) => complaint?.includes(DISAGREES) === true)
+  return `${counted(tasks, 'task')} to ${tasks === 1 ? 'its' : 'their'} end by a second model of the rules, at every commit; ${agreed ? 'it agreed' : 'of one more it says otherwise than the coordinator'}`
 }
 
 function linesOfRun(report: Report, { commit, node }: Study): readonly string[] {
@@ -42,13 +45,15 @@ function linesOfRun(report: Report, { commit, node }: Study): readonly string[] 
   const per = (part: number, of: number): string => (of === 0 ? '-' : `${((100 * part) / of).toFixed(2)} %`)
   const wasted = workOf(report).filter((one) => one.wasted && one.share >= 0.001)
   return [
-    `${days.toFixed(1)} days${reachedMs < lengthMs ? ` of ${(lengthMs / DAY_MS).toFixed(1)}, then stopped` : ''}; ${hosts} hosts at first, ${totals.arrived} came, ${totals.left} left; ${Math.round(online)} online on average`,
+    `${days.toFixed(1)} days${reachedMs < lengthMs ? ` of ${(lengthMs / DAY_MS).toFixed(1)}, then stopped` : ''}; ${counted(hosts, 'host')} at first, ${totals.arrived} came, ${totals.left} left; ${Math.round(online)} online on average`,
     `tasks       ${totals.ready} ready (${Math.round(totals.ready / Math.max(days, 1e-9))} a day), ${totals.failed} failed, ${samples.at(-1)?.waiting ?? 0} waiting`,
-    `turnaround  half within ${showTime(turnaroundMs.p50)}, 95 % within ${showTime(turnaroundMs.p95)}, 99 % within ${showTime(turnaroundMs.p99)}, the last ${showTime(turnaroundMs.last)}`,
-    `replicas    ${totals.leased} leased, ${(totals.leased / Math.max(1, totals.ready)).toFixed(2)} for each task; ${totals.reported} reported, ${totals.errors} failed, ${totals.cancelled} taken back`,
+    totals.ready === 0
+      ? 'turnaround  no task is ready'
+      : `turnaround  half within ${showTime(turnaroundMs.p50)}, 95 % within ${showTime(turnaroundMs.p95)}, 99 % within ${showTime(turnaroundMs.p99)}, the last ${showTime(turnaroundMs.last)}`,
+    `replicas    ${totals.leased} leased${totals.ready === 0 ? '; ' : ', '}${totals.ready === 0 ? '' : `${(totals.leased / totals.ready).toFixed(2)} for each task; `}${totals.reported} reported, ${totals.errors} failed, ${totals.cancelled} taken back`,
     `wasted      ${wasted.map(({ name, share }) => `${(100 * share).toFixed(1)} % ${name}`).join(', ') || 'nothing'}`,
     `wrong       ${per(totals.reportedWrong, totals.reported)} of the results, ${totals.wrong} accepted (${per(totals.wrong, totals.ready)})`,
-    ...(totals.checked > 0 ? [`checked     ${agreedOn(totals.checked)}`] : []),
+    ...(totals.checked > 0 ? [`checked     ${agreedOn(totals.checked, [report.complaint])}`] : []),
     `coordinator ${totals.applied} events, ${totals.commits} commits of ${(totals.changedBytes / 1e6).toFixed(0)} MB`,
     `moved       ${(totals.movedBytes / 1e12).toFixed(2)} TB`,
     ...linesOfLine(report),

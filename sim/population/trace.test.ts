@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { parseTrace, readTrace, TraceError } from './trace.ts'
 
@@ -53,6 +54,11 @@ describe('a trace', () => {
     try {
       await writeFile(join(folder, 'good.csv'), `${HEAD}a,1,0,5,0\r\n`)
       assert.deepEqual((await readTrace(join(folder, 'good.csv'))).names, ['a'])
+      await writeFile(join(folder, 'good.csv.gz'), gzipSync(`${HEAD}a,1,0,5,0\nb,1,0,5,0\n`))
+      assert.deepEqual((await readTrace(join(folder, 'good.csv.gz'))).names, ['a', 'b'])
+      await writeFile(join(folder, 'bad.csv.gz'), 'not packed')
+      await assert.rejects(readTrace(join(folder, 'bad.csv.gz')), /incorrect header check/)
+      await assert.rejects(readTrace(join(folder, 'none.csv.gz')), /ENOENT/)
       await writeFile(join(folder, 'bad.csv'), `${HEAD}a,1,0,5,0\na,up,5,6,0\n`)
       await assert.rejects(readTrace(join(folder, 'bad.csv')), /^TraceError: line 3: the state is "up"; 1 is up, 0 is down$/)
     } finally {

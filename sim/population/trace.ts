@@ -1,10 +1,12 @@
 /**
  * Recorded hosts: when each was up and down, from a CSV such as the Failure Trace Archive's event tables. Columns `node`,
  * `state` (1 up, 0 down), `start_s`, `end_s`, others are skipped; rows of one host in the order of time. What no row covers
- * counts as down. The times begin with the earliest row.
+ * counts as down. The times begin with the earliest row. A file whose name ends with .gz is unpacked.
  */
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
 
 export const TRACE_ROWS_MAX = 20_000_000
 export const TRACE_HOSTS_MAX = 2_000_000
@@ -61,7 +63,7 @@ export class Trace {
 
 /** Reads a trace file. Throws TraceError for what is in it, and the system's error for a file that cannot be read. */
 export async function readTrace(path: string): Promise<Trace> {
-  const lines = createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY })
+  const lines = createInterface({ input: openTrace(path), crlfDelay: Number.POSITIVE_INFINITY })
   try {
     const reader = new TraceReader()
     for await (const line of lines) reader.line(line)
@@ -69,6 +71,14 @@ export async function readTrace(path: string): Promise<Trace> {
   } finally {
     lines.close()
   }
+}
+
+function openTrace(path: string): Readable {
+  const file = createReadStream(path)
+  if (!path.endsWith('.gz')) return file
+  const unpacked = createGunzip()
+  file.on('error', (error) => unpacked.destroy(error))
+  return file.pipe(unpacked)
 }
 
 export function parseTrace(text: string): Trace {

@@ -2,7 +2,8 @@
  * Reads YAML written by people against a description of what may stand there. Whatever does not fit is refused with its line
  * and what is allowed in its place.
  */
-import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
+import { type Document, isCollection, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml'
+import { messageOf } from '#protocol/message-of'
 
 export const YAML_CHARS_MAX = 1_000_000
 
@@ -35,8 +36,38 @@ export type Read<T> = (place: Place) => T
 /** `changes` are set before it is read: a path of keys joined by dots, and YAML for its value. */
 export function readYaml<T>(text: string, read: Read<T>, changes: readonly (readonly [path: string, value: string])[] = []): T {
   const { document, lines } = parse(text)
-  for (const [path, value] of changes) document.setIn(path.split('.'), document.createNode(parse(value).document.toJS()))
+  for (const [path, value] of changes) change(document, path, value)
   return read({ node: document.contents, path: '', lines, offset: 0 })
+}
+
+function change(document: Document, path: string, value: string): void {
+  const keys = path.split('.')
+  for (let count = 1; count < keys.length; count++) {
+    const around = document.getIn(keys.slice(0, count), true)
+    if (isScalar(around) && around.value === null) document.deleteIn(keys.slice(0, count))
+    else if (around !== undefined && !isCollection(around)) throw new YamlFault(0, `${path}: ${keys.slice(0, count).join('.')} is one value and has no keys`)
+  }
+  const node = document.createNode(changedTo(path, value))
+  // It stands in no line, whatever is around it.
+  visit(node, {
+    Node: (_, one) => {
+      one.range = [CHANGED, CHANGED, CHANGED]
+    }
+  })
+  try {
+    document.setIn(keys, node)
+  } catch (cause) {
+    // A list is asked for a key, say.
+    throw new YamlFault(0, `${path}: cannot be set: ${messageOf(cause)}`)
+  }
+}
+
+function changedTo(path: string, value: string): unknown {
+  try {
+    return parse(value).document.toJS()
+  } catch (error) {
+    throw error instanceof YamlFault ? new YamlFault(0, `${path}: ${JSON.stringify(value)} is no value: ${error.message}`) : error
+  }
 }
 
 function parse(text: string): { readonly document: Document; readonly lines: LineCounter } {
@@ -45,18 +76,34 @@ function parse(text: string): { readonly document: Document; readonly lines: Lin
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true })
   const [error] = [...document.errors, ...document.warnings]
   if (error !== undefined) throw new YamlFault(lines.linePos(error.pos[0]).line, error.message)
+  visit(document, {
+    Alias: (_, { range, source }) => {
+      throw new YamlFault(lines.linePos(range?.[0] ?? 0).line, `*${source}: aliases are not read here; write the value itself`)
+    }
+  })
   return { document, lines }
 }
 
-export function refuse({ node, path, lines, offset }: Place, message: string): never {
-  const at = node?.range?.[0] ?? offset
-  throw new YamlFault(at === CHANGED ? 0 : Math.max(1, lines.linePos(at).line), path === '' ? message : `${path}: ${message}`)
+export function refuse(place: Place, message: string): never {
+  throw new YamlFault(lineOf(place), place.path === '' ? message : `${place.path}: ${message}`)
 }
 
-/** What stands there, or the nearest that is around it. */
-export function inside(place: Place, ...keys: readonly string[]): Place {
+/** Counted from 1; 0 for what was changed. */
+export function lineOf({ node, lines, offset }: Place): number {
+  const at = node?.range?.[0] ?? offset
+  return at === CHANGED ? 0 : Math.max(1, lines.linePos(at).line)
+}
+
+/** What stands there, or the nearest that is around it. The items of a list are counted from 0. */
+export function inside(place: Place, ...keys: readonly (string | number)[]): Place {
   let at = place
   for (const key of keys) {
+    if (typeof key === 'number') {
+      const item = isSeq(at.node) ? at.node.items[key] : undefined
+      if (item === undefined) return at
+      at = { ...at, node: item as Node | null }
+      continue
+    }
     const pair = isMap(at.node) ? at.node.items.find((one) => wordOf(one.key) === key) : undefined
     if (pair === undefined) return at
     at = { ...at, node: pair.value as Node | null, offset: offsetOf(pair.key) }

@@ -21,7 +21,8 @@ import type { Witness } from './witness.ts'
 import { textAt } from './workspace.ts'
 
 /** How a volunteer's runs come out. `wrong`: by chance, its own way. `colluding`: always, alike. `copying`: as the first that was reported. */
-export type Role = 'honest' | 'wrong' | 'colluding' | 'copying'
+export const ROLES = ['honest', 'wrong', 'colluding', 'copying'] as const
+export type Role = (typeof ROLES)[number]
 
 export type NodeSetup = Pick<NodeCase, 'slots' | 'cpu' | 'role' | 'tag'>
 

@@ -34,13 +34,15 @@ export interface Arguments {
 /** Throws UsageError. */
 export function parse(argv: readonly string[] = process.argv.slice(2)): Arguments {
   const { seed, seeds, from: first, shrink, case: file, agents, stack, nodes, faults = USUAL_FAULTS, twice = false } = valuesOf(argv)
-  const whole = (name: string, text: string | undefined, otherwise: number): number => {
+  const whole = (name: string, text: string | undefined, otherwise: number, least = 0): number => {
     const value = Number(text ?? otherwise)
-    if (!Number.isSafeInteger(value) || value < 0 || text === '') throw new UsageError(`--${name} is a whole number, not ${text}`)
+    if (!Number.isSafeInteger(value) || value < least || text === '') throw new UsageError(`--${name} is a whole number from ${least}, not ${text}`)
     return value
   }
+  if (seed !== undefined && (seeds !== undefined || first !== undefined))
+    throw new UsageError('--seed is one seed alone; --seeds so many, counted up from --from')
   const from = whole(seed === undefined ? 'from' : 'seed', seed ?? first, 1)
-  const count = seed === undefined ? whole('seeds', seeds, SEEDS) : 1
+  const count = seed === undefined ? whole('seeds', seeds, SEEDS, 1) : 1
   const computers = whole('nodes', nodes, COMPUTERS)
   if (computers < COMPUTERS_MIN) throw new UsageError(`--nodes is ${COMPUTERS_MIN} at least: bootstrap peers, the project and some volunteers`)
   if (stack !== true && (nodes !== undefined || twice)) throw new UsageError('--nodes and --twice go with --stack')

@@ -1,11 +1,86 @@
 /** The small case that a failure leaves, as a file. */
-import type { Case } from '../faults/case.ts'
+import { DEFAULT_POLICY, policyFault } from '#protocol/bundle/policy'
+import { type Case, HOSTILE_ACTS, NODE_FAULTS, OWNER_ACTS, SERVER_FAULTS } from '../faults/case.ts'
+import { ROLES } from '../protocol/service.ts'
+import { TASK_KINDS } from '../protocol/truth.ts'
 
-/** Throws Error saying what is missing. */
-export function parseCase(text: string): Case {
-  const one: Partial<Case> | null = JSON.parse(text)
-  const lists = [one?.nodes, one?.batches, one?.faults].every(Array.isArray)
-  const numbers = [one?.seed, one?.hostile, one?.faultsMs].every(Number.isSafeInteger)
-  if (!lists || !numbers) throw new Error('it lacks nodes, batches, faults, seed, hostile or faultsMs')
-  return one as Case
+type Fields = Readonly<Record<string, unknown>>
+/** What is expected where something else stands; undefined where it does not. */
+type Check = (value: unknown) => string | undefined
+
+const whole = number(Number.isSafeInteger, 'a whole number')
+const count = number((value) => Number.isSafeInteger(value) && value >= 0, 'a whole number from 0')
+const amount = number(Number.isFinite, 'a number')
+const share = number((value) => value >= 0 && value <= 1, 'a share from 0 to 1')
+const text: Check = (value) => (typeof value === 'string' ? undefined : 'text')
+const flag: Check = (value) => (typeof value === 'boolean' ? undefined : 'true or false')
+
+const NODE: Readonly<Record<string, Check>> = {
+  name: text,
+  role: oneOf(ROLES),
+  slots: count,
+  delayMs: count,
+  jitterMs: count,
+  loss: share,
+  patienceMs: count,
+  clockOffsetMs: whole,
+  clockPerMille: count,
+  joinsMs: whole
+}
+const TASK: Readonly<Record<string, Check>> = { kind: oneOf(TASK_KINDS), name: text, runMs: count, needsInput: flag }
+const FAULT: Readonly<Record<string, Check>> = {
+  atMs: count,
+  kind: oneOf([...NODE_FAULTS, ...SERVER_FAULTS, ...OWNER_ACTS, ...HOSTILE_ACTS]),
+  target: count,
+  forMs: count,
+  amount
+}
+
+/** Throws Error saying what is wrong, and where. */
+export function parseCase(source: string): Case {
+  const one = mapOf(JSON.parse(source), 'the case')
+  checkFields(one, '', { seed: whole, hostile: count, faultsMs: count })
+  for (const [at, node] of listOf(one, 'nodes')) {
+    checkFields(mapOf(node, at), at, NODE)
+    if (mapOf(node, at).unruly !== undefined)
+      checkFields(mapOf(mapOf(node, at).unruly, `${at}.unruly`), `${at}.unruly`, { lost: share, doubled: share, late: share })
+  }
+  for (const [at, batch] of listOf(one, 'batches')) {
+    const fields = mapOf(batch, at)
+    checkFields(fields, at, { atMs: count, parts: count })
+    for (const [place, task] of listOf(fields, 'tasks', at)) checkFields(mapOf(task, place), place, TASK)
+    const fault = policyFault({ ...DEFAULT_POLICY, ...mapOf(fields.policy, `${at}.policy`) })
+    if (fault !== undefined) throw new Error(`${at}.policy: ${fault}`)
+  }
+  for (const [at, fault] of listOf(one, 'faults')) checkFields(mapOf(fault, at), at, FAULT)
+  return one as unknown as Case
+}
+
+function checkFields(fields: Fields, at: string, checks: Readonly<Record<string, Check>>): void {
+  for (const [name, check] of Object.entries(checks)) {
+    const expected = check(fields[name])
+    if (expected !== undefined)
+      throw new Error(`${at === '' ? '' : `${at}.`}${name}: ${expected} is expected, not ${JSON.stringify(fields[name]) ?? 'nothing'}`)
+  }
+}
+
+function mapOf(value: unknown, at: string): Fields {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new Error(`${at}: a map is expected, not ${JSON.stringify(value) ?? 'nothing'}`)
+  return value as Fields
+}
+
+/** Its items, with the place of each. */
+function listOf(fields: Fields, name: string, around = ''): readonly (readonly [at: string, item: unknown])[] {
+  const [at, list] = [around === '' ? name : `${around}.${name}`, fields[name]]
+  if (!Array.isArray(list)) throw new Error(`${at}: a list is expected, not ${JSON.stringify(list) ?? 'nothing'}`)
+  return list.map((item: unknown, index) => [`${at}[${index}]`, item] as const)
+}
+
+function number(holds: (value: number) => boolean, expected: string): Check {
+  return (value) => (typeof value === 'number' && holds(value) ? undefined : expected)
+}
+
+function oneOf(words: readonly string[]): Check {
+  return (value) => (words.some((word) => word === value) ? undefined : `one of ${words.join(', ')}`)
 }
