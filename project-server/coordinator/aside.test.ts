@@ -85,6 +85,19 @@ describe('F11: a node that fails at everything', () => {
     }
   })
 
+  it('is not set aside for wrong results where more than a third of all would be', async () => {
+    const world = await new CoordinatorWorld().start()
+    for (const id of ['a', 'b', 'c', 'one', 'another']) world.join(id)
+    world.submit(
+      batchId(1),
+      Array.from({ length: 60 }, (_, index) => bundle(`${index}`)),
+      { minQuorum: 2, targetResults: 2, maxErrorResults: 20, maxTotalResults: 20, maxSuccessResults: 20 }
+    )
+    while (world.coordinator.batch(batchId(1)) !== undefined)
+      for (const node of world.nodes.values()) world.work(node, { output: node.id.length === 1 ? 'the truth' : `a lie of ${node.id}` })
+    assert.deepEqual(['one', 'another'].map((id) => stateOf(world, id)).sort(), ['online', 'set aside'])
+  })
+
   it('costs no task its attempts: a batch among good nodes ends well', async () => {
     const world = await new CoordinatorWorld().start()
     const bad = world.join('bad', offer(2))

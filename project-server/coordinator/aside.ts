@@ -12,6 +12,7 @@ const ASIDE_MS_MAX = 3_600_000
 const WRONG_MS = 86_400_000
 /** By BOINC's estimate (trust.ts): four wrong results of a new node, or one in five in the long run. */
 const WRONG_PPM = 500_000
+const WRONG_SHARE_MAX = 1 / 3
 
 /** The node gave a task back for a fault of its own, or was lost with what it ran. It is to be filed anew. */
 export function failed({ policy, watch, out }: State, node: Node, nowMs: number): void {
@@ -22,27 +23,31 @@ export function failed({ policy, watch, out }: State, node: Node, nowMs: number)
   out.journal.node(node.id, 'set aside', `${node.failures} failures in a row`)
 }
 
-/** Others agreed on something else than its result. It is to be filed anew. */
-export function wasWrong({ policy, watch, out }: State, node: Node, nowMs: number): void {
-  if (!isMostlyWrong(node) || !Number.isFinite(policy.failuresMax)) return
+/** Others agreed on something else than its result. It is to be filed anew. Where more than a third of all would be wrong nobody can tell who is: no more are set aside. */
+export function wasWrong({ policy, wrong, presence, watch, out }: State, node: Node, nowMs: number): void {
+  if (node.errorPpm < WRONG_PPM || !Number.isFinite(policy.failuresMax)) return
+  if (!wrong.has(node) && wrong.size + 1 > WRONG_SHARE_MAX * presence.size) return
+  wrong.add(node)
   node.asideUntilMs = nowMs + WRONG_MS
   watch.at(node, node.asideUntilMs)
   out.journal.node(node.id, 'set aside', 'too many of its results were wrong')
 }
 
 /** A run of its ended with a result. It is to be filed anew. */
-export function worked(node: Node): void {
+export function worked({ wrong }: State, node: Node): void {
   node.failures = 0
   // What its result is worth is not known yet.
-  if (!isMostlyWrong(node)) node.asideUntilMs = 0
-}
-
-function isMostlyWrong({ errorPpm }: Node): boolean {
-  return errorPpm >= WRONG_PPM
+  if (!wrong.has(node)) node.asideUntilMs = 0
 }
 
 /** A clock that was set back keeps nobody aside for longer. */
-export function isDueBack(node: Node, nowMs: number): boolean {
+export function isDueBack({ wrong }: State, node: Node, nowMs: number): boolean {
   const { asideUntilMs } = node
-  return asideUntilMs > 0 && (nowMs >= asideUntilMs || asideUntilMs - nowMs > (isMostlyWrong(node) ? WRONG_MS : ASIDE_MS_MAX))
+  return asideUntilMs > 0 && (nowMs >= asideUntilMs || asideUntilMs - nowMs > (wrong.has(node) ? WRONG_MS : ASIDE_MS_MAX))
+}
+
+export function comesBack({ wrong, out }: State, node: Node): void {
+  wrong.delete(node)
+  node.asideUntilMs = 0
+  out.journal.node(node.id, 'back')
 }

@@ -18,6 +18,10 @@ export class Presence {
   readonly #owners = new Map<PeerIdString, number>()
   readonly #networks = new Map<string, number>()
 
+  get size(): number {
+    return this.#all
+  }
+
   add({ owner, network }: Origin, by: 1 | -1): void {
     this.#all += by
     if (owner !== null) change(this.#owners, owner, by)

@@ -1,7 +1,7 @@
 /** Nodes come, fall silent, leave and come back; what they held follows. */
 import { Link } from '#protocol/control/link'
 import type { ReplicaId } from '#protocol/ids'
-import { failed, isDueBack } from './aside.ts'
+import { comesBack, failed, isDueBack } from './aside.ts'
 import { observe } from './availability.ts'
 import { banMessage, banOf } from './bans.ts'
 import type { Event } from './events.ts'
@@ -119,9 +119,8 @@ export function sweepNodes(state: State, nowMs: number): void {
     if (setBack && node.lastSeenMs > nowMs) node.lastSeenMs = nowMs
     if (node.state === 'online' && nowMs - node.lastSeenMs > silenceMs && nowMs >= state.graceUntilMs) nodeLost(state, node, silenceMs, nowMs)
     observe(node, nowMs)
-    if (isDueBack(node, nowMs)) {
-      node.asideUntilMs = 0
-      state.out.journal.node(node.id, 'back')
+    if (isDueBack(state, node, nowMs)) {
+      comesBack(state, node)
       refile(state, node)
     }
     if (node.closing !== null) for (const [id, { untilMs }] of node.closing) if (nowMs >= untilMs) close(state, node, id)

@@ -54,6 +54,8 @@ export class State {
   readonly free = new Kinds(this.nodes)
   readonly presence = new Presence()
   readonly alternatives = new Alternatives()
+  /** Nodes that are set aside for their wrong results. */
+  readonly wrong = new Set<Node>()
   readonly holders = new Holders()
   /** Local nodes with free slots. */
   readonly locals = new Set<Node>()

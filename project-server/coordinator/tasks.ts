@@ -29,7 +29,7 @@ import { batchOver, taskOver } from './sources.ts'
 import type { State } from './state.ts'
 import { BANNED, hasVoice, isLive, isTerminal, TOO_LITTLE_MEMORY } from './states.ts'
 import { moveTask } from './task-moves.ts'
-import { confirm, decidedAlone, distrust } from './trust.ts'
+import { confirm, decidedAlone, distrust, refute } from './trust.ts'
 import { encodeLateRecord, type LateRecord } from './trust-records.ts'
 
 /** Called once for each task whose replicas changed in an event. */
@@ -264,7 +264,9 @@ function compare(state: State, replica: Replica, { vote, alone, nowMs }: { vote:
   else if (valid && alone === null) confirm(state, node)
   else if (valid && replica.standing.alone) decidedAlone(state, replica)
   else if (valid) node.valid++
-  else if (alone === null) contradict(state, node, nowMs)
+  else if (alone === null && task.decision?.atMs === nowMs) contradict(state, node, nowMs)
+  // It was only to compute a lost output again: if many say otherwise, those who decided it may be the wrong ones.
+  else if (alone === null) refute(state, node)
   state.out.node(node)
   state.out.task(task)
   return valid && !again
