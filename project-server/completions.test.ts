@@ -30,7 +30,8 @@ function setUp() {
   }
   let full = false
   const content = {
-    has: (root: CID) => blocks.has(root.toString()) || [EMPTY_DIRECTORY, EMPTY_FILE].includes(root.toString()),
+    check: async (root: CID) => content.has(root),
+    has: (root: CID): boolean => blocks.has(root.toString()) || [EMPTY_DIRECTORY, EMPTY_FILE].includes(root.toString()),
     locate: (root: CID, path?: string) => (blocks.has(root.toString()) && path !== 'no/such' ? '/x' : undefined),
     resolve: (root: CID) => root,
     sizeOf: (root: CID) => blocks.get(root.toString())?.length,
@@ -208,6 +209,7 @@ describe('an output that nobody holds any more', () => {
     const completions = new Completions({
       store: one.store,
       content: {
+        check: async (root) => held.has(root.toString()),
         has: (root) => held.has(root.toString()),
         locate: () => '/x',
         resolve: () => undefined,
