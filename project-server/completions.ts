@@ -13,13 +13,14 @@ import { clip } from './control/inbound.ts'
 import { decodeBatchRecord } from './coordinator/batch-records.ts'
 import { storedManifest } from './coordinator/batches.ts'
 import { decodeBundleRecord, factsOfBundle } from './coordinator/bundle-records.ts'
-import type { AcceptedBundle, Effect, Event } from './coordinator/events.ts'
+import type { AcceptedBundle, Effect, Event, Repeat } from './coordinator/events.ts'
 import { batchKey, bundleKey, taskKey } from './coordinator/keys.ts'
 import { decodeSourcesRecord, sourcesKey } from './coordinator/sources-records.ts'
 import { decodeTaskRecord, type TaskRecord } from './coordinator/task-records.ts'
 import { type Taken, takeLost } from './lineage.ts'
 import type { Logger } from './logger.ts'
 import { makeFolder } from './owner/make.ts'
+import { findRepeats, stillHere } from './owner/repeats.ts'
 import { OwnerError } from './owner/request.ts'
 import { dataOf } from './owner/sizes.ts'
 import { AGAIN_MAX, COMPLETION_RETRY_MS, COMPLETIONS_MAX, DATA_NAME_CHARS_MAX } from './policy.ts'
@@ -29,7 +30,7 @@ type Completed = Extract<Event, { kind: 'completed' }>
 type Submit = Extract<Event, { kind: 'submit' }>
 
 export interface CompletionsPorts {
-  readonly store: Pick<Store, 'get' | 'range'>
+  readonly store: Pick<Store, 'get' | 'getMany' | 'range'>
   readonly content: Pick<ContentStore, 'check' | 'has' | 'locate' | 'resolve' | 'sizeOf' | 'getBlock' | 'putBlock' | 'pin'>
   readonly clock: Clock
   readonly logger: Logger
@@ -182,7 +183,16 @@ export class Completions {
     const complete: RunManifest = { ...manifest, dependencies }
     const bytes = encodeManifest(complete)
     const bundle = { cid: manifestCidText(bytes), bytes, manifest: complete, ...factsOfBundle(stored), data: dataOf(complete, this.#ports.content) }
-    return { kind: 'completed', task, bundle, message: '' }
+    return { kind: 'completed', task, bundle, message: '', repeat: await this.#repeatOf(batch, bundle) }
+  }
+
+  /** What was decided of it before, like that of a bundle that is submitted. */
+  async #repeatOf(batch: BatchId, bundle: AcceptedBundle): Promise<Repeat | undefined> {
+    const { store, content } = this.#ports
+    const record = await store.get(batchKey(batch))
+    if (record === undefined) throw new Error(`the record of batch ${batch} is missing`)
+    const { by, policy } = decodeBatchRecord(record)
+    return stillHere(await findRepeats({ by, policy, bundles: [bundle] }, { store, content }), content).get(bundle.cid)
   }
 
   /** Undefined when the task left nothing that is kept, or no such file although it failed. */

@@ -192,7 +192,13 @@ export type Event =
       readonly fault?: { readonly of: 'program' | 'project'; readonly message: string }
     }
   /** Answer to `complete`: the bundle with what its sources gave; null when an input cannot be had, and why. */
-  | { readonly kind: 'completed'; readonly task: TaskId; readonly bundle: AcceptedBundle | null; readonly message: string }
+  | {
+      readonly kind: 'completed'
+      readonly task: TaskId
+      readonly bundle: AcceptedBundle | null
+      readonly message: string
+      readonly repeat?: Repeat | undefined
+    }
   /** Instead: what a task takes from others is lost, and is computed again by these, which were submitted just now. It waits for them. */
   | { readonly kind: 'again'; readonly task: TaskId; readonly through: readonly TaskId[] }
   /** The project's administrator grants a client what these settings say, and may add or remove it. */
