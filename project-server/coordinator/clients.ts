@@ -126,8 +126,11 @@ export function keptOutput(state: State, client: Client, bytes: number): void {
 
 /** What keeps all of its tasks from running, if anything does. */
 export function blockOf(client: Client, nowMs: number): QuotaWhy | undefined {
-  const { parallel, timeMs } = client.settings
+  const { parallel, diskBytes, timeMs } = client.settings
   if (parallel !== null && client.slots >= parallel) return { limit: 'parallel', used: client.slots, max: parallel }
+  const room = roomOf(client)
+  // What runs already may still go beyond it.
+  if (diskBytes !== null && room !== null && room <= 0) return { limit: 'disk', used: storedBytes(client), max: diskBytes }
   if (timeMs === null) return undefined
   const used = usedMs(client, nowMs)
   return used < timeMs ? undefined : { limit: 'time', used, max: timeMs, untilMs: periodOf(client, nowMs) + client.settings.periodMs - nowMs }
