@@ -693,6 +693,7 @@ export class Chaos {
       effect.kind === 'compare' ||
       effect.kind === 'compared_enough' ||
       effect.kind === 'changed' ||
+      effect.kind === 'look' ||
       effect.kind === 'hint'
     )
       return
