@@ -234,6 +234,7 @@ function endBatch(state: State, { batch }: Task): void {
   if (batch.open || created + running + validating > 0) return
   state.batches.delete(batch.id)
   batch.client.batches--
+  if (batch.rechecks !== null) batch.client.rechecking--
   state.out.journal.batch(batch.id, 'over')
   state.queueLimits.delete(batch)
   batchOver(state, batch)
