@@ -19,7 +19,7 @@ const TREES_PER_ROOT_MAX = 4
 const STEPS_PER_TURN = 500
 /** Files looked at before others get a turn. */
 const LOOKS_PER_TURN = 100
-/** A tree of more files than this is looked at once in `LOOK_AGAIN_MS`: it takes some 10 ms for each thousand. */
+/** A tree of more files than this is looked at once in `LOOK_AGAIN_MS`: it takes some 15 ms for each thousand. */
 const LOOKS_MAX = 1_000
 const LOOK_AGAIN_MS = 60_000
 /** Large trees of which it is remembered. */
@@ -36,6 +36,8 @@ export class Trees {
   readonly #blocks: Blocks
   readonly #folder: string
   readonly #publishedPasses: boolean
+  /** At files, of whichever trees. */
+  #looks = 0
   /** When large trees were looked at. */
   readonly #looked = new Map<string, number>()
   #removals: Promise<void> = Promise.resolve()
@@ -131,7 +133,8 @@ export class Trees {
         for (const entry of node.entries) waiting.push({ cid: entry.cid, place: at === '' ? entry.name : `${at}/${entry.name}` })
         if (!exists(join(base, at))) return false
       } else if (!this.#fileStands({ number, place: at }, base, item.cid)) return false
-      if (++looked % LOOKS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve))
+      looked++
+      if (++this.#looks % LOOKS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve))
     }
     if (looked > LOOKS_MAX) {
       if (this.#looked.size >= LOOKED_TREES_MAX) this.#looked.clear()
