@@ -43,6 +43,9 @@ interface Need {
 
 /** Resolves when everything the manifest names is here. Throws ContentError, or the signal's reason. */
 export async function fetchInputs(ports: InputsPorts, manifest: RunManifest, signal: AbortSignal): Promise<void> {
+  // What was here may have been removed by somebody: then it is fetched again, and nothing runs without it.
+  for (const { root, path } of manifest.dependencies) await ports.store.check(ownCid(root), path)
+  if (manifest.image !== null) await ports.store.check(ownCid(manifest.image))
   const roots = [...manifest.dependencies.filter(({ root, path }) => !isHere(ports.store, ownCid(root), path)).map(({ root }) => root), manifest.image]
   const missing = [...new Set(roots.filter((root) => root !== null && !(root === manifest.image && ports.store.has(ownCid(root)))).map(String))]
   if (ports.peers !== undefined && missing.length > 0) await ports.online(signal)

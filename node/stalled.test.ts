@@ -83,6 +83,7 @@ describe('a state that lasts too long (F12)', () => {
     const clock = new HandClock()
     const asked: FetchOptions[] = []
     const store = {
+      check: async () => false,
       has: () => false,
       locate: () => undefined,
       fetch: (_root: unknown, options: FetchOptions) => {

@@ -34,8 +34,8 @@ function setUp(
   const pinned = new Set<string>()
   const compared: Extract<Event, { kind: 'compared' }>[] = []
   const fileOf = (root: CID): string => files.get(root.toString()) ?? ''
-  const content: Pick<ContentStore, 'fetch' | 'has' | 'drop' | 'list' | 'read' | 'sizeOf'> = {
-    has: (root) => held.has(root.toString()),
+  const content: Pick<ContentStore, 'check' | 'fetch' | 'drop' | 'list' | 'read' | 'sizeOf'> = {
+    check: async (root) => held.has(root.toString()),
     sizeOf: () => 1,
     async fetch(root) {
       assert.ok(records.has(`fetched/${root}`), 'it is noted before it is here')

@@ -25,7 +25,7 @@ type Compare = Extract<Effect, { kind: 'compare' }>
 type Compared = Extract<Event, { kind: 'compared' }>
 
 export interface ComparisonsPorts {
-  readonly content: Pick<ContentStore, 'fetch' | 'has' | 'drop' | 'list' | 'read' | 'sizeOf'>
+  readonly content: Pick<ContentStore, 'fetch' | 'check' | 'drop' | 'list' | 'read' | 'sizeOf'>
   readonly host: Host
   readonly clock: Clock
   readonly logger: Logger
@@ -202,7 +202,7 @@ export class Comparisons {
     let left = bytesMax
     for (const text of stdout === null ? [output] : [output, stdout]) {
       const root = CID.parse(text)
-      if (this.#ports.content.has(root)) {
+      if (await this.#ports.content.check(root)) {
         this.#note(task, text, false)
         continue
       }

@@ -2,22 +2,40 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { CID } from 'multiformats/cid'
 import { encodeManifest, manifestCidText, type RunManifest } from '#protocol/bundle/manifest'
+import { DEFAULT_POLICY } from '#protocol/bundle/policy'
 import type { Source, Sources } from '#protocol/bundle/sources'
 import { cidOfBytes, RAW } from '#protocol/content/cid'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import { batchId, CoordinatorWorld, offer, outputOf, plainBundle } from '#test/support/coordinator'
 import { MemoryStore } from '../sim/store.ts'
 import { Completions } from './completions.ts'
+import { type BatchRecord, encodeBatchRecord } from './coordinator/batch-records.ts'
 import { storedManifest } from './coordinator/batches.ts'
 import { decodeBundleRecord, encodeBundleRecord } from './coordinator/bundle-records.ts'
 import type { Event } from './coordinator/events.ts'
-import { bundleKey, taskKey } from './coordinator/keys.ts'
+import { batchKey, bundleKey, taskKey } from './coordinator/keys.ts'
 import { encodeSourcesRecord, sourcesKey } from './coordinator/sources-records.ts'
 import { encodeTaskRecord, type TaskRecord } from './coordinator/task-records.ts'
 import { SILENT } from './logger.ts'
 import { ManualClock } from './testing/manual-clock.ts'
 
 const BATCH = batchId(1)
+
+const COUNTS = { tasks: 10, created: 10, running: 0, validating: 0, ready: 0, failed: 0, killed: 0, ranFailed: 0 }
+const RECORD: BatchRecord = {
+  ...COUNTS,
+  id: BATCH,
+  name: '',
+  by: 'owner',
+  createdAtMs: 0,
+  order: 0,
+  seed: 0,
+  policy: DEFAULT_POLICY,
+  open: false,
+  held: null,
+  queuedAtMs: 0,
+  releasedAtMs: 0
+}
 
 /** A project that holds blocks, with tasks of one batch that are over. */
 function setUp() {
@@ -30,7 +48,8 @@ function setUp() {
   }
   let full = false
   const content = {
-    has: (root: CID) => blocks.has(root.toString()) || [EMPTY_DIRECTORY, EMPTY_FILE].includes(root.toString()),
+    check: async (root: CID) => content.has(root),
+    has: (root: CID): boolean => blocks.has(root.toString()) || [EMPTY_DIRECTORY, EMPTY_FILE].includes(root.toString()),
     locate: (root: CID, path?: string) => (blocks.has(root.toString()) && path !== 'no/such' ? '/x' : undefined),
     resolve: (root: CID) => root,
     sizeOf: (root: CID) => blocks.get(root.toString())?.length,
@@ -89,6 +108,7 @@ function setUp() {
     store.write(0, [{ key: taskKey(id), value: encodeTaskRecord(record) }])
   }
   const complete = async (list: readonly Source[], allowFailed = false): Promise<RunManifest | string> => {
+    store.write(0, [{ key: batchKey(BATCH), value: encodeBatchRecord(RECORD) }])
     const { cid, bytes } = plainBundle('child')
     const id = `${BATCH}.9`
     const sources: Sources = { allowFailed, list }
@@ -208,6 +228,7 @@ describe('an output that nobody holds any more', () => {
     const completions = new Completions({
       store: one.store,
       content: {
+        check: async (root) => held.has(root.toString()),
         has: (root) => held.has(root.toString()),
         locate: () => '/x',
         resolve: () => undefined,
@@ -243,11 +264,11 @@ describe('an output that nobody holds any more', () => {
     }
     const SINGLE = { minQuorum: 1, targetResults: 1 }
     const take = (of: string, more: Partial<Source> = {}): Source => ({ name: 'in', of, from: 0, count: of === '' ? 1 : 0, part: 'output', path: '', ...more })
-    const submit = (id: number, names: readonly string[], sources: ReadonlyMap<number, Sources>, ended: readonly string[] = []): void =>
+    const submit = (id: number, names: readonly string[], sources: ReadonlyMap<number, Sources>, ended: readonly string[] = [], force = false): void =>
       one.submit(
         batchId(id),
         names.map((name) => plainBundle(name)),
-        SINGLE,
+        { ...SINGLE, force },
         { sources, ended: new Map(ended.map((of) => [of, null])) }
       )
     /** kill -9: what was to be done is forgotten with who was to do it. */
@@ -289,5 +310,26 @@ describe('an output that nobody holds any more', () => {
     await settle()
     assert.deepEqual(ran, ['parent', 'parent', 'child'])
     assert.equal(one.record(`${batchId(2)}.0`).state, 'ready')
+  })
+
+  it('is taken as it is by a task whose complete bundle was decided before (D16), unless that is to be run again', async () => {
+    const { one, held, ran, settle, submit, take } = await network()
+    const chain = new Map([
+      [1, { allowFailed: false, list: [take('')] }],
+      [2, { allowFailed: false, list: [take('', { from: 1 })] }]
+    ])
+    submit(1, ['first', 'second', 'third'], chain)
+    await settle()
+    submit(2, ['first', 'second', 'third'], chain)
+    await settle()
+    assert.deepEqual(ran, ['first', 'second', 'third', 'first'])
+    assert.deepEqual([one.record(`${batchId(2)}.2`).state, one.record(`${batchId(2)}.2`).repeats], ['ready', `${batchId(1)}.2`])
+    submit(3, ['first', 'second', 'third'], chain, [], true)
+    await settle()
+    assert.deepEqual(ran.slice(4), ['first', 'second', 'third'])
+    held.delete(outputOf('third').toString())
+    submit(4, ['first', 'second', 'third'], chain)
+    await settle()
+    assert.deepEqual(ran.slice(7), ['first', 'third'])
   })
 })

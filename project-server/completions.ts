@@ -8,17 +8,19 @@ import { ManifestError } from '#protocol/bundle/errors'
 import { type Dependency, encodeManifest, manifestCidText, type RunManifest } from '#protocol/bundle/manifest'
 import { GATHERED_MAX, gatheredName, type Source } from '#protocol/bundle/sources'
 import { type ContentStore, EMPTY_DIRECTORY } from '#protocol/content/content'
-import { type BatchId, batchIdFrom, isBatchId, parseTaskId, type TaskId, taskId } from '#protocol/ids'
+import { type BatchId, batchIdFrom, isBatchId, type PeerIdString, parseTaskId, type TaskId, taskId } from '#protocol/ids'
 import { clip } from './control/inbound.ts'
 import { decodeBatchRecord } from './coordinator/batch-records.ts'
 import { storedManifest } from './coordinator/batches.ts'
 import { decodeBundleRecord, factsOfBundle } from './coordinator/bundle-records.ts'
-import type { Effect, Event } from './coordinator/events.ts'
+import type { AcceptedBundle, Effect, Event, Repeat } from './coordinator/events.ts'
 import { batchKey, bundleKey, taskKey } from './coordinator/keys.ts'
 import { decodeSourcesRecord, sourcesKey } from './coordinator/sources-records.ts'
 import { decodeTaskRecord, type TaskRecord } from './coordinator/task-records.ts'
+import { type Taken, takeLost } from './lineage.ts'
 import type { Logger } from './logger.ts'
 import { makeFolder } from './owner/make.ts'
+import { findRepeats, stillHere } from './owner/repeats.ts'
 import { OwnerError } from './owner/request.ts'
 import { dataOf } from './owner/sizes.ts'
 import { AGAIN_MAX, COMPLETION_RETRY_MS, COMPLETIONS_MAX, DATA_NAME_CHARS_MAX } from './policy.ts'
@@ -28,8 +30,8 @@ type Completed = Extract<Event, { kind: 'completed' }>
 type Submit = Extract<Event, { kind: 'submit' }>
 
 export interface CompletionsPorts {
-  readonly store: Pick<Store, 'get' | 'range'>
-  readonly content: Pick<ContentStore, 'has' | 'locate' | 'resolve' | 'sizeOf' | 'getBlock' | 'putBlock' | 'pin'>
+  readonly store: Pick<Store, 'get' | 'getMany' | 'range'>
+  readonly content: Pick<ContentStore, 'check' | 'has' | 'locate' | 'resolve' | 'sizeOf' | 'getBlock' | 'putBlock' | 'pin'>
   readonly clock: Clock
   readonly logger: Logger
   readonly random: Random
@@ -122,15 +124,29 @@ export class Completions {
     const stored = await store.get(bundleKey(batch, template))
     if (stored === undefined) throw new Error(`the record of bundle ${template} is missing`)
     const bytes = decodeBundleRecord(stored)
-    const sources = list.filter((source) => source !== undefined)
-    const bundle = { cid: template, bytes, manifest: storedManifest(bytes), ...factsOfBundle(stored) }
+    const known = template === record?.template ? list.filter((source) => source !== undefined) : []
+    const { bundle, list: more } = await this.#taken({ cid: template, bytes, manifest: storedManifest(bytes), ...factsOfBundle(stored) }, by, id)
+    const sources = [...known, ...more]
     const takes =
-      template === record?.template
-        ? { sources: new Map([[0, { allowFailed: record.sources.allowFailed, list: sources }]]), ended: new Map(sources.map((source) => [source.of, null])) }
-        : {}
+      sources.length === 0
+        ? {}
+        : {
+            sources: new Map([[0, { allowFailed: record?.sources.allowFailed ?? false, list: sources }]]),
+            ended: new Map(sources.map((source) => [source.of, null]))
+          }
     const seed = Buffer.from(random.bytes(4)).readUInt32BE()
     const head = { batch: batchIdFrom(random.bytes(16)), name: clip(`${name === '' ? batch : name}.${index} again`, DATA_NAME_CHARS_MAX) }
     return { kind: 'submit', ...head, by, bundles: [bundle], policy, more: false, seed, ...takes }
+  }
+
+  /** What it was given as data may be gone, too. */
+  async #taken(bundle: AcceptedBundle, by: PeerIdString, id: TaskId): Promise<Taken> {
+    try {
+      return await takeLost(bundle, by, this.#ports)
+    } catch (error) {
+      if (!(error instanceof OwnerError && error.code === 'missing_content')) throw error
+      throw new Missing(`the output of task ${id} is no longer here, and it cannot be computed again: ${error.message}`)
+    }
   }
 
   /** The disk may have room again, or the store be back. */
@@ -167,7 +183,16 @@ export class Completions {
     const complete: RunManifest = { ...manifest, dependencies }
     const bytes = encodeManifest(complete)
     const bundle = { cid: manifestCidText(bytes), bytes, manifest: complete, ...factsOfBundle(stored), data: dataOf(complete, this.#ports.content) }
-    return { kind: 'completed', task, bundle, message: '' }
+    return { kind: 'completed', task, bundle, message: '', repeat: await this.#repeatOf(batch, bundle) }
+  }
+
+  /** What was decided of it before, like that of a bundle that is submitted. */
+  async #repeatOf(batch: BatchId, bundle: AcceptedBundle): Promise<Repeat | undefined> {
+    const { store, content } = this.#ports
+    const record = await store.get(batchKey(batch))
+    if (record === undefined) throw new Error(`the record of batch ${batch} is missing`)
+    const { by, policy } = decodeBatchRecord(record)
+    return stillHere(await findRepeats({ by, policy, bundles: [bundle] }, { store, content }), content).get(bundle.cid)
   }
 
   /** Undefined when the task left nothing that is kept, or no such file although it failed. */
@@ -181,7 +206,7 @@ export class Completions {
     const text = partsOf(record)[source.part === 'stdout' ? 'stdout' : 'output']
     if (text === undefined) return undefined
     const root = CID.parse(text)
-    if (!content.has(root)) lost.add(id)
+    if (!(await content.check(root))) lost.add(id)
     else if (source.path !== '' && content.locate(root, source.path) === undefined) {
       if (record.state !== 'ready') return undefined
       throw new Missing(`input ${source.name}: the output of task ${id} has no ${source.path}`)
@@ -211,7 +236,7 @@ export class Completions {
       ] as const) {
         if (text === undefined) continue
         const root = CID.parse(text)
-        if (!this.#ports.content.has(root)) lost.add(record.id)
+        if (!(await this.#ports.content.check(root))) lost.add(record.id)
         entries.push({ path: `${path}/${part}`, root })
       }
     }

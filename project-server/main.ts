@@ -39,6 +39,7 @@ import { Pulls } from './pulls.ts'
 import { Rechecks } from './rechecks.ts'
 import { publishRecord, signedRecord } from './record.ts'
 import { Sources } from './sources.ts'
+import { SweepLooks } from './sweep-looks.ts'
 
 export const VERSION = '0.1.0'
 
@@ -169,6 +170,7 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
       else if (effect.kind === 'compared_enough') comparisons.enough(effect.task)
       else if (effect.kind === 'recheck') rechecks.recheck(effect)
       else if (effect.kind === 'complete') completions.complete(effect)
+      else if (effect.kind === 'look') sweepLooks.look(effect)
       else if (effect.kind === 'hint') hints.hint(effect)
       else if (effect.kind === 'changed') changes.changed(effect.batch)
       else control.carry(effect)
@@ -220,6 +222,7 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
       for (const event of events) committer.apply(event)
     }
   })
+  const sweepLooks = new SweepLooks({ store, content, committer, logger })
   const projectView = () => ({ id: project, name: file.name, epoch, addresses: host.addresses(), relays, nodes: control.connected, version: VERSION })
   const members = new Members(file, coordinator)
   const views = (client: PeerIdString) => storeViews(store, coordinator, { client, all: members.isAdministrator(client) })
@@ -266,7 +269,7 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
       callers.stop()
       owners.stop()
       control.stop()
-      await Promise.all([pulls.stop(), comparisons.stop(), completions.stop(), rechecks.stop(), programs?.stop()])
+      await Promise.all([pulls.stop(), comparisons.stop(), completions.stop(), sweepLooks.stop(), rechecks.stop(), programs?.stop()])
       await committer.stop()
       await resources.disposeAsync()
       logger.info({ project, epoch }, 'the project server has stopped')

@@ -14,9 +14,9 @@ type Fetch = (root: CID, options: FetchOptions) => Promise<{ bytes: number }>
 function setUp(fetch: Fetch, options: PullsOptions = {}) {
   const clock = new ManualClock()
   const pulled: Extract<Event, { kind: 'pulled' }>[] = []
-  const content: Pick<ContentStore, 'fetch' | 'has' | 'pin' | 'sizeOf'> = {
+  const content: Pick<ContentStore, 'check' | 'fetch' | 'pin' | 'sizeOf'> = {
     fetch,
-    has: (root) => root.toString() === EMPTY_FILE,
+    check: async (root) => root.toString() === EMPTY_FILE,
     sizeOf: (root) => (root.toString() === EMPTY_FILE ? 0 : 7),
     async pin() {}
   }

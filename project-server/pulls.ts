@@ -12,7 +12,7 @@ import type { Clock } from './ports.ts'
 type Pull = Extract<Effect, { kind: 'pull' }>
 
 export interface PullsPorts {
-  readonly content: Pick<ContentStore, 'fetch' | 'has' | 'pin' | 'sizeOf'>
+  readonly content: Pick<ContentStore, 'fetch' | 'check' | 'pin' | 'sizeOf'>
   readonly host: Host
   readonly clock: Clock
   readonly logger: Logger
@@ -92,10 +92,11 @@ export class Pulls {
     let left = bytesMax
     for (const text of [output, stdout, stderr]) {
       const root = CID.parse(text)
-      if (this.#ports.content.has(root)) {
+      if (await this.#ports.content.check(root)) {
         await this.#ports.content.pin(root)
         continue
       }
+      this.#stop.signal.throwIfAborted()
       const limits = { pin: true, bytesMax: left, silenceMsMax: this.#silenceMsMax, signal: this.#stop.signal }
       left = Math.max(0, left - (await fetchFrom(node, root, this.#ports, limits)))
     }

@@ -4,7 +4,7 @@ import { manifestCidText } from '#protocol/bundle/manifest'
 import { fetchAgain } from '#protocol/content/again'
 import { DAG_CBOR } from '#protocol/content/cid'
 import type { ContentStore, TransferProgress } from '#protocol/content/content'
-import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
+import { ContentError, EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { Host } from '#protocol/peer/host'
 import { ClientError } from '../errors.ts'
 import type { Clock } from '../ports.ts'
@@ -105,7 +105,13 @@ export async function fetchTree(ports: TransferPorts, input: Input, options: Tra
     ...(options.signal === undefined ? {} : { signal: options.signal }),
     onProgress: (progress: TransferProgress) => options.onProgress?.('fetching', progress)
   }
-  await fetchAgain(store, root, how, again)
+  try {
+    await fetchAgain(store, root, how, again)
+  } catch (error) {
+    if (!(error instanceof ContentError && error.code === 'not_found')) throw error
+    const help = 'a task that takes it (--dep) has it computed again, and so has the same command once more; what was uploaded has to be uploaded again'
+    throw new ClientError('not_found', `${input.root} is no longer whole at the project: ${help}`, { cause: error })
+  }
   return root
 }
 

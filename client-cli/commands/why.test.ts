@@ -76,6 +76,9 @@ it('says what a task waits for, what is in the way, when it goes on, and what he
     `${TASK} (primes), for 3 min 5 s: it is held, and goes on when it is released (talko release)`,
     '  held by p9: wrong input'
   ])
+  assert.deepEqual(whyLines({ ...base, waitsFor: 'quota', quota: { limit: 'disk', used: 3 * 1024 ** 2, max: 2 * 1024 ** 2 } }), [
+    `${TASK} (primes), for 3 min 5 s: the project keeps 3.0 MiB for its client, and may keep 2.0 MiB: it goes on when that limit is raised (talko quota)`
+  ])
   const comparing = (more: WhyView['comparing']): string => whyLines({ ...base, wanted: 0, waitsFor: 'comparison', ...(more && { comparing: more }) })[0] ?? ''
   assert.match(comparing(undefined), /its results differ, and the project compares their outputs$/)
   assert.match(comparing({ kind: 'program', bundle: 'bafy' }), /compares their outputs by the program bafy$/)

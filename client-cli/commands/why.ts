@@ -69,6 +69,8 @@ function quotaSentence({ quota }: WhyView): string {
   if (quota === undefined) return 'its client may have no more now (talko quota)'
   const { limit, used, max, untilMs = 0 } = quota
   if (limit === 'parallel') return `its client holds ${counted(used, 'slot')}, and may hold ${max} (talko quota)`
+  if (limit === 'disk')
+    return `the project keeps ${formatBytes(used)} for its client, and may keep ${formatBytes(max)}: it goes on when that limit is raised (talko quota)`
   return `its client used ${formatDuration(used)} of run time in this period, and may use ${formatDuration(max)}: it goes on in ${formatDuration(untilMs)}, when the next period begins, or when its limit is raised (talko quota)`
 }
 

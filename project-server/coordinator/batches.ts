@@ -297,6 +297,7 @@ function closeEmpty(state: State, batch: Batch): void {
   if (!state.batches.delete(batch.id)) return
   state.out.journal.batch(batch.id, 'over')
   batch.client.batches--
+  if (batch.rechecks !== null) batch.client.rechecking--
   state.queueLimits.delete(batch)
   batchOver(state, batch)
   state.out.delete(openKey(batch.id))

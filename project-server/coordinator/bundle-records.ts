@@ -1,4 +1,4 @@
-/** `bundle/<batch>/<cid>`: a manifest with what was found out of it; `done/<client>/<cid>`: the task that decided it. */
+/** `bundle/<batch>/<cid>`: a manifest with what was found out of it; `done/<client>/<cid>`: the task that decided it; `from/<client>/<root>`: the one that left it. */
 import type { TaskId } from '#protocol/ids'
 import type { AcceptedBundle } from './events.ts'
 import { decodeRecord as decode, RECORD_VERSION } from './record-version.ts'

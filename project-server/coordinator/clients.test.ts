@@ -218,6 +218,31 @@ describe('quotas', () => {
     assert.equal(node.leases.size, 4)
   })
 
+  it('let tasks wait once so many bytes are kept as may be, until that is raised (D18)', async () => {
+    const world = await new CoordinatorWorld().start()
+    grant(world, { diskBytes: 1000 })
+    const node = world.join('node', offer(1))
+    world.apply(submission('ann', 1, 9))
+    const run = (): void => {
+      const [replica = ''] = node.leases.keys()
+      world.report(node, replica, { output: 'x'.repeat(400) })
+    }
+    for (let ran = 0; ran < 3; ran++) run()
+    assert.equal(node.leases.size, 1, 'what the third left is fetched while the fourth runs')
+    run()
+    assert.equal(node.leases.size, 0)
+    assert.deepEqual(world.coordinator.why(batchId(1))?.quota, { limit: 'disk', used: 1600, max: 1000 })
+    world.apply(submission('bob', 2, 1))
+    assert.equal(node.leases.size, 1)
+    world.report(node, [...node.leases.keys()][0] ?? '')
+    // Also over a restart.
+    await world.start()
+    const again = world.join('node', offer(1))
+    assert.equal(again.leases.size, 0)
+    grant(world, { diskBytes: 2000 })
+    assert.equal(again.leases.size, 1)
+  })
+
   it('hold the batches of a client whose time is used up until the next period, or until it is raised', async () => {
     const world = await new CoordinatorWorld().start()
     world.nowMs = 10 * 3_600_000

@@ -23,6 +23,8 @@ export interface Client extends Claim {
   /** Live tasks, and batches that have some or may get some. */
   tasks: number
   batches: number
+  /** Those of them that look at decisions again. */
+  rechecking: number
   /** Runs that go on, and the sum of the times when they began: how long they have gone on follows without a look at them. */
   running: number
   beganMs: number
@@ -50,6 +52,7 @@ export function clientOf(state: Pick<State, 'clients'>, id: PeerIdString): Clien
       groups: new Set(),
       tasks: 0,
       batches: 0,
+      rechecking: 0,
       running: 0,
       beganMs: 0,
       ranMs: 0,
@@ -89,7 +92,7 @@ export function leftSlot(state: State, client: Client): void {
 }
 
 /** Nodes that gained room while its groups were passed by may fit them. */
-function lookAgain(state: State, client: Client): void {
+export function lookAgain(state: State, client: Client): void {
   for (const group of client.groups) {
     group.stuck = false
     state.groupsChanged.add(group)
@@ -126,8 +129,11 @@ export function keptOutput(state: State, client: Client, bytes: number): void {
 
 /** What keeps all of its tasks from running, if anything does. */
 export function blockOf(client: Client, nowMs: number): QuotaWhy | undefined {
-  const { parallel, timeMs } = client.settings
+  const { parallel, diskBytes, timeMs } = client.settings
   if (parallel !== null && client.slots >= parallel) return { limit: 'parallel', used: client.slots, max: parallel }
+  const room = roomOf(client)
+  // What runs already may still go beyond it, and what the project itself wants to know does not wait for it.
+  if (diskBytes !== null && room !== null && room <= 0 && client.rechecking === 0) return { limit: 'disk', used: storedBytes(client), max: diskBytes }
   if (timeMs === null) return undefined
   const used = usedMs(client, nowMs)
   return used < timeMs ? undefined : { limit: 'time', used, max: timeMs, untilMs: periodOf(client, nowMs) + client.settings.periodMs - nowMs }

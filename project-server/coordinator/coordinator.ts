@@ -42,7 +42,7 @@ import { batchRecord, taskRecord } from './snapshots.ts'
 import { expects } from './sources.ts'
 import { State } from './state.ts'
 import { findStragglers } from './stragglers.ts'
-import { makeAhead, totalOf } from './sweeps.ts'
+import { looked, makeAhead, totalOf } from './sweeps.ts'
 import type { TaskRecord } from './task-records.ts'
 import { finish, settle } from './tasks.ts'
 import { nodeView } from './views.ts'
@@ -121,6 +121,9 @@ export class Coordinator {
       }
       case 'completed':
         completed(state, event, nowMs)
+        break
+      case 'looked':
+        looked(state, event)
         break
       case 'again':
         again(state, event, nowMs)
@@ -297,6 +300,7 @@ export class Coordinator {
           | 'pulled'
           | 'compared'
           | 'completed'
+          | 'looked'
           | 'again'
           | 'recheck'
           | 'tick'

@@ -3,6 +3,7 @@
  *
  * ```
  * created ──(all sources over)──> asks for its complete bundle ──(completed)──> staged
+ *    │                                                       └── its complete bundle was decided before: ready
  *    └── a source failed or was killed, an input cannot be had ──> failed: `source`
  * ```
  *
@@ -52,6 +53,10 @@ export function completed(state: State, event: Extract<Event, { kind: 'completed
   task.bundle.users++
   task.needs = needsAtFirst(state, batch, task.bundle, accepted.manifest)
   task.waits = null
+  if (event.repeat !== undefined) {
+    task.decision = event.repeat.decision
+    task.repeats = event.repeat.task
+  }
   state.out.put(bundleKey(batch.id, accepted.cid), encodeBundleRecord(accepted))
   state.out.task(task)
   if (batch.open) return

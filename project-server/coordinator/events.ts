@@ -192,7 +192,15 @@ export type Event =
       readonly fault?: { readonly of: 'program' | 'project'; readonly message: string }
     }
   /** Answer to `complete`: the bundle with what its sources gave; null when an input cannot be had, and why. */
-  | { readonly kind: 'completed'; readonly task: TaskId; readonly bundle: AcceptedBundle | null; readonly message: string }
+  | {
+      readonly kind: 'completed'
+      readonly task: TaskId
+      readonly bundle: AcceptedBundle | null
+      readonly message: string
+      readonly repeat?: Repeat | undefined
+    }
+  /** Answers `look`: all tasks before this index may be made; these were decided before, by index. */
+  | { readonly kind: 'looked'; readonly batch: BatchId; readonly to: number; readonly repeats: ReadonlyMap<number, Repeat> }
   /** Instead: what a task takes from others is lost, and is computed again by these, which were submitted just now. It waits for them. */
   | { readonly kind: 'again'; readonly task: TaskId; readonly through: readonly TaskId[] }
   /** The project's administrator grants a client what these settings say, and may add or remove it. */
@@ -244,6 +252,8 @@ export type Effect =
   | { readonly kind: 'compared_enough'; readonly task: TaskId }
   /** All sources of a task are over: add what they gave to its bundle, and answer with `completed`. */
   | { readonly kind: 'complete'; readonly task: TaskId }
+  /** Tasks of a sweep are to be made: look which of them were decided before, and answer with `looked`. */
+  | { readonly kind: 'look'; readonly batch: BatchId; readonly from: number; readonly to: number }
   /** Read what these tasks of a batch ran and how they were decided by one node alone, and answer with a `recheck` event. */
   | { readonly kind: 'recheck'; readonly batch: BatchId; readonly tasks: readonly { readonly task: TaskId; readonly node: PeerIdString }[] }
   /** Tell this node through others what it would be told if it were connected: the task of these replicas was killed, or is over without them; or (`work`) there is a task for it. */

@@ -13,6 +13,7 @@
  * | `bundle/<batch>/<cid>` | a manifest, stored once however many tasks of the batch share it |
  * | `sources/<batch>.<index, 9 digits>` | what a task takes from others: sources-records.ts |
  * | `done/<client>/<cid>` | the newest task of the client's that decided this bundle and is ready |
+ * | `from/<client>/<root>` | the newest task of the client's that left this output, and is ready |
  * | `event/<number, 16 digits>` | what happened in one commit, for people: journal.ts |
  * | `sweep/<batch>`, `made/<batch>` | the generator of a batch, and how many of its tasks were made: sweeps.ts |
  * | `seal/`, `result/`, `receipt/` | what was signed: receipt-records.ts |
@@ -97,6 +98,11 @@ export function closingKey(node: PeerIdString, replica: ReplicaId): string {
 /** The newest task of a client's that decided the bundle and is ready. */
 export function doneKey(by: PeerIdString, cid: string): string {
   return `done/${by}/${cid}`
+}
+
+/** The newest task of a client's that left this output and is ready. */
+export function fromKey(by: PeerIdString, root: string): string {
+  return `from/${by}/${root}`
 }
 
 /** What a node alone decided lies together. */

@@ -185,7 +185,7 @@ export interface Task {
   failure: TaskFailure | null
   decision: Decision | null
   /** The task that decided the same bundle before. */
-  readonly repeats: TaskId | null
+  repeats: TaskId | null
   outputLosses: number
   /** By itself, not with its batch. */
   held: Held | null

@@ -48,6 +48,8 @@ export const BATCH_TASKS_MAX = 2 ** 20
 export const LIVE_TASKS_MAX = 500_000
 /** Tasks of a sweep that wait for a node ahead of what runs; below half of it more are made. Enough for the slots that become free between two commits. */
 export const SWEEP_AHEAD = 2048
+/** Of a sweep that are looked up at once in what was decided before: half of those that wait, so that these can be filled up. Their manifests take some 20 us each to be made. */
+export const SWEEP_LOOK_MAX = SWEEP_AHEAD / 2
 /** Of all sweeps together, a quarter of what is held in memory (those that came earlier may still have more waiting); and of each, however many there are. */
 export const SWEEPS_AHEAD_MAX = LIVE_TASKS_MAX / 4
 export const SWEEP_AHEAD_MIN = 64

@@ -1,6 +1,8 @@
 /** The batches that look at decisions again: see rechecks.ts. */
+
 import { type TaskId, taskId } from '#protocol/ids'
 import { accept } from './batches.ts'
+import { lookAgain } from './clients.ts'
 import type { Event } from './events.ts'
 import { recheckKey } from './keys.ts'
 import type { State } from './state.ts'
@@ -23,6 +25,8 @@ export function recheckEvent(state: State, event: Extract<Event, { kind: 'rechec
   const made = state.batches.get(batch)
   if (made === undefined) throw new Error(`batch ${batch} of rechecks is known already`)
   made.rechecks = new Map(of.map((recheck, index) => [index, recheck]))
+  made.client.rechecking++
+  lookAgain(state, made.client)
   for (const [index, { task, node, vote, earned }] of of.entries())
     state.out.put(recheckKey(task), encodeRecheckRecord({ node, vote, by: taskId(batch, index), earned }))
 }

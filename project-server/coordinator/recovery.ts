@@ -118,7 +118,9 @@ async function loadRechecks(state: State, store: Records): Promise<void> {
     const [by, recheck] = running
     const { batch: id, index } = parseTaskId(by) ?? { batch: '', index: 0 }
     const batch = state.batches.get(id)
-    if (batch !== undefined) batch.rechecks = new Map(batch.rechecks ?? []).set(index, recheck)
+    if (batch === undefined) continue
+    if (batch.rechecks === null) batch.client.rechecking++
+    batch.rechecks = new Map(batch.rechecks ?? []).set(index, recheck)
   }
   askAgainForRechecks(state)
 }

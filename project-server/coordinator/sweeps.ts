@@ -7,9 +7,9 @@ import { encodeManifest, manifestCidText, type RunManifest } from '#protocol/bun
 import { manifestAt, type Sweep, storedSweep, sweepCount } from '#protocol/bundle/sweep'
 import { type BatchId, type TaskId, taskId } from '#protocol/ids'
 import { addTask } from './batches.ts'
-import type { AcceptedBundle } from './events.ts'
+import type { AcceptedBundle, Event, Repeat } from './events.ts'
 import type { Batch, Task } from './model.ts'
-import { LIVE_TASKS_MAX } from './policy.ts'
+import { LIVE_TASKS_MAX, SWEEP_LOOK_MAX } from './policy.ts'
 import { decodeRecord, encodeRecord } from './record-version.ts'
 import { unmadeOver } from './sources.ts'
 import type { State } from './state.ts'
@@ -29,6 +29,11 @@ export interface Maker {
   next: number
   /** Made before their turn, because something was asked of them; null while there are none. */
   early: Set<number> | null
+  /** All before it were looked up in what was decided before, which is known in memory alone. */
+  looked: number
+  looking: boolean
+  /** Of those that are not made yet. */
+  readonly repeats: Map<number, Repeat>
 }
 
 /** `sweep/<batch>`: the generator; written once. */
@@ -66,7 +71,7 @@ export function decodeMadeRecord(bytes: Uint8Array): MadeRecord {
 }
 
 export function makerOf(sweep: Sweep, template: RunManifest, facts: BundleFacts): Maker {
-  return { sweep, template, facts, count: sweepCount(sweep), next: 0, early: null }
+  return { sweep, template, facts, count: sweepCount(sweep), next: 0, early: null, looked: 0, looking: false, repeats: new Map() }
 }
 
 /** Made when it is first written to. */
@@ -131,6 +136,17 @@ export function makeAhead(state: State, nowMs: number): boolean {
   return made
 }
 
+/** What the shell found: they may be made now. */
+export function looked(state: State, { batch: id, to, repeats }: Extract<Event, { kind: 'looked' }>): void {
+  const batch = state.batches.get(id)
+  if (batch === undefined || batch.maker === null || !batch.maker.looking) return
+  const { maker } = batch
+  maker.looking = false
+  maker.looked = to
+  for (const [index, repeat] of repeats) if (isUnmade(batch, index)) maker.repeats.set(index, repeat)
+  state.sweeps.touch(batch)
+}
+
 /** One that somebody asks something of before its turn. */
 export function makeNow(state: State, id: TaskId, nowMs: number): void {
   const [of = '', at = ''] = id.split('.')
@@ -151,6 +167,7 @@ export function killUnmade(state: State, batch: Batch): void {
   state.out.put(madeKey(batch.id), encodeMadeRecord({ next: maker.next, killed: true }))
   maker.next = maker.count
   maker.early = null
+  maker.repeats.clear()
   state.sweeps.delete(batch)
   unmadeOver(state, batch)
   state.out.batch(batch)
@@ -160,10 +177,16 @@ function makeSome(state: State, batch: Batch, nowMs: number): boolean {
   const { maker } = batch
   const waiting = batch.counts.created - unmade(batch)
   const { ahead } = state.sweeps
-  if (maker === null || batch.held !== null || waiting > ahead / 2) return false
+  if (maker === null || batch.held !== null) return false
+  lookAt(state, batch, maker)
+  if (waiting > ahead / 2) return false
   const from = maker.next
-  for (let room = Math.min(ahead - waiting, LIVE_TASKS_MAX - state.liveTasks); room > 0 && maker.next < maker.count; maker.next++) {
-    if (maker.early?.delete(maker.next) === true) continue
+  const until = batch.policy.force ? maker.count : maker.looked
+  for (let room = Math.min(ahead - waiting, LIVE_TASKS_MAX - state.liveTasks); room > 0 && maker.next < until; maker.next++) {
+    if (maker.early?.delete(maker.next) === true) {
+      maker.repeats.delete(maker.next)
+      continue
+    }
     make(state, batch, maker.next, nowMs)
     room--
   }
@@ -172,9 +195,19 @@ function makeSome(state: State, batch: Batch, nowMs: number): boolean {
   return true
 }
 
+/** As many as may wait are looked up before they are wanted, so that nothing waits for that. */
+function lookAt(state: State, { id, policy }: Batch, maker: Maker): void {
+  maker.looked = Math.max(maker.looked, maker.next)
+  if (policy.force || maker.looking || maker.looked >= Math.min(maker.count, maker.next + state.sweeps.ahead)) return
+  maker.looking = true
+  state.out.effect({ kind: 'look', batch: id, from: maker.looked, to: Math.min(maker.count, maker.looked + SWEEP_LOOK_MAX) })
+}
+
 function make(state: State, batch: Batch, index: number, nowMs: number): Task {
-  if (batch.maker === null) throw new Error(`batch ${batch.id} is no sweep`)
-  const task = addTask(state, batch, { index, accepted: bundleAt(batch.maker, index) }, nowMs)
+  const { maker } = batch
+  if (maker === null) throw new Error(`batch ${batch.id} is no sweep`)
+  const task = addTask(state, batch, { index, accepted: bundleAt(maker, index), repeat: maker.repeats.get(index) }, nowMs)
+  maker.repeats.delete(index)
   // It was counted with the batch.
   count(batch, 'created', -1)
   task.state = 'staged'

@@ -14,7 +14,7 @@ import { holdDeadly, holdFailing } from './failing.ts'
 import { leaveGroup } from './groups.ts'
 import { hintOver } from './hints.ts'
 import { note } from './holders.ts'
-import { doneKey, lateKey, openKey } from './keys.ts'
+import { doneKey, fromKey, lateKey, openKey } from './keys.ts'
 import { OUT_OF_MEMORY, rememberMemory } from './memory.ts'
 import type { Replica, Report, Task } from './model.ts'
 import { ballotOf, outlook } from './outlook.ts'
@@ -117,8 +117,10 @@ export function finish(state: State, task: Task, keptBytes: number | null, nowMs
 }
 
 /** Once for all live tasks that share the bundle, as long as they are one client's. */
-function remember(state: State, { id, bundle, batch }: Task): void {
+function remember(state: State, { id, bundle, batch, decision }: Task): void {
   const by = batch.client.id
+  // For whoever names it as data after it was lost.
+  if (decision !== null && decision.output !== EMPTY_DIRECTORY) state.out.add(fromKey(by, decision.output), encodeDoneRecord(id))
   // What was run again on named nodes was to look at those nodes.
   if (bundle.decidedFor === by || (batch.policy.force && batch.policy.nodes.length > 0)) return
   bundle.decidedFor = by
@@ -232,6 +234,7 @@ function endBatch(state: State, { batch }: Task): void {
   if (batch.open || created + running + validating > 0) return
   state.batches.delete(batch.id)
   batch.client.batches--
+  if (batch.rechecks !== null) batch.client.rechecking--
   state.out.journal.batch(batch.id, 'over')
   state.queueLimits.delete(batch)
   batchOver(state, batch)

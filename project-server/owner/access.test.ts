@@ -91,6 +91,7 @@ async function setUp() {
     host: {} as unknown as Host,
     nodes: { streamOf: () => undefined },
     content: {
+      check: async () => true,
       has: () => true,
       sizeOf: () => 4,
       resolve: (root: unknown) => root,

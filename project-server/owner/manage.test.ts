@@ -32,7 +32,14 @@ async function setUp() {
     commit: async (event: Parameters<typeof at.apply>[0]) => at.apply(event),
     write: async (changes: Parameters<typeof at.store.write>[1]) => at.store.write(at.epoch, changes)
   }
-  const content = { has: () => true, locate: () => '/x', resolve: () => undefined, sizeOf: () => undefined, getBlock: async () => undefined }
+  const content = {
+    check: async () => true,
+    has: () => true,
+    locate: () => '/x',
+    resolve: () => undefined,
+    sizeOf: () => undefined,
+    getBlock: async () => undefined
+  }
   const random = { bytes: (count: number) => new Uint8Array(count) }
   const submissions = new Submissions({ content, random, committer, coordinator: at.coordinator, store: at.store })
   const ports = { views, data: new DataNames().of('owner'), committer, submissions, store: at.store }

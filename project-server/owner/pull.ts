@@ -17,7 +17,7 @@ import type { ClientData } from './data.ts'
 import { type OpenRequest, OwnerError } from './request.ts'
 
 export interface PullPorts {
-  readonly content: Pick<ContentStore, 'fetch' | 'getBlock' | 'has' | 'pin' | 'sizeOf'>
+  readonly content: Pick<ContentStore, 'check' | 'fetch' | 'getBlock' | 'pin' | 'sizeOf'>
   readonly host: Host
   readonly data: ClientData
   readonly coordinator: Pick<Coordinator, 'room'>
@@ -32,8 +32,8 @@ export async function pull(request: Pull, open: OpenRequest, ports: PullPorts): 
   ports.committer.assertOpen()
   const known = ports.data.has(root)
   const room = known ? null : ports.coordinator.room(open.client)
-  let bytes = ports.content.sizeOf(root)
-  if (bytes === undefined || !ports.content.has(root)) bytes = await fetched(root, room, open, ports)
+  let bytes = (await ports.content.check(root)) ? ports.content.sizeOf(root) : undefined
+  if (bytes === undefined) bytes = await fetched(root, room, open, ports)
   else {
     if (room !== null && (await addedBytes(root, bytes, ports)) > room) throw overQuota(room)
     await ports.content.pin(root)

@@ -21,7 +21,8 @@ async function decided(policy: Partial<TaskPolicy>, texts: readonly string[] = [
   const make = () =>
     new Submissions({
       content: {
-        has: (root) => !gone.has(root.toString()),
+        check: async (root) => !gone.has(root.toString()),
+        has: () => true,
         locate: () => '/x',
         resolve: () => undefined,
         sizeOf: () => undefined,

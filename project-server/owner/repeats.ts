@@ -21,8 +21,13 @@ interface Wanted {
   readonly bundles: readonly AcceptedBundle[]
 }
 
-/** By bundle; what came of them may be gone: see stillHere. */
-export async function findRepeats({ by, policy, bundles }: Wanted, store: Pick<Store, 'getMany'>): Promise<ReadonlyMap<string, Repeat>> {
+export interface RepeatPorts {
+  readonly store: Pick<Store, 'getMany'>
+  readonly content: Pick<ContentStore, 'check'>
+}
+
+/** By bundle; what came of them was here when it was looked at: see stillHere. */
+export async function findRepeats({ by, policy, bundles }: Wanted, { store, content }: RepeatPorts): Promise<ReadonlyMap<string, Repeat>> {
   const found = new Map<string, Repeat>()
   if (policy.force) return found
   const cids = [...new Set(bundles.map(({ cid }) => cid))]
@@ -31,7 +36,7 @@ export async function findRepeats({ by, policy, bundles }: Wanted, store: Pick<S
   for (const [index, record] of done.entries()) {
     if (record === undefined) continue
     const repeat = await findRepeat(decodeDoneRecord(record), policy, store)
-    if (repeat !== undefined) found.set(cids[index] ?? '', repeat)
+    if (repeat !== undefined && (await isKept(repeat, content))) found.set(cids[index] ?? '', repeat)
   }
   return found
 }
@@ -39,6 +44,11 @@ export async function findRepeats({ by, policy, bundles }: Wanted, store: Pick<S
 /** Those whose output and logs the project holds. */
 export function stillHere(found: ReadonlyMap<string, Repeat>, content: Pick<ContentStore, 'has'>): ReadonlyMap<string, Repeat> {
   return new Map([...found].filter(([, { decision }]) => [decision.output, decision.stdout, decision.stderr].every((root) => isHere(root, content))))
+}
+
+async function isKept({ decision: { output, stdout, stderr } }: Repeat, content: Pick<ContentStore, 'check'>): Promise<boolean> {
+  for (const root of [output, stdout, stderr]) if (!isEmpty(root) && !(await content.check(CID.parse(root)))) return false
+  return true
 }
 
 async function findRepeat(task: TaskId, policy: TaskPolicy, store: Pick<Store, 'getMany'>): Promise<Repeat | undefined> {
@@ -53,5 +63,9 @@ async function findRepeat(task: TaskId, policy: TaskPolicy, store: Pick<Store, '
 }
 
 function isHere(root: string, content: Pick<ContentStore, 'has'>): boolean {
-  return root === EMPTY_DIRECTORY || root === EMPTY_FILE || content.has(CID.parse(root))
+  return isEmpty(root) || content.has(CID.parse(root))
+}
+
+function isEmpty(root: string): boolean {
+  return root === EMPTY_DIRECTORY || root === EMPTY_FILE
 }

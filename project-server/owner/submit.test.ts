@@ -37,6 +37,7 @@ function request(manifests: readonly Uint8Array[], change: Partial<Submit> = {})
 const ports = {
   content: {
     getBlock: async () => undefined,
+    check: async (root: CID) => root.equals(DATA),
     has: (root: CID) => root.equals(DATA),
     locate: (_root: CID, path?: string) => (path === 'here' ? '/x' : undefined),
     resolve: (_root: CID, path?: string) => (path === 'here' ? PART : DATA),
@@ -57,19 +58,6 @@ describe('a submission', () => {
     assert.equal(event.bundles[0], event.bundles[2])
     for (const { bytes, cid } of event.bundles) assert.equal(manifestCid(bytes).toString(), cid)
     assert.deepEqual(event.policy, DEFAULT_POLICY)
-  })
-
-  it('names the content that the project does not hold', () => {
-    const elsewhere = manifestCid(manifest())
-    const cases: readonly [Partial<RunManifest>, RegExp][] = [
-      [{ dependencies: [{ name: 'in', root: elsewhere, path: '', executables: [] }] }, new RegExp(`input in, ${elsewhere}: upload it first`)],
-      [{ engine: 'docker', image: elsewhere }, new RegExp(`image ${elsewhere}: import it first`)],
-      [{ dependencies: [{ name: 'in', root: DATA, path: 'gone', executables: [] }] }, /has no gone/]
-    ]
-    for (const [change, message] of cases)
-      assert.throws(() => submitEvent(submissionOf(request([manifest(change)]), 'owner'), ports), { code: 'missing_content', message })
-    const held = manifest({ dependencies: [{ name: 'in', root: DATA, path: 'here', executables: [] }] })
-    assert.equal(submitEvent(submissionOf(request([held]), 'owner'), ports).bundles.length, 1)
   })
 
   it('says how large everything is that its tasks need, a part of a tree by itself', () => {

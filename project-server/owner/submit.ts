@@ -17,10 +17,11 @@ import type { Comparators } from '../comparators.ts'
 import { clip } from '../control/inbound.ts'
 import { decodeBatchRecord } from '../coordinator/batch-records.ts'
 import type { Coordinator } from '../coordinator/coordinator.ts'
-import type { AcceptedBundle, Event } from '../coordinator/events.ts'
+import type { AcceptedBundle, Event, Repeat } from '../coordinator/events.ts'
 import { batchKey, taskKey } from '../coordinator/keys.ts'
 import { isTerminal } from '../coordinator/states.ts'
 import { decodeTaskRecord } from '../coordinator/task-records.ts'
+import { type Looked, type Taken, takeLost } from '../lineage.ts'
 import { DATA_NAME_CHARS_MAX } from '../policy.ts'
 import type { Random, Store } from '../ports.ts'
 import { type BatchNotes, noteChanges } from './notes.ts'
@@ -29,7 +30,7 @@ import { OwnerError } from './request.ts'
 import { dataOf, type Sizes } from './sizes.ts'
 
 export interface SubmitPorts {
-  readonly content: Pick<ContentStore, 'has' | 'locate' | 'getBlock' | 'resolve' | 'sizeOf'>
+  readonly content: Pick<ContentStore, 'check' | 'has' | 'locate' | 'getBlock' | 'resolve' | 'sizeOf'>
   readonly random: Random
 }
 
@@ -96,14 +97,16 @@ export class Submissions {
     const have = coordinator.batch(batch)?.tasks ?? 0
     if (first > have) throw new OwnerError('malformed', `the batch has ${have} tasks so far, these are said to begin at ${first}`)
     if (have === 0) await this.#checkComparing(event.policy)
-    const bundles = await withPlatforms(event.bundles.slice(have - first), this.#ports.content)
+    const asked = event.bundles.slice(have - first)
+    const found = await findRepeats({ ...event, bundles: asked }, this.#ports)
+    const taken = await this.#present({ ...event, bundles: asked }, have, found)
+    const bundles = await withPlatforms(taken.bundles, this.#ports.content)
     const sweep = event.sweep === undefined ? undefined : await sweepWithPlatform(event.sweep, this.#ports.content)
-    const found = await findRepeats({ ...event, bundles }, store)
-    const ended = await this.#endedSources(event)
+    const ended = await this.#endedSources({ ...event, ...taken })
     // Nothing is waited for from here on: what is here now is here when it is applied.
     const repeats = stillHere(found, this.#ports.content)
     const more = { ...(ended.size === 0 ? {} : { ended }), ...(repeats.size === 0 ? {} : { repeats }), ...(sweep === undefined ? {} : { sweep }) }
-    const fresh = { ...event, ...more, bundles }
+    const fresh = { ...event, ...taken, ...more, bundles }
     const added = sweep === undefined ? fresh.bundles.length : sweepCount(sweep.sweep)
     if (have + added === 0) throw new OwnerError('malformed', 'the batch has no task')
     const refusal = coordinator.refusal(fresh)
@@ -112,6 +115,32 @@ export class Submissions {
     // Both are asked for before either is waited for: they go with the same commit.
     const durable = Promise.all([committer.commit(fresh), changes.length === 0 ? undefined : committer.write(changes)])
     return { durable: durable.then(() => undefined), tasks: have + added }
+  }
+
+  /** Everything that is named must be complete here, or be had again from who left it: a node is never sent to fetch what does not exist. What was decided before needs nothing. */
+  async #present(
+    { bundles, sources = NO_SOURCES, sweep, by }: SubmitEvent,
+    from: number,
+    repeats: ReadonlyMap<string, Repeat>
+  ): Promise<Pick<SubmitEvent, 'bundles' | 'sources'>> {
+    const looked: Looked = new Map()
+    const done = new Map<string, Taken>()
+    const takes = new Map(sources)
+    const present: AcceptedBundle[] = []
+    for (const [at, asked] of bundles.entries()) {
+      const own = sources.get(from + at)
+      const isRepeated = own === undefined && repeats.has(asked.cid)
+      const taken = isRepeated ? { bundle: asked, list: [] } : (done.get(asked.cid) ?? (await takeLost(asked, by, this.#ports, looked)))
+      if (!isRepeated) done.set(asked.cid, taken)
+      present.push(taken.bundle)
+      if (taken.list.length > 0) takes.set(from + at, { allowFailed: own?.allowFailed ?? false, list: [...(own?.list ?? []), ...taken.list] })
+    }
+    if (sweep !== undefined) {
+      const [lost] = (await takeLost(sweep.template, by, this.#ports, looked)).list
+      if (lost !== undefined)
+        throw new OwnerError('missing_content', `the data of input ${lost.name} is gone; ${lost.of} left it: run what that ran once more, it is computed again`)
+    }
+    return takes.size === 0 ? { bundles: present } : { bundles: present, sources: takes }
   }
 
   /** A program that compares is one that can be run here: nothing is computed whose results nobody could tell apart. */
@@ -204,14 +233,12 @@ export function submissionOf(
 /** The `submit` event of a hostile submission; throws OwnerError. Does not wait for anything, so that the parts of a batch stay in order. */
 export function submitEvent({ batch, name, by, manifests, policy, more, sources = NO_SOURCES, sweep }: Submission, ports: SubmitPorts, first = 0): SubmitEvent {
   const accepted = new Map<string, AcceptedBundle>()
-  const present = new Set<string>()
   const sizes: Sizes = new Map()
   const bundles = manifests.map((bytes, index) => {
     const cid = manifestCidText(bytes)
     const known = accepted.get(cid)
     if (known !== undefined) return known
     const manifest = decode(bytes, index)
-    checkContent(manifest, ports.content, present)
     const bundle = { cid, bytes, manifest, data: dataOf(manifest, ports.content, sizes) }
     accepted.set(cid, bundle)
     return bundle
@@ -304,19 +331,6 @@ async function platformOf(image: CID, content: Pick<ContentStore, 'getBlock'>): 
     if (!(cause instanceof ImageError)) throw cause
     throw new OwnerError('malformed', `${image} is no image: ${cause.message}`, { cause })
   }
-}
-
-/** Image and dependencies must be complete here: a node is never sent to fetch what does not exist. */
-function checkContent(manifest: RunManifest, content: SubmitPorts['content'], present: Set<string>): void {
-  const need = (what: string, root: CID, path: string, how: string): void => {
-    const key = `${root}/${path}`
-    if (present.has(key)) return
-    if (!content.has(root)) throw new OwnerError('missing_content', `the project does not hold ${what} ${root}: ${how}`)
-    if (path !== '' && content.locate(root, path) === undefined) throw new OwnerError('missing_content', `${what} ${root} has no ${path}`)
-    present.add(key)
-  }
-  if (manifest.image !== null) need('image', manifest.image, '', 'import it first (talko image import)')
-  for (const { name, root, path } of manifest.dependencies) need(`the data of input ${name},`, root, path, 'upload it first (talko upload)')
 }
 
 const NUMBERS = ['minQuorum', 'targetResults', 'maxErrorResults', 'maxTotalResults', 'maxSuccessResults', 'priority'] as const

@@ -41,6 +41,11 @@ export interface ContentStore {
   getBlock(cid: CID): Promise<Uint8Array | undefined>
   /** True when the whole DAG below the root is here. */
   has(root: CID): boolean
+  /**
+   * As `has`, of what `path` below the root names, after a look at the files on disk: for whoever is about to count on them. A
+   * tree with a file that is gone or changed is not here any more; fetching it brings what is missing.
+   */
+  check(root: CID, path?: string): Promise<boolean>
   /** What `path` below the root names; the root itself without one. Undefined when what leads there is not here, or when it does not exist. */
   resolve(root: CID, path?: string): CID | undefined
   /** Bytes of a complete DAG; undefined when it is not here. */

@@ -411,8 +411,8 @@ export interface QueuePlace {
 
 /** The limit that its client is at; of time, when the next period begins. */
 export interface QuotaWhy {
-  readonly limit: 'parallel' | 'time'
-  /** Slots, or milliseconds. */
+  readonly limit: 'parallel' | 'disk' | 'time'
+  /** Slots, bytes kept, or milliseconds. */
   readonly used: number
   readonly max: number
   readonly untilMs?: number

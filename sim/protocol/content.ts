@@ -102,6 +102,10 @@ class SimContent implements ContentStore {
     return text === EMPTY_DIRECTORY || text === EMPTY_FILE || this.#world.roots.has(text)
   }
 
+  async check(root: CID): Promise<boolean> {
+    return this.has(root)
+  }
+
   resolve(root: CID): CID {
     return root
   }

@@ -15,6 +15,7 @@ import { TICK_MS } from '#project-server/policy'
 import type { Store } from '#project-server/ports'
 import { Pulls } from '#project-server/pulls'
 import { Rechecks } from '#project-server/rechecks'
+import { SweepLooks } from '#project-server/sweep-looks'
 import type { Comparing } from '#protocol/bundle/policy'
 import type { ContentStore } from '#protocol/content/content'
 import type { TaskId } from '#protocol/ids'
@@ -64,6 +65,7 @@ export async function serve(ports: ServePorts): Promise<Served> {
       else if (effect.kind === 'compared_enough') comparisons.enough(effect.task)
       else if (effect.kind === 'recheck') rechecks.recheck(effect)
       else if (effect.kind === 'complete') completions.complete(effect)
+      else if (effect.kind === 'look') sweepLooks.look(effect)
       else if (effect.kind !== 'changed' && effect.kind !== 'hint') control.carry(effect)
     }
     control.flush()
@@ -97,6 +99,7 @@ export async function serve(ports: ServePorts): Promise<Served> {
     for (const event of events) committer.apply(event)
   }
   const completions = new Completions({ store, content, clock: process, logger: SILENT, random: { bytes }, done })
+  const sweepLooks = new SweepLooks({ store, content, committer, logger: SILENT })
   await control.start()
   const submissions = new Submissions({
     committer,

@@ -34,7 +34,14 @@ const ports = {
   onFatal: (error: Error) => process.exit(String(error) === '' ? 1 : 2)
 }
 const committer = new Committer({ ...ports, core: coordinator }, { epoch })
-const content = { has: () => true, locate: () => undefined, resolve: () => undefined, sizeOf: () => undefined, getBlock: async () => undefined }
+const content = {
+  check: async () => true,
+  has: () => true,
+  locate: () => undefined,
+  resolve: () => undefined,
+  sizeOf: () => undefined,
+  getBlock: async () => undefined
+}
 const submissions = new Submissions({ committer, coordinator, store, content, random: systemRandom })
 const sweep: Sweep = { mode: 'product', parameters: [{ name: 'x', values: { from: 0, to: tasks - 1, step: 1 } }] }
 const template = plainBundle('{x}')

@@ -619,7 +619,14 @@ export class Chaos {
     const task = this.#completions.shift()
     if (task === undefined) return
     this.safety.completed(task)
-    this.#apply(ok ? completion(this.store, task) : { kind: 'completed', task, bundle: null, message: 'it is gone' })
+    if (!ok) {
+      this.#apply({ kind: 'completed', task, bundle: null, message: 'it is gone' })
+      return
+    }
+    const event = completion(this.store, task)
+    const batch = this.batches.find(({ id }) => id === parseTaskId(task)?.batch)
+    const found = batch === undefined || event.bundle === null ? undefined : this.#repeats(batch, [event.bundle]).get(event.bundle.cid)
+    this.#apply({ ...event, repeat: found })
   }
 
   #pass(ms: number): void {
@@ -686,6 +693,7 @@ export class Chaos {
       effect.kind === 'compare' ||
       effect.kind === 'compared_enough' ||
       effect.kind === 'changed' ||
+      effect.kind === 'look' ||
       effect.kind === 'hint'
     )
       return

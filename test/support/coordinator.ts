@@ -245,6 +245,8 @@ export class CoordinatorWorld {
   readonly #pulled: Event[] = []
   /** Bundles are completed at once unless a test takes that over. */
   completes = true
+  /** Nothing of a sweep was decided before unless a test takes that over. */
+  looks = true
   #rechecks = 0
 
   constructor(policy: CoordinatorPolicy = DEFAULT_COORDINATOR_POLICY) {
@@ -301,6 +303,10 @@ export class CoordinatorWorld {
     }
     if (effect.kind === 'complete') {
       if (this.completes) this.#pulled.push(completion(this.store, effect.task))
+      return
+    }
+    if (effect.kind === 'look') {
+      if (this.looks) this.#pulled.push({ kind: 'looked', batch: effect.batch, to: effect.to, repeats: new Map() })
       return
     }
     if (effect.kind === 'changed' || effect.kind === 'hint' || effect.kind === 'compared_enough') return

@@ -1,5 +1,5 @@
 /** Reads blocks back: nodes from the index, leaves from the files they lie in, as long as size, time and inode are what they were. */
-import { closeSync, constants, fstatSync, openSync, read, readSync } from 'node:fs'
+import { closeSync, constants, fstatSync, lstatSync, openSync, read, readSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type BlockId, sha256Text } from '../hash.ts'
@@ -63,7 +63,11 @@ export class Blocks {
     const path = file.path === '' ? this.pathOf(tree) : `${this.pathOf(tree)}/${file.path}`
     const changed: Found = { kind: 'changed', path }
     const fd = openUnchanged(path, file)
-    if (fd === undefined) return changed
+    if (fd === undefined) {
+      // It may only be that too many files are open.
+      if (!isUnchanged(lstatSync(path, { throwIfNoEntry: false }), file)) this.#index.lose(row.tree)
+      return changed
+    }
     const offset = row.kind === 'whole' ? 0 : row.offset
     const block = (room ?? Buffer.allocUnsafe)(row.kind === 'whole' ? file.size : row.length)
     const judge = (whole: boolean): Found => (whole && (!verify || sha256Text(block) === id) ? { kind: 'found', block } : changed)
@@ -94,10 +98,14 @@ function openUnchanged(path: string, file: FileRow): number | undefined {
   } catch {
     return undefined
   }
-  const stats = fstatSync(fd)
-  if (stats.size === file.size && stats.mtimeMs === file.mtimeMs && stats.ino === file.ino && stats.isFile()) return fd
+  if (isUnchanged(fstatSync(fd), file)) return fd
   closeSync(fd)
   return undefined
+}
+
+/** Whether it is still the file that was noted, as far as can be told without reading it. */
+export function isUnchanged(stats: Stats | undefined, { size, mtimeMs, ino }: Omit<FileRow, 'path'>): boolean {
+  return stats?.size === size && stats.mtimeMs === mtimeMs && stats.ino === ino && stats.isFile()
 }
 
 /** Fills `block`; false when the file is too short. */

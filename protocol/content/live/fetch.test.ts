@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { appendFileSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { CarReader } from '@ipld/car/reader'
@@ -337,6 +337,56 @@ describe('fetching a tree', { timeout: 120_000 }, () => {
       const { root } = await provider.addTree(tree)
       appendFileSync(join(tree, 'a'), 'more')
       await assert.rejects(requester.fetch(root, { host, from: ['provider'] }), code('not_found', /provider does not have/))
+    })
+  })
+
+  it('notices a file that is gone, and brings back that alone', async () => {
+    await pair(async ({ provider, requester, host }, folder) => {
+      const files = { 'd/a': pattern(MIB * 2 + 1), 'd/b': pattern(3000, 2), 'e/c': pattern(3000, 3), empty: '', 'd/same': 'same', same: 'same' }
+      const { root } = await provider.addTree(writeFiles(join(folder, 'tree'), files))
+      await requester.fetch(root, { host, from: ['provider'], pin: true })
+      const at = requester.locate(root) ?? ''
+      for (const path of Object.keys(files)) {
+        assert.ok(await requester.check(root))
+        rmSync(join(at, path))
+        assert.ok(requester.has(root), 'nobody looked')
+        assert.equal(await requester.check(root), false, path)
+        assert.equal(requester.has(root), false)
+        assert.equal(requester.locate(root), undefined)
+        const { bytes } = await requester.fetch(root, { host, from: ['provider'] })
+        assert.ok(bytes < MIB * 3 && (path === 'd/a' || bytes < MIB), `${bytes} bytes came for ${path}`)
+        assert.deepEqual(readFiles(requester.locate(root) ?? ''), text(files))
+      }
+      rmSync(at, { recursive: true })
+      assert.equal(await requester.check(root, 'e'), false)
+    })
+  })
+
+  it('looks at the part that is asked for, and at what a made folder holds', async () => {
+    await pair(async ({ provider, requester, host }, folder) => {
+      const { root } = await provider.addTree(writeFiles(join(folder, 'tree'), { 'd/a': 'a', 'e/b': 'b' }))
+      await requester.fetch(root, { host, from: ['provider'], path: 'd' })
+      assert.equal(await requester.check(root), false)
+      assert.ok(await requester.check(root, 'd'))
+      const part = requester.resolve(root, 'd') as typeof root
+      const made = await requester.putBlock(DAG_CBOR, dagCbor.encode([part]))
+      assert.ok(await requester.check(made))
+      writeFileSync(join(requester.locate(part) ?? '', 'c'), 'of somebody')
+      assert.ok(await requester.check(made))
+      rmSync(join(requester.locate(part) ?? '', 'a'))
+      assert.equal(await requester.check(made), false)
+      assert.equal(await requester.check(root, 'd'), false)
+      assert.equal(await requester.check(root, 'nothing'), false)
+    })
+  })
+
+  it('knows that a tree is not whole once a block of it could not be served', async () => {
+    await pair(async ({ provider, host, requester }, folder) => {
+      const { root } = await provider.addTree(writeFiles(join(folder, 'tree'), { a: pattern(3000), b: 'y' }))
+      rmSync(join(folder, 'tree/a'))
+      assert.ok(provider.has(root))
+      await assert.rejects(requester.fetch(root, { host, from: ['provider'] }), code('not_found'))
+      assert.equal(provider.has(root), false)
     })
   })
 

@@ -97,6 +97,12 @@ export class BlockIndex {
     this.#write(rows.treeKey(number), row === undefined ? undefined : rows.encodeRecord(row))
   }
 
+  /** A file of it is not what was noted any more: it is as if its fetch had been interrupted. */
+  lose(number: TreeNumber): void {
+    const row = this.tree(number)
+    if (row?.status === 'complete') this.putTree(number, { ...row, status: 'partial' })
+  }
+
   root(cid: CID): RootRow | undefined {
     const value = this.#read(rows.rootKey(cid))
     return value === undefined ? undefined : rows.decodeRoot(value)
@@ -131,6 +137,14 @@ export class BlockIndex {
     const present = this.block(id)
     if (present?.kind === 'node' && present.tree === tree && present.place === undefined)
       this.#write(rows.blockKey(id), rows.encodeBlock({ ...present, place }))
+  }
+
+  /** The place of a block in this tree. */
+  placeIn(id: BlockId, tree: TreeNumber): BlockRow | undefined {
+    const present = this.block(id)
+    if (present?.tree === tree) return present
+    const value = this.#read(rows.alternateKey(id, tree))
+    return value === undefined ? undefined : rows.decodeAlternate(value).row
   }
 
   /** Further places of a block in living trees, the newest first, nodes without their bytes. */

@@ -144,6 +144,10 @@ class DiskStore implements ContentStore, BlockServer {
     return this.#trees.has(root)
   }
 
+  async check(root: CID, path?: string): Promise<boolean> {
+    return this.#trees.check(root, splitPath(path).join('/'))
+  }
+
   resolve(root: CID, path?: string): CID | undefined {
     return this.#trees.resolve(root, path)
   }

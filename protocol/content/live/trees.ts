@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import type { CID } from 'multiformats/cid'
 import { acceptCid, blockIdOf, DAG_CBOR, RAW } from '../cid.ts'
 import { ContentError } from '../content.ts'
-import { decodeNode } from '../dag.ts'
+import { type DagNode, decodeNode } from '../dag.ts'
 import { NODE_DEPTH_MAX, TREE_ENTRIES_MAX } from '../policy.ts'
 import { linksOf, resolvePath } from '../reader.ts'
-import type { Blocks } from './blocks.ts'
+import { type Blocks, isUnchanged } from './blocks.ts'
 import type { BlockIndex } from './index.ts'
 import { LOOSE, NO_ROOT, PASSING, type RootRow, type TreeNumber, type TreeRow } from './rows.ts'
 import { errno } from './safe-open.ts'
@@ -17,12 +17,29 @@ import { errno } from './safe-open.ts'
 const TREES_PER_ROOT_MAX = 4
 /** Blocks forgotten before others get a turn. */
 const STEPS_PER_TURN = 500
+/** Files looked at before others get a turn. */
+const LOOKS_PER_TURN = 100
+/** A tree of more files than this is looked at once in `LOOK_AGAIN_MS`: it takes some 15 ms for each thousand. */
+const LOOKS_MAX = 1_000
+const LOOK_AGAIN_MS = 60_000
+/** Large trees of which it is remembered. */
+const LOOKED_TREES_MAX = 1_000
+
+interface TreePlace {
+  readonly number: TreeNumber
+  /** Below the tree's root. */
+  readonly place: string
+}
 
 export class Trees {
   readonly #index: BlockIndex
   readonly #blocks: Blocks
   readonly #folder: string
   readonly #publishedPasses: boolean
+  /** At files, of whichever trees. */
+  #looks = 0
+  /** When large trees were looked at. */
+  readonly #looked = new Map<string, number>()
   #removals: Promise<void> = Promise.resolve()
 
   /** `publishedPasses`: see StoreOptions. */
@@ -66,6 +83,92 @@ export class Trees {
       for (const link of linksOf(decodeNode(item.cid, row.bytes))) waiting.push({ cid: link, depth: item.depth + 1 })
     }
     return true
+  }
+
+  /** See ContentStore.check. Every turn finds one tree less. */
+  async check(root: CID, path: string): Promise<boolean> {
+    for (;;) {
+      const target = path === '' ? root : this.resolve(root, path)
+      if (target === undefined || !this.has(target)) return false
+      const tree = this.#treeWith(root, path, target)
+      if (tree === undefined) return this.#checkLinks(target)
+      if (await this.#stands(tree, target)) return true
+      this.#index.lose(tree.number)
+    }
+  }
+
+  /** Where `locate` would find it. */
+  #treeWith(root: CID, path: string, target: CID): TreePlace | undefined {
+    const complete = this.#completeOf(root)
+    const number = complete.find((other) => this.#index.tree(other)?.path === null) ?? complete.at(-1)
+    if (number !== undefined) return { number, place: path }
+    const row = this.#index.block(blockIdOf(target))
+    if (row?.kind === 'node') return row.place === undefined || row.tree === LOOSE || row.tree === PASSING ? undefined : { number: row.tree, place: row.place }
+    if (row?.kind === 'whole') return { number: row.tree, place: row.file.path }
+    return undefined
+  }
+
+  /** A node in no tree on disk: what it links may be in some. */
+  async #checkLinks(cid: CID): Promise<boolean> {
+    const bytes = this.nodeBytes(cid)
+    if (cid.code === RAW || bytes === undefined) return true
+    for (const link of linksOf(decodeNode(cid, bytes))) if (!(await this.check(link, ''))) return false
+    return true
+  }
+
+  /** Whether every file of it lies in the tree as it was noted. */
+  async #stands({ number, place }: TreePlace, cid: CID): Promise<boolean> {
+    const tree = this.#index.tree(number)
+    if (tree === undefined) return false
+    const base = this.#blocks.pathOf(tree)
+    const name = `${number}/${place}`
+    if (performance.now() - (this.#looked.get(name) ?? Number.NEGATIVE_INFINITY) < LOOK_AGAIN_MS) return true
+    let looked = 0
+    const waiting = [{ cid, place }]
+    for (let item = waiting.pop(); item !== undefined; item = waiting.pop()) {
+      const at = item.place
+      const node = this.#nodeOf(item.cid)
+      if (node?.kind === 'directory' || node?.kind === 'shard') {
+        if (node.kind === 'shard') for (const shard of node.shards) waiting.push({ cid: shard.cid, place: at })
+        for (const entry of node.entries) waiting.push({ cid: entry.cid, place: at === '' ? entry.name : `${at}/${entry.name}` })
+        if (!exists(join(base, at))) return false
+      } else if (!this.#fileStands({ number, place: at }, base, item.cid)) return false
+      looked++
+      if (++this.#looks % LOOKS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve))
+    }
+    if (looked > LOOKS_MAX) {
+      if (this.#looked.size >= LOOKED_TREES_MAX) this.#looked.clear()
+      this.#looked.set(name, performance.now())
+    }
+    return true
+  }
+
+  #fileStands({ number, place }: TreePlace, base: string, cid: CID): boolean {
+    const stats = lstatSync(join(base, place), { throwIfNoEntry: false })
+    if (stats?.isFile() !== true) return false
+    const top = this.#nodeOf(cid)
+    let leaf = cid
+    for (let node = top; node?.kind === 'file' && node.parts[0] !== undefined; node = this.#nodeOf(leaf)) leaf = node.parts[0].cid
+    const row = this.#index.placeIn(blockIdOf(leaf), number)
+    const file = row?.kind === 'whole' ? row.file : row?.kind === 'leaf' ? this.#index.file(number, row.file) : undefined
+    // Of two equal files the later one is noted.
+    if (file?.path === place) return isUnchanged(stats, file)
+    return stats.size === (top?.kind === 'file' ? top.bytes : this.#leafBytes(cid))
+  }
+
+  #leafBytes(cid: CID): number | undefined {
+    const row = this.#index.block(blockIdOf(cid))
+    return row?.kind === 'whole' ? row.file.size : row?.kind === 'leaf' ? row.length : row?.bytes.length
+  }
+
+  /** Undefined for a leaf. */
+  #nodeOf(cid: CID): DagNode | undefined {
+    const bytes = cid.code === RAW ? undefined : this.nodeBytes(cid)
+    return bytes === undefined ? undefined : decodeNode(cid, bytes)
+  }
+
+  #completeOf(root: CID): TreeNumber[] {
+    return (this.#index.root(root)?.trees ?? []).filter((number) => this.#index.tree(number)?.status === 'complete')
   }
 
   /** The complete tree that is this root, the store's own before published ones, the newest first. */
