@@ -74,6 +74,7 @@ export class Connection implements FrameListener {
   #stream: FrameStream | undefined
   /** Of this stream. */
   #sequence: Sequence | undefined
+  #spare: Uint8Array | undefined
   #trouble = 'not connected yet'
   #wakeUp: (() => void)[] | undefined
   #cancelTime = NOTHING
@@ -113,8 +114,9 @@ export class Connection implements FrameListener {
     signal.throwIfAborted()
   }
 
-  /** The first frame of a stream. */
+  /** The first frame of a stream; of one that is over by now it is not said: on a slow disk it may be durable only when the next one is open. */
   hello({ link, spare, received, replicas, slots, holdings, next }: Hello): void {
+    if (spare !== this.#spare) return
     const { project, agent, name, capabilities } = this.#options
     const hello = {
       versions: [CONTROL_VERSION],
@@ -236,7 +238,8 @@ export class Connection implements FrameListener {
     }
     this.#stream = stream
     this.#sequence = new Sequence()
-    this.#owner.apply({ kind: 'connected', spare: this.#ports.random.bytes(16) })
+    this.#spare = this.#ports.random.bytes(16)
+    this.#owner.apply({ kind: 'connected', spare: this.#spare })
     listen(stream, this)
   }
 
