@@ -103,7 +103,7 @@ it('clocks of nodes that are a day wrong change nothing at all', async () => {
 
 it('arguments that make no sense end with status 2 and the usage', () => {
   const complaints: readonly [readonly string[], RegExp][] = [
-    [['--seed', 'seven'], /--seed is a whole number, not seven\nusage: /],
+    [['--seed', 'seven'], /--seed is a whole number from 0, not seven\nusage: /],
     [['--case', MAIN], /main\.ts is not a case: /],
     [['--faults', 'rain'], /--faults is one of drawn, control-loss, not rain/],
     [['--sead', '7'], /Unknown option '--sead'/]

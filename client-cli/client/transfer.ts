@@ -5,6 +5,7 @@ import { fetchAgain } from '#protocol/content/again'
 import { DAG_CBOR } from '#protocol/content/cid'
 import type { ContentStore, TransferProgress } from '#protocol/content/content'
 import { ContentError, EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
+import { splitPath } from '#protocol/content/names'
 import type { Host } from '#protocol/peer/host'
 import { ClientError } from '../errors.ts'
 import type { Clock } from '../ports.ts'
@@ -108,11 +109,22 @@ export async function fetchTree(ports: TransferPorts, input: Input, options: Tra
   try {
     await fetchAgain(store, root, how, again)
   } catch (error) {
-    if (!(error instanceof ContentError && error.code === 'not_found')) throw error
+    if (!(error instanceof ContentError && error.code === 'not_found') || (await neverHad(store, root, input.path ?? ''))) throw error
     const help = 'a task that takes it (--dep) has it computed again, and so has the same command once more; what was uploaded has to be uploaded again'
     throw new ClientError('not_found', `${input.root} is no longer whole at the project: ${help}`, { cause: error })
   }
   return root
+}
+
+/** Whether the folders that are here say that the tree has no such path. */
+async function neverHad(store: Pick<ContentStore, 'list'>, root: CID, path: string): Promise<boolean> {
+  const names = splitPath(path)
+  for (const [depth, name] of names.entries()) {
+    const entries = await store.list(root, names.slice(0, depth).join('/')).catch(() => undefined)
+    if (entries === undefined) return false
+    if (!entries.some((entry) => entry.name === name)) return true
+  }
+  return false
 }
 
 /** Fetches a tree, or the file or folder at a path in it, to a new path on this machine. */
