@@ -268,9 +268,6 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
         case 'park':
           this.#ports.parking?.park(prompt)
           break
-        case 'collect':
-          this.#ports.parking?.collect(prompt.parcel)
-          break
         case 'unkeep':
           this.#ports.parking?.unkeep(prompt.content)
           break
@@ -306,6 +303,9 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
           break
         case 'release':
           this.#runner.release(effect.replica, effect.content)
+          break
+        case 'collect':
+          this.#ports.parking?.collect(effect.parcel)
           break
         case 'answer':
           this.#ports.parking?.answer(effect.peer, effect.replica, effect.code)

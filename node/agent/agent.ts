@@ -526,7 +526,7 @@ export class Agent {
     const { replica, from: peer } = parcel
     const task = taskOf(replica)
     const code = this.#keeping.offer(parcel, parcel.from === this.#signer.peerId || this.#held.ids().some((id) => taskOf(id) === task), nowMs)
-    if (code === 'collect') this.#prompt({ kind: 'collect', parcel })
+    if (code === 'collect') this.#effect({ kind: 'collect', parcel })
     else this.#effect({ kind: 'answer', peer, replica, code })
   }
 

@@ -141,8 +141,6 @@ export type Prompt =
   | { readonly kind: 'evict'; readonly root: string; readonly replica: ReplicaId | null }
   /** Leave this result of a replica with that node; answered by `answered`. */
   | ({ readonly kind: 'park'; readonly body: Uint8Array } & Order)
-  /** Fetch what the result names from the node that offers it; answered by `collected` or `uncollected`. */
-  | { readonly kind: 'collect'; readonly parcel: Parcel }
   /** No result that is kept for others names these any more. CIDs as text. */
   | { readonly kind: 'unkeep'; readonly content: readonly string[] }
   /** The stream breaks the rules: drop it and connect again. */
@@ -171,6 +169,8 @@ export type Effect =
   | { readonly kind: 'remove'; readonly replica: ReplicaId; readonly began: CheckedLease | null }
   /** The coordinator has what it left: it is removed, or stays as data for later runs. `content` are CIDs as text, the output first. */
   | { readonly kind: 'release'; readonly replica: ReplicaId; readonly content: readonly string[] }
+  /** It is on record that this node fetches what it names: if the node goes down meanwhile, what was fetched is found and removed. */
+  | { readonly kind: 'collect'; readonly parcel: Parcel }
   /** To the node that offered the result: what has become of it. */
   | { readonly kind: 'answer'; readonly peer: PeerIdString; readonly replica: ReplicaId; readonly code: ParkingCode }
   /** Draining or quitting is complete and the coordinator knows. */
