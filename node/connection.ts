@@ -74,6 +74,7 @@ export class Connection implements FrameListener {
   #stream: FrameStream | undefined
   /** Of this stream. */
   #sequence: Sequence | undefined
+  /** The same, until its hello is answered: it would weigh on each of many simulated nodes. */
   #spare: Uint8Array | undefined
   #trouble = 'not connected yet'
   #wakeUp: (() => void)[] | undefined
@@ -363,6 +364,7 @@ export class Connection implements FrameListener {
     }
     const welcome = this.#welcomeIn(frame)
     if (welcome === undefined) return
+    this.#spare = undefined
     this.#step({ kind: 'welcomed', heartbeatMs: welcome.heartbeatMs })
     this.#trouble = ''
     for (const wake of this.#wakeUp ?? []) wake()
