@@ -11,7 +11,7 @@ import { type ContentStore, EMPTY_DIRECTORY } from '#protocol/content/content'
 import { type BatchId, batchIdFrom, isBatchId, type PeerIdString, parseTaskId, type TaskId, taskId } from '#protocol/ids'
 import { clip } from './control/inbound.ts'
 import { decodeBatchRecord } from './coordinator/batch-records.ts'
-import { storedManifest } from './coordinator/batches.ts'
+import { acceptedOf, storedManifest } from './coordinator/batches.ts'
 import { decodeBundleRecord, factsOfBundle } from './coordinator/bundle-records.ts'
 import type { AcceptedBundle, Effect, Event, Repeat } from './coordinator/events.ts'
 import { batchKey, bundleKey, taskKey } from './coordinator/keys.ts'
@@ -123,9 +123,8 @@ export class Completions {
     const template = list.length > 0 && list.every((source) => source !== undefined) ? (record?.template ?? '') : decodeTaskRecord(task).bundle
     const stored = await store.get(bundleKey(batch, template))
     if (stored === undefined) throw new Error(`the record of bundle ${template} is missing`)
-    const bytes = decodeBundleRecord(stored)
     const known = template === record?.template ? list.filter((source) => source !== undefined) : []
-    const { bundle, list: more } = await this.#taken({ cid: template, bytes, manifest: storedManifest(bytes), ...factsOfBundle(stored) }, by, id)
+    const { bundle, list: more } = await this.#taken(acceptedOf(template, stored), by, id)
     const sources = [...known, ...more]
     const takes =
       sources.length === 0

@@ -3,8 +3,7 @@ import { decodePage } from '#protocol/credit/ledger'
 import { type BatchId, batchIdFrom, type PeerIdString, type TaskId } from '#protocol/ids'
 import type { Committer } from './commit.ts'
 import { type BatchRecord, decodeBatchRecord } from './coordinator/batch-records.ts'
-import { storedManifest } from './coordinator/batches.ts'
-import { decodeBundleRecord, factsOfBundle } from './coordinator/bundle-records.ts'
+import { acceptedOf } from './coordinator/batches.ts'
 import type { Earned } from './coordinator/credit.ts'
 import type { AcceptedBundle, Effect, Event } from './coordinator/events.ts'
 import { batchKey, bundleKey, revisedKey, taskKey } from './coordinator/keys.ts'
@@ -82,12 +81,6 @@ export function pageOf({ replicas }: TaskRecord, node: PeerIdString): number {
 /** What a stored page says of it. */
 export function earnedIn(page: Uint8Array, task: TaskId, node: PeerIdString): Earned | undefined {
   return decodePage(decodeSignedPage(page).body)?.entries.find((entry) => entry.kind === 'earned' && entry.task === task && entry.node === node)
-}
-
-/** A bundle by its record. */
-export function acceptedOf(cid: string, record: Uint8Array): AcceptedBundle {
-  const bytes = decodeBundleRecord(record)
-  return { cid, bytes, manifest: storedManifest(bytes), ...factsOfBundle(record) }
 }
 
 /** What the wish comes to, by what was read for it: a batch of its client in which no node decides alone. */

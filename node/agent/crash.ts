@@ -4,15 +4,14 @@
  */
 import * as dagCbor from '@ipld/dag-cbor'
 import { CRASHED_REPLICAS_MAX, Frame, type LastWords } from '#protocol/control/messages'
+import { NONE } from '#protocol/lists'
 import type { Change } from './events.ts'
 import { CRASH_TOLD_MS } from './policy.ts'
 
 export const CRASH_KEY = 'crash'
 
-const NO_WORDS: readonly LastWords[] = []
-
 export class Crash {
-  #words = NO_WORDS
+  #words: readonly LastWords[] = NONE
   #dirty = false
   #welcomedMs: number | undefined
 
@@ -22,7 +21,7 @@ export class Crash {
       const pairs: unknown = dagCbor.decode(value)
       if (Array.isArray(pairs) && pairs.every(isPair)) this.#words = pairs.map(([replica, log]) => ({ replica, log }))
     } catch {
-      this.#words = NO_WORDS
+      this.#words = NONE
     }
   }
 
@@ -47,7 +46,7 @@ export class Crash {
   tick(nowMs: number): void {
     if (this.#welcomedMs === undefined || nowMs - this.#welcomedMs < CRASH_TOLD_MS) return
     this.#welcomedMs = undefined
-    this.#words = NO_WORDS
+    this.#words = NONE
     this.#dirty = true
   }
 

@@ -3,6 +3,7 @@
  * where there are such, the same ones again after a restart. Decides whom to ask and when; what comes of it is told.
  */
 import type { PeerIdString, ReplicaId } from '#protocol/ids'
+import { NONE } from '#protocol/lists'
 import type { ParkingCode } from '#protocol/parking/messages'
 import { PARK_AGAIN_MS, PARK_COPIES, PARK_MISSED_MS, PARKING_AT_ONCE } from './policy.ts'
 
@@ -27,10 +28,8 @@ interface Left {
   readonly notBefore: Map<PeerIdString, number>
 }
 
-const NO_NEIGHBOURS: readonly Neighbour[] = []
-
 export class Parking {
-  #neighbours = NO_NEIGHBOURS
+  #neighbours: readonly Neighbour[] = NONE
   #left: Map<ReplicaId, Left> | undefined
   /** One offer to each at a time. */
   #asked: Map<PeerIdString, ReplicaId> | undefined

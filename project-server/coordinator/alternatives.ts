@@ -3,12 +3,11 @@
  * a few are remembered, no two of one network or owner, so that one of them is independent of whoever has the task, if any node is.
  */
 import { isInTime } from './availability.ts'
-import { shares } from './independence.ts'
+import { isDependent, shares } from './independence.ts'
 import type { Group, Node, Task } from './model.ts'
-import { lackOf } from './needs.ts'
+import { suits } from './needs.ts'
 import { ABLE_KEPT_MS, ABLE_LOOKED_MAX, ABLE_REMEMBERED } from './policy.ts'
 import { isBarred } from './replicas.ts'
-import { hasVoice } from './states.ts'
 
 interface Able {
   readonly nodes: readonly Node[]
@@ -53,10 +52,9 @@ export class Alternatives {
 
 function isAble(node: Node, group: Group): boolean {
   if (node.counted === null || node.slots === 0 || node.asideUntilMs > 0) return false
-  return (group.nodes === null || group.nodes.has(node.id)) && lackOf(node.offer, group) === undefined && isInTime(node, group)
+  return suits(node, group) && isInTime(node, group)
 }
 
 function mayTake(task: Task, node: Node): boolean {
-  if (!isAble(node, task.group) || isBarred(task, node)) return false
-  return !task.replicas.some((replica) => hasVoice(replica) && shares(replica.node.offer, node.offer))
+  return isAble(node, task.group) && !isBarred(task, node) && !isDependent(task, node)
 }

@@ -46,6 +46,7 @@ export function isDueBack({ wrong }: State, node: Node, nowMs: number): boolean 
   return asideUntilMs > 0 && (nowMs >= asideUntilMs || asideUntilMs - nowMs > (wrong.has(node) ? WRONG_MS : ASIDE_MS_MAX))
 }
 
+/** Its time aside is over. It is to be filed anew. */
 export function comesBack({ wrong, out }: State, node: Node): void {
   wrong.delete(node)
   node.asideUntilMs = 0

@@ -5,7 +5,7 @@ import { encodeSweep, sweepCount } from '#protocol/bundle/sweep'
 import { HOLDING_BYTES_MIN } from '#protocol/control/messages'
 import { taskId } from '#protocol/ids'
 import { NONE } from '#protocol/lists'
-import { encodeBundleRecord } from './bundle-records.ts'
+import { decodeBundleRecord, encodeBundleRecord, factsOfBundle } from './bundle-records.ts'
 import { clientOf, quotaFault } from './clients.ts'
 import type { AcceptedBundle, Aim, Event, Repeat } from './events.ts'
 import { joinGroup } from './groups.ts'
@@ -175,6 +175,12 @@ function toChooseBy(data: readonly DataNeed[] = []): readonly DataNeed[] | null 
 /** A bundle as it is stored: it was checked when it was accepted. */
 export function storedManifest(bytes: Uint8Array): RunManifest {
   return dagCbor.decode<RunManifest>(bytes)
+}
+
+/** A bundle by its record. */
+export function acceptedOf(cid: string, record: Uint8Array): AcceptedBundle {
+  const bytes = decodeBundleRecord(record)
+  return { cid, bytes, manifest: storedManifest(bytes), ...factsOfBundle(record) }
 }
 
 export function orderOf(batch: Batch, index: number): number {

@@ -2,6 +2,7 @@
 import { signBundles } from '#protocol/bundle/sign'
 import { Frame, type Lease } from '#protocol/control/messages'
 import type { ReplicaId } from '#protocol/ids'
+import { NONE } from '#protocol/lists'
 import { seals } from './commitments.ts'
 import { CANCEL_REASONS, type Outgoing } from './link-records.ts'
 import type { Node, Replica } from './model.ts'
@@ -17,8 +18,6 @@ export interface Said {
   readonly leases: readonly Replica[]
 }
 
-const NO_LEASES: readonly Replica[] = []
-
 /** Drains what is gathered for a node: leases first, cancellations after what they cancel. */
 export function drain(node: Node): readonly Said[] {
   const { outgoing } = node
@@ -28,7 +27,7 @@ export function drain(node: Node): readonly Said[] {
   const said: Said[] = []
   if (assign.length > 0) for (const leases of assignments(assign)) said.push({ outgoing: { kind: 'assign', replicas: leases.map(({ id }) => id) }, leases })
   const say = (one: Outgoing): void => {
-    said.push({ outgoing: one, leases: NO_LEASES })
+    said.push({ outgoing: one, leases: NONE })
   }
   if (granted.length + refused.length > 0) for (const grant of grants(granted, refused)) say(grant)
   if (cancel.length > 0)

@@ -1,7 +1,6 @@
 /** Nodes with free slots, most free first: filed by how many they have, so that placing looks at few of them. */
+import { NONE } from '#protocol/lists'
 import type { Node } from './model.ts'
-
-const NOBODY: readonly Node[] = []
 
 export class FreeNodes {
   readonly #shelves: Node[][] = []
@@ -28,7 +27,7 @@ export class FreeNodes {
 
   /** Those with so many. */
   at(free: number): readonly Node[] {
-    return this.#shelves[free] ?? NOBODY
+    return this.#shelves[free] ?? NONE
   }
 
   #take(node: Node): void {

@@ -4,6 +4,7 @@
  * alone: after a restart the hellos tell it again, and a wrong entry costs a transfer.
  */
 import { HOLDINGS_MAX } from '#protocol/control/messages'
+import { NONE } from '#protocol/lists'
 import type { DataNeed, Node } from './model.ts'
 import { HOLDINGS_KNOWN_MAX } from './policy.ts'
 import type { State } from './state.ts'
@@ -22,8 +23,6 @@ export interface DataAt {
   /** Among the root's nodes. */
   place: number
 }
-
-const NONE: readonly Node[] = []
 
 export class Holders {
   readonly #nodes = new Map<string, Node[]>()

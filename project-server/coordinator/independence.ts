@@ -3,6 +3,7 @@
  * task go to nodes that have nothing in common while there are such; what is not known of a node makes it depend on nobody.
  */
 import type { PeerIdString } from '#protocol/ids'
+import { NONE } from '#protocol/lists'
 import type { NodeOffer } from './events.ts'
 import type { Node, Replica, Task } from './model.ts'
 import { INDEPENDENCE_WAIT_MS } from './policy.ts'
@@ -41,7 +42,7 @@ export class Presence {
 export function isDependent(task: Task, node: Node): boolean {
   const { offer } = node
   if (offer.owner === null && offer.network === '') return false
-  return task.replicas.some((replica) => replica.node !== node && hasVoice(replica) && shares(replica.node.offer, offer))
+  return task.replicas.some((replica) => isNear(replica, node))
 }
 
 /** A node that is independent of those which have the task is waited for, for a while while there is one (`prefer`), or for ever (`require`, and for strangers: see `isStrange`). */
@@ -70,7 +71,7 @@ export function isCrowd(state: State, { task, node }: Pick<Replica, 'task' | 'no
 function isStrange(state: State, task: Task, node: Node): boolean {
   // There their votes are tied.
   if (task.batch.policy.independence === 'require') return false
-  const near = task.replicas.filter((replica) => replica.node !== node && hasVoice(replica) && shares(replica.node.offer, node.offer))
+  const near = task.replicas.filter((replica) => isNear(replica, node))
   return near.length > 0 && ![node, ...near.map((replica) => replica.node)].every((one) => isKnown(state, task, one))
 }
 
@@ -84,12 +85,15 @@ function isKnown({ policy }: State, { batch }: Task, { row, offer }: Node): bool
   return row >= policy.trustedAfter || offer.vouched === true || offer.owner === batch.client.id
 }
 
-const NONE: readonly string[] = []
-
 /** By which its vote hangs together with others, for the validator. */
 export function tiesOf({ node: { offer }, task }: Replica): readonly string[] {
   if (task.batch.policy.independence !== 'require') return NONE
   return [...(offer.owner === null ? [] : [`owner ${offer.owner}`]), ...(offer.network === '' ? [] : [`network ${offer.network}`])]
+}
+
+/** The voice of another node of its place. */
+function isNear(replica: Replica, node: Node): boolean {
+  return replica.node !== node && hasVoice(replica) && shares(replica.node.offer, node.offer)
 }
 
 export function shares(a: Origin, b: Origin): boolean {

@@ -4,6 +4,7 @@
  * at these alone, however many other nodes and groups there are. How much a node has free is not its kind's but its own.
  */
 import type { PeerIdString } from '#protocol/ids'
+import { NONE } from '#protocol/lists'
 import type { Client } from './clients.ts'
 import type { NodeOffer } from './events.ts'
 import { FreeNodes, inOrderOf } from './free-nodes.ts'
@@ -31,8 +32,6 @@ export interface GroupKinds {
 }
 
 const MIXED = 'mixed'
-const NONE_NAMED: readonly Group[] = []
-const NOBODY: readonly Node[] = []
 
 export class Kinds {
   readonly #kinds = new Map<string, NodeKind>()
@@ -115,7 +114,7 @@ export class Kinds {
   /** The client's groups that name the node. */
   namedFor({ id }: Node, client: Client): readonly Group[] {
     const named = this.#named.size === 0 ? undefined : this.#named.get(id)
-    return named === undefined ? NONE_NAMED : [...named].filter((group) => group.client === client)
+    return named === undefined ? NONE : [...named].filter((group) => group.client === client)
   }
 
   /** Every node with a free slot, most free first, equal ones from a place that `draw` (a whole number) decides. */
@@ -135,7 +134,7 @@ export class Kinds {
 
   /** The client's own alone. */
   ownFor(group: Group, draw: number): Iterable<Node> {
-    return this.#owned.has(group.client.id) ? this.#inOwn(group, draw) : NOBODY
+    return this.#owned.has(group.client.id) ? this.#inOwn(group, draw) : NONE
   }
 
   *#inOwn(group: Group, draw: number): Generator<Node, void, undefined> {

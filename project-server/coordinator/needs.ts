@@ -40,6 +40,11 @@ export function lackOf(offer: NodeOffer, group: Asked): Lack | undefined {
   return kindLack(offer, group) ?? amountLack(offer, group.needs)
 }
 
+/** The node could run them, did it run nothing else. */
+export function suits({ id, offer }: Pick<Node, 'id' | 'offer'>, group: Group): boolean {
+  return lackOf(offer, group) === undefined && (group.nodes === null || group.nodes.has(id))
+}
+
 /** The same without amounts: what all nodes of one kind lack or have alike. */
 export function kindLack(offer: NodeOffer, { needs, tags, client, sameClass }: Asked): Lack | undefined {
   if (!offer.engines.includes(needs.engine)) return 'engine'

@@ -12,8 +12,8 @@ import { isOnOther } from './groups.ts'
 import { isHere } from './holders.ts'
 import { isDependent } from './independence.ts'
 import { isHeldBack, isLocal } from './locality.ts'
-import { type Batch, type Group, isHeld, type Needs, type Node, type Task } from './model.ts'
-import { kindLack, lackOf, roomLack } from './needs.ts'
+import { type Batch, isHeld, type Needs, type Node, type Task } from './model.ts'
+import { kindLack, lackOf, roomLack, suits } from './needs.ts'
 import { NODE_SLOTS_MAX, WHY_AHEAD_MAX, WHY_CLIENTS_NAMED_MAX, WHY_FAULTS_NAMED_MAX, WHY_NODES_NAMED_MAX, WHY_NODES_TRIED_MAX } from './policy.ts'
 import { hadIt, roomOf } from './replicas.ts'
 import { isOtherClass } from './same-class.ts'
@@ -179,11 +179,6 @@ function reasonOf(state: State, node: Node, task: Task, nowMs: number): WhyReaso
 
 function isThere(node: Node): boolean {
   return node.state === 'online' && node.connected
-}
-
-/** The node could run it, did it run nothing else. */
-function suits({ id, offer }: Node, group: Group): boolean {
-  return lackOf(offer, group) === undefined && (group.nodes === null || group.nodes.has(id))
 }
 
 /** Every node once, under its reason; the most frequent reason first. Nodes that were named and never came are away. */

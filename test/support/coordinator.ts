@@ -2,6 +2,7 @@
 
 import { CID } from 'multiformats/cid'
 import { decodeBatchRecord } from '#project-server/coordinator/batch-records'
+import { acceptedOf } from '#project-server/coordinator/batches'
 import { decodeBundleRecord } from '#project-server/coordinator/bundle-records'
 import { Coordinator } from '#project-server/coordinator/coordinator'
 import type { Earned } from '#project-server/coordinator/credit'
@@ -13,7 +14,7 @@ import { type CoordinatorPolicy, DEFAULT_COORDINATOR_POLICY } from '#project-ser
 import { receiptKey } from '#project-server/coordinator/receipt-records'
 import { decodeSourcesRecord, sourcesKey } from '#project-server/coordinator/sources-records'
 import { decodeTaskRecord, type TaskRecord } from '#project-server/coordinator/task-records'
-import { acceptedOf, earnedIn, isSettled, pageOf, recheckOf } from '#project-server/rechecks'
+import { earnedIn, isSettled, pageOf, recheckOf } from '#project-server/rechecks'
 import { decodeManifest, encodeManifest, manifestCid, type RunManifest } from '#protocol/bundle/manifest'
 import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
 import { cidOfBytes, RAW } from '#protocol/content/cid'
