@@ -10,7 +10,8 @@ import { FASTEST, startBullMq, type Workers } from './peers/bullmq.ts'
 import { alternate, type BenchContext, type BenchLine, benchLine } from './runner.ts'
 import { type Nodes, startSystem } from './system.ts'
 
-const TASKS = 20_000
+/** Long enough that a round is not mostly its beginning and its end. */
+const TASKS = 60_000
 const WARM_UP_TASKS = 20_000
 const NO_OP = 'tasks per second, end to end, no-op'
 
