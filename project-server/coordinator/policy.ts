@@ -168,8 +168,13 @@ export const MEMORY_PROGRAMS_MAX = 4096
 export const REVEAL_MS_MAX = 60_000
 /** Two nodes that say the input is at fault are believed. */
 export const INPUT_FAULTS_MAX = 2
-/** A leased replica that is not started in this time is lost, whatever its node says: preparing can mean a big download over a slow line. */
+/** A replica that is not started in this time after its lease is lost when its node does not say that its inputs move. */
 export const PREPARE_MS_MAX = 6 * 3_600_000
+/**
+ * The same, whatever its node says. Over a line of the project's own that is too thin for its hosts all inputs take long at once: when
+ * that is longer than this, all of them are lost and none arrives, so it is longer than anybody should wait.
+ */
+export const MOVING_MS_MAX = 24 * 3_600_000
 /** How long nothing may be said of a lease that its node has room to begin, or of inputs or an output that it moves: its node gives up after ten minutes without a byte, and says so. */
 export const SILENT_LEASE_MS_MAX = 660_000
 /** What a run may take beyond its own time limit until its node says that it has ended; and its clock may be slow by a fiftieth. */

@@ -18,6 +18,7 @@ import {
   CLOSING_MS_MAX,
   MESSAGE_CHARS_MAX,
   NODE_SLOTS_MAX,
+  MOVING_MS_MAX,
   PREPARE_MS_MAX,
   REPORT_SLACK_MS,
   RUN_SLACK_MS,
@@ -370,7 +371,8 @@ function deadlineOf({ state, atMs, signMs, tells, granted, task }: Replica): num
   if (state === 'uploading') return tells ? silentMs : atMs + timeMs + REPORT_SLACK_MS
   // Right after a restart of the coordinator it may have been uploading for long.
   if (granted) return Math.max(silentMs, atMs + timeMs * (1 + CLOCKS_DIFFER_SHARE) + RUN_SLACK_MS)
-  return Math.min(atMs + PREPARE_MS_MAX, state === 'leased' || tells ? silentMs : Number.POSITIVE_INFINITY)
+  if (tells) return Math.min(atMs + MOVING_MS_MAX, silentMs)
+  return Math.min(atMs + PREPARE_MS_MAX, state === 'leased' ? silentMs : Number.POSITIVE_INFINITY)
 }
 
 /** All its slots are in use by what runs, or may still run: of a lease that waits for one nothing is to be said. */
