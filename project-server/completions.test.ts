@@ -6,7 +6,7 @@ import { DEFAULT_POLICY } from '#protocol/bundle/policy'
 import type { Source, Sources } from '#protocol/bundle/sources'
 import { cidOfBytes, RAW } from '#protocol/content/cid'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
-import { batchId, CoordinatorWorld, offer, outputOf, plainBundle } from '#test/support/coordinator'
+import { batchId, bundle, CoordinatorWorld, offer, outputOf, plainBundle } from '#test/support/coordinator'
 import { MemoryStore } from '../sim/store.ts'
 import { Completions } from './completions.ts'
 import { type BatchRecord, encodeBatchRecord } from './coordinator/batch-records.ts'
@@ -222,6 +222,7 @@ describe('an output that nobody holds any more', () => {
   async function network() {
     const one = await new CoordinatorWorld().start()
     one.completes = false
+    one.inputs = () => []
     const held = new Set<string>()
     let drawn = 0
     const events: (readonly Event[])[] = []
@@ -242,20 +243,31 @@ describe('an output that nobody holds any more', () => {
       random: { bytes: (count) => new Uint8Array(count).fill(++drawn) },
       done: (...all) => events.push(all)
     })
-    const node = one.join('n', offer(8))
+    const nodes = [one.join('n', offer(8)), one.join('m', offer(8))]
     const seen = { effects: 0 }
     const ran: string[] = []
-    /** Until nothing happens any more: what is run leaves what its bundle says, and is held from then on. */
+    /** Called before anything is run; true when nothing is run after all. */
+    const hook: { before: (name: string) => boolean | Promise<boolean> } = { before: () => false }
+    /** Until nothing happens any more: what is run leaves what its bundle says, and is held from then on; without its inputs it is given back. */
     const settle = async (): Promise<void> => {
       for (;;) {
-        for (const effect of one.effects.slice(seen.effects)) if (effect.kind === 'complete') completions.complete(effect)
+        for (const effect of one.effects.slice(seen.effects)) {
+          if (effect.kind === 'complete') completions.complete(effect)
+          if (effect.kind === 'inputs') completions.inputs(effect)
+        }
         seen.effects = one.effects.length
         await new Promise((resolve) => setImmediate(resolve))
         for (const all of events.splice(0)) one.apply(...all)
-        const [replica] = [...node.leases.keys()]
-        if (replica === undefined && one.effects.length === seen.effects) return
-        if (replica === undefined) continue
-        const { command } = storedManifest(one.coordinator.bundle(one.record(replica.slice(0, -2)).bundle) ?? new Uint8Array())
+        const node = nodes.find(({ leases }) => leases.size > 0)
+        const [replica] = node?.leases.keys() ?? []
+        if (replica === undefined && one.effects.length === seen.effects && events.length === 0) return
+        if (node === undefined || replica === undefined) continue
+        const { command, dependencies } = storedManifest(one.coordinator.bundle(one.record(replica.slice(0, -2)).bundle) ?? new Uint8Array())
+        if (await hook.before(command[1] ?? '')) continue
+        if (!dependencies.every(({ root }) => held.has(root.toString()))) {
+          one.giveBack(node, replica, 'input', 'nobody has it')
+          continue
+        }
         ran.push(command[1] ?? '')
         held.add(outputOf(command[1] ?? '').toString())
         if (!node.granted.has(replica)) one.begin(node, replica)
@@ -275,9 +287,9 @@ describe('an output that nobody holds any more', () => {
     const crash = async (): Promise<void> => {
       seen.effects = one.effects.length
       await one.start()
-      one.join('n', offer(8))
+      for (const [index, { id }] of nodes.entries()) nodes[index] = one.join(id, offer(8))
     }
-    return { one, held, ran, settle, submit, take, crash }
+    return { one, held, ran, settle, submit, take, crash, hook }
   }
 
   it('is computed again from its lineage when a task needs it, down to what that took itself', async () => {
@@ -310,6 +322,56 @@ describe('an output that nobody holds any more', () => {
     await settle()
     assert.deepEqual(ran, ['parent', 'parent', 'child'])
     assert.equal(one.record(`${batchId(2)}.0`).state, 'ready')
+  })
+
+  it('D19: is computed again for a task that was complete and waited for a node when it was lost', async () => {
+    for (const crashes of [false, true]) {
+      const { one, held, ran, settle, submit, take, crash, hook } = await network()
+      submit(1, ['grandparent', 'parent'], new Map([[1, { allowFailed: false, list: [take('')] }]]))
+      await settle()
+      const parent = `${batchId(1)}.1`
+      submit(2, ['child'], new Map([[0, { allowFailed: false, list: [take(parent)] }]]), [parent])
+      const child = `${batchId(2)}.0`
+      let lost = false
+      let looked = false
+      let crashed = !crashes
+      hook.before = async (name) => {
+        if (name === 'child' && !lost) held.clear()
+        lost ||= name === 'child'
+        if (lost && name === 'grandparent' && !looked) {
+          looked = true
+          const { waitsFor, sources } = one.coordinator.why(child) ?? {}
+          assert.deepEqual([waitsFor, sources], ['sources', 1])
+        }
+        if (!lost || crashed || name !== 'grandparent') return false
+        crashed = true
+        await crash()
+        return true
+      }
+      await settle()
+      assert.deepEqual(ran, ['grandparent', 'parent', 'grandparent', 'parent', 'child'])
+      const { state, failure, replicas } = one.record(child)
+      assert.deepEqual([state, failure], ['ready', null])
+      const faults = replicas.map(({ fault }) => fault?.class ?? '')
+      // What was waited for is forgotten in a crash: it is tried at once, and meanwhile the input comes back.
+      assert.deepEqual(faults, ['lost_input', 'lost_input', ...(crashes ? ['input'] : []), ''])
+    }
+  })
+
+  it('D19: fails a task that was complete when it cannot be computed again, and says why', async () => {
+    const { one, held, settle, hook } = await network()
+    const missing = outputOf('uploaded')
+    held.add(missing.toString())
+    one.submit(batchId(1), [bundle('child', { dependencies: [{ name: 'in', root: missing, path: '', executables: [] }] })], {
+      minQuorum: 1,
+      targetResults: 1
+    })
+    hook.before = () => {
+      held.clear()
+      return false
+    }
+    await settle()
+    assert.match(one.record(`${batchId(1)}.0`).failure?.message ?? '', /nobody has it; .*the project does not hold the data of input in.*upload it first/)
   })
 
   it('is taken as it is by a task whose complete bundle was decided before (D16), unless that is to be run again', async () => {

@@ -9,6 +9,7 @@ import { type Dependency, encodeManifest, manifestCidText, type RunManifest } fr
 import { GATHERED_MAX, gatheredName, type Source } from '#protocol/bundle/sources'
 import { type ContentStore, EMPTY_DIRECTORY } from '#protocol/content/content'
 import { type BatchId, batchIdFrom, isBatchId, type PeerIdString, parseTaskId, type TaskId, taskId } from '#protocol/ids'
+import { NONE } from '#protocol/lists'
 import { clip } from './control/inbound.ts'
 import { decodeBatchRecord } from './coordinator/batch-records.ts'
 import { acceptedOf, storedManifest } from './coordinator/batches.ts'
@@ -28,6 +29,7 @@ import type { Clock, Random, Store } from './ports.ts'
 
 type Completed = Extract<Event, { kind: 'completed' }>
 type Submit = Extract<Event, { kind: 'submit' }>
+type Asked = Extract<Effect, { kind: 'complete' | 'inputs' }>
 
 export interface CompletionsPorts {
   readonly store: Pick<Store, 'get' | 'getMany' | 'range'>
@@ -56,7 +58,7 @@ class Missing extends Error {}
 export class Completions {
   readonly #ports: CompletionsPorts
   /** Bounded by the tasks that wait: each is asked for once. */
-  readonly #waiting: TaskId[] = []
+  readonly #waiting: Asked[] = []
   readonly #running = new Set<Promise<void>>()
   #stopped = false
 
@@ -64,8 +66,14 @@ export class Completions {
     this.#ports = ports
   }
 
-  complete({ task }: Extract<Effect, { kind: 'complete' }>): void {
-    this.#waiting.push(task)
+  complete(asked: Extract<Effect, { kind: 'complete' }>): void {
+    this.#waiting.push(asked)
+    this.#next()
+  }
+
+  /** Looks whether what a task is made from is still here, and has computed again what is not. */
+  inputs(asked: Extract<Effect, { kind: 'inputs' }>): void {
+    this.#waiting.push(asked)
     this.#next()
   }
 
@@ -76,9 +84,9 @@ export class Completions {
 
   #next(): void {
     while (this.#running.size < COMPLETIONS_MAX && !this.#stopped) {
-      const task = this.#waiting.shift()
-      if (task === undefined) return
-      const run = this.#run(task).finally(() => {
+      const asked = this.#waiting.shift()
+      if (asked === undefined) return
+      const run = this.#run(asked).finally(() => {
         this.#running.delete(run)
         this.#next()
       })
@@ -86,18 +94,56 @@ export class Completions {
     }
   }
 
-  async #run(task: TaskId): Promise<void> {
+  async #run(asked: Asked): Promise<void> {
+    const { kind, task } = asked
     let events: readonly Event[]
     try {
-      events = await this.#answer(task)
+      events = await (kind === 'complete' ? this.#answer(task) : this.#looked(task))
     } catch (error) {
       if (!(error instanceof Missing || error instanceof ManifestError || (error instanceof OwnerError && error.code === 'too_large'))) {
-        this.#again(task, error)
+        this.#again(asked, error)
         return
       }
-      events = [{ kind: 'completed', task, bundle: null, message: error.message }]
+      const { message } = error
+      events = [kind === 'complete' ? { kind: 'completed', task, bundle: null, message } : { kind: 'inputs', task, lost: false, through: NONE, message }]
     }
     if (!this.#stopped) this.#ports.done(...events)
+  }
+
+  /** What a complete bundle names is here, or was lost after it was complete. */
+  async #looked(task: TaskId): Promise<readonly Event[]> {
+    const { store, content, logger } = this.#ports
+    const { batch } = parseTaskId(task) ?? { batch: '' }
+    const [of, own, taken] = await Promise.all([store.get(batchKey(batch)), store.get(taskKey(task)), store.get(sourcesKey(task))])
+    if (of === undefined || own === undefined) throw new Missing(`task ${task} is not known any more`)
+    const { bundle: cid } = decodeTaskRecord(own)
+    const stored = await store.get(bundleKey(batch, cid))
+    if (stored === undefined) throw new Error(`the record of bundle ${cid} is missing`)
+    const { manifest } = acceptedOf(cid, stored)
+    const roots = [...manifest.dependencies.map(({ root }) => root), ...(manifest.image === null ? [] : [manifest.image])]
+    const here = await Promise.all(roots.map((root) => content.check(root)))
+    if (here.every(Boolean)) return [{ kind: 'inputs', task, lost: false, through: NONE, message: '' }]
+    // What was taken from tasks is looked for at those: of many it is one folder, which no task left and is made again here.
+    const lost = taken === undefined ? new Set<TaskId>() : await this.#lostOf(task)
+    const template = taken === undefined ? cid : decodeSourcesRecord(taken).template
+    const bare = template === cid ? stored : await store.get(bundleKey(batch, template))
+    if (bare === undefined) throw new Error(`the record of bundle ${template} is missing`)
+    const why = 'an input is no longer here, and it cannot be computed again'
+    for (const { of: left } of (await this.#taken(acceptedOf(template, bare), decodeBatchRecord(of).by, why)).list) lost.add(left)
+    logger.warn({ task, lost: lost.size }, 'inputs of a task that waits are no longer here: they are computed again')
+    const submits = await Promise.all([...lost].map((one) => this.#submitAgain(one)))
+    return [...submits, { kind: 'inputs', task, lost: true, through: submits.map((submit) => taskId(submit.batch, 0)), message: '' }]
+  }
+
+  /** Tasks whose outputs this one takes and that are gone. */
+  async #lostOf(task: TaskId): Promise<Set<TaskId>> {
+    try {
+      await this.#complete(task)
+      return new Set()
+    } catch (error) {
+      if (!(error instanceof Lost)) throw error
+      return new Set(error.tasks)
+    }
   }
 
   async #answer(task: TaskId): Promise<readonly Event[]> {
@@ -124,7 +170,8 @@ export class Completions {
     const stored = await store.get(bundleKey(batch, template))
     if (stored === undefined) throw new Error(`the record of bundle ${template} is missing`)
     const known = template === record?.template ? list.filter((source) => source !== undefined) : []
-    const { bundle, list: more } = await this.#taken(acceptedOf(template, stored), by, id)
+    const why = `the output of task ${id} is no longer here, and it cannot be computed again`
+    const { bundle, list: more } = await this.#taken(acceptedOf(template, stored), by, why)
     const sources = [...known, ...more]
     const takes =
       sources.length === 0
@@ -138,22 +185,24 @@ export class Completions {
     return { kind: 'submit', ...head, by, bundles: [bundle], policy, more: false, seed, ...takes }
   }
 
-  /** What it was given as data may be gone, too. */
-  async #taken(bundle: AcceptedBundle, by: PeerIdString, id: TaskId): Promise<Taken> {
+  /** What it was given as data may be gone, too. `why`: what follows when nobody can compute that again. */
+  async #taken(bundle: AcceptedBundle, by: PeerIdString, why: string): Promise<Taken> {
     try {
       return await takeLost(bundle, by, this.#ports)
     } catch (error) {
       if (!(error instanceof OwnerError && error.code === 'missing_content')) throw error
-      throw new Missing(`the output of task ${id} is no longer here, and it cannot be computed again: ${error.message}`)
+      throw new Missing(`${why}: ${error.message}`)
     }
   }
 
   /** The disk may have room again, or the store be back. */
-  #again(task: TaskId, error: unknown): void {
+  #again(asked: Asked, error: unknown): void {
     if (this.#stopped) return
-    this.#ports.logger.warn({ task, err: error }, 'what a task takes from others could not be put together; trying again')
+    this.#ports.logger.warn({ task: asked.task, err: error }, 'what a task takes from others could not be put together; trying again')
     this.#ports.clock.after(COMPLETION_RETRY_MS, () => {
-      if (!this.#stopped) this.complete({ kind: 'complete', task })
+      if (this.#stopped) return
+      this.#waiting.push(asked)
+      this.#next()
     })
   }
 

@@ -170,6 +170,7 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
       else if (effect.kind === 'compared_enough') comparisons.enough(effect.task)
       else if (effect.kind === 'recheck') rechecks.recheck(effect)
       else if (effect.kind === 'complete') completions.complete(effect)
+      else if (effect.kind === 'inputs') completions.inputs(effect)
       else if (effect.kind === 'look') sweepLooks.look(effect)
       else if (effect.kind === 'hint') hints.hint(effect)
       else if (effect.kind === 'changed') changes.changed(effect.batch)

@@ -25,6 +25,7 @@ import { holdEvent, releaseEvent } from './holds.ts'
 import { type Cause, isCause } from './journal.ts'
 import { crashed } from './last-words.ts'
 import { lookAhead, lookAheadAgain } from './look-ahead.ts'
+import { inputsLooked } from './lost-inputs.ts'
 import type { Node } from './model.ts'
 import { acknowledge, bye, disconnect, gone, hello, holdings, sweepNodes } from './nodes.ts'
 import type { LeaseSigner, Taken } from './output.ts'
@@ -127,6 +128,9 @@ export class Coordinator {
         break
       case 'again':
         again(state, event, nowMs)
+        break
+      case 'inputs':
+        inputsLooked(state, event)
         break
       case 'tick':
         sweepNodes(state, nowMs)
@@ -302,6 +306,7 @@ export class Coordinator {
           | 'completed'
           | 'looked'
           | 'again'
+          | 'inputs'
           | 'recheck'
           | 'tick'
       }

@@ -203,6 +203,8 @@ export type Event =
   | { readonly kind: 'looked'; readonly batch: BatchId; readonly to: number; readonly repeats: ReadonlyMap<number, Repeat> }
   /** Instead: what a task takes from others is lost, and is computed again by these, which were submitted just now. It waits for them. */
   | { readonly kind: 'again'; readonly task: TaskId; readonly through: readonly TaskId[] }
+  /** Answers `inputs`. `lost`: something of it was gone; what these compute again, which were submitted just now, is not here yet. `message`: why it cannot be had again. */
+  | { readonly kind: 'inputs'; readonly task: TaskId; readonly lost: boolean; readonly through: readonly TaskId[]; readonly message: string }
   /** The project's administrator grants a client what these settings say, and may add or remove it. */
   | { readonly kind: 'client'; readonly client: PeerIdString; readonly settings: Partial<ClientSettings>; readonly member?: boolean }
   /** The project's administrator lets these in no more, or (`lift`) again. */
@@ -252,6 +254,8 @@ export type Effect =
   | { readonly kind: 'compared_enough'; readonly task: TaskId }
   /** All sources of a task are over: add what they gave to its bundle, and answer with `completed`. */
   | { readonly kind: 'complete'; readonly task: TaskId }
+  /** Nodes say that an input of this task is at fault: look whether it is here, have computed again what is not, and answer with `inputs`. */
+  | { readonly kind: 'inputs'; readonly task: TaskId }
   /** Tasks of a sweep are to be made: look which of them were decided before, and answer with `looked`. */
   | { readonly kind: 'look'; readonly batch: BatchId; readonly from: number; readonly to: number }
   /** Read what these tasks of a batch ran and how they were decided by one node alone, and answer with a `recheck` event. */

@@ -155,6 +155,7 @@ it('whatever happens in whatever order, nothing is lost, doubled or decided wron
     'more memory',
     'a guess',
     'input',
+    'an input was lost',
     'kill',
     'bye',
     'disconnect silent',

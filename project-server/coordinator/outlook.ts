@@ -3,7 +3,7 @@ import { isSealed } from './commitments.ts'
 import { agreesIn } from './comparisons.ts'
 import { tiesOf } from './independence.ts'
 import type { Replica, Task } from './model.ts'
-import { BANNED, isLive } from './states.ts'
+import { BANNED, isLive, LOST_INPUT } from './states.ts'
 import { type Ballot, judge, type Next } from './validator.ts'
 
 /** What follows from them, one left out. A copy that came to nothing is as if it had never been made, and so is what a ban took away. */
@@ -19,7 +19,7 @@ export function outlook(task: Task, without?: Replica): Next {
 }
 
 function counts({ fault, copy, state, report, commitment }: Replica): boolean {
-  if (fault !== null && fault.class === BANNED) return false
+  if (fault !== null && (fault.class === BANNED || fault.class === LOST_INPUT)) return false
   return !copy || isLive(state) || report !== null || commitment !== null
 }
 

@@ -168,6 +168,8 @@ export const MEMORY_PROGRAMS_MAX = 4096
 export const REVEAL_MS_MAX = 60_000
 /** Two nodes that say the input is at fault are believed. */
 export const INPUT_FAULTS_MAX = 2
+/** Runs that a task gets back unharmed because an input was lost: whatever is computed again is lost again as often. */
+export const INPUT_LOSSES_MAX = 6
 /** A replica that is not started in this time after its lease is lost when its node does not say that its inputs move. */
 export const PREPARE_MS_MAX = 6 * 3_600_000
 /**

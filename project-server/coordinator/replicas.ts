@@ -17,8 +17,8 @@ import {
   CLOCKS_DIFFER_SHARE,
   CLOSING_MS_MAX,
   MESSAGE_CHARS_MAX,
-  NODE_SLOTS_MAX,
   MOVING_MS_MAX,
+  NODE_SLOTS_MAX,
   PREPARE_MS_MAX,
   REPORT_SLACK_MS,
   RUN_SLACK_MS,
@@ -203,7 +203,7 @@ export function contradict(state: State, node: Node, nowMs: number): void {
 }
 
 /** Its node may be given the task again, or one of another class may, and they have perhaps looked past it. */
-function lookPastAgain({ task }: Replica): void {
+export function lookPastAgain({ task }: Replica): void {
   task.group.cursors.setBack(task.order)
 }
 

@@ -7,6 +7,7 @@ import type { Source, Sources } from '#protocol/bundle/sources'
 import { isBatchId, parseTaskId, type TaskId } from '#protocol/ids'
 import type { SubmitRefusal } from './batches.ts'
 import type { Event } from './events.ts'
+import { inputOver } from './lost-inputs.ts'
 import type { Batch, Dependents, Task } from './model.ts'
 import { RANGES_MAX, SOURCE_DEPTH_MAX, SOURCE_LINKS_MAX } from './policy.ts'
 import { encodeSourcesRecord, sourcesKey } from './sources-records.ts'
@@ -115,6 +116,14 @@ export function link(state: State, task: Task, sources: Sources, depth?: number)
   if (missing === 0) state.complete.push(task)
 }
 
+/** A task that is complete waits for one that computes an input of it again: see lost-inputs.ts. */
+export function waitOn(state: State, of: TaskId, task: Task): void {
+  const parent = liveTask(state, of)
+  if (parent === undefined) throw new Error(`task ${of} is over: nobody can wait for it`)
+  addTo(dependentsOf(parent.batch).one, parent.index, task)
+  state.sourceLinks++
+}
+
 /** A task is over: whoever waits for it is looked at in this event. */
 export function taskOver(state: State, task: Task): void {
   if (task.batch.dependents !== null) state.over.push(task)
@@ -128,7 +137,11 @@ export function batchOver(state: State, batch: Batch): void {
 /** One source less to wait for, unless it is one of several and not the last. */
 export function less(state: State, task: Task, fault: string | null, last = true): void {
   const { waits } = task
-  if (waits === null || isTerminal(task.state)) return
+  if (isTerminal(task.state)) return
+  if (waits === null) {
+    inputOver(state, task, fault)
+    return
+  }
   if (fault !== null && !waits.sources.allowFailed) {
     state.doomed.push({ task, message: fault })
     return

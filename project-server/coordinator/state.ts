@@ -10,6 +10,7 @@ import { Presence } from './independence.ts'
 import { Kinds } from './kinds.ts'
 import { LastWords } from './last-words.ts'
 import { Ledger } from './ledger.ts'
+import type { Look } from './lost-inputs.ts'
 import { CHANGED, Marked, NEXT, TOUCHED } from './marks.ts'
 import { MemoryHistory } from './memory-history.ts'
 import type { Batch, Bundle, Group, Needs, Node, Remains, Replica, Task } from './model.ts'
@@ -81,6 +82,8 @@ export class State {
   readonly waitingPulls = new Set<Task>()
   /** Nodes that keep the result of a replica, and what it names, for the node that it is of: see parked.ts. */
   readonly keepers = new Map<ReplicaId, readonly Node[]>()
+  /** Tasks whose inputs were perhaps lost: see lost-inputs.ts. */
+  readonly lostInputs = new Map<Task, Look>()
   /** Tasks that asked for sealed results. */
   readonly revealing = new Set<Task>()
   /** Tasks whose outputs are to be compared when they can be had. */

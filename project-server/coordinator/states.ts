@@ -39,12 +39,15 @@ export function isTerminal(state: TaskState): boolean {
 /** Class of the fault of a result that does not count, or a run that was taken back, its node having been banned. Neither counts as issued. */
 export const BANNED = 'banned'
 
+/** Of a run that was given back for an input which the project had lost. It does not count as issued either. */
+export const LOST_INPUT = 'lost_input'
+
 /** The same where its run was ended for its memory, and the task is tried once more with more of it. */
 export const TOO_LITTLE_MEMORY = 'memory'
 
 /** Of a replica that was given back: its node did nothing wrong, and may have the task again. */
 export function isUnharmed(fault: { readonly class: string } | null): boolean {
-  return fault?.class === 'owner' || fault?.class === BANNED
+  return fault?.class === 'owner' || fault?.class === BANNED || fault?.class === LOST_INPUT
 }
 
 /** It runs, or its result counts beside others. What was given back, taken away or lost says nothing: should a lost one report after all, its vote has a tie with that of who took its place, and counts once. */

@@ -15,6 +15,7 @@ import { leaveGroup } from './groups.ts'
 import { hintOver } from './hints.ts'
 import { note } from './holders.ts'
 import { doneKey, fromKey, lateKey, openKey } from './keys.ts'
+import { missesInputs } from './lost-inputs.ts'
 import { OUT_OF_MEMORY, rememberMemory } from './memory.ts'
 import type { Replica, Report, Task } from './model.ts'
 import { ballotOf, outlook } from './outlook.ts'
@@ -27,7 +28,7 @@ import { blame, cancel, contradict, isFollowed } from './replicas.ts'
 import { want } from './scheduler.ts'
 import { batchOver, taskOver } from './sources.ts'
 import type { State } from './state.ts'
-import { BANNED, hasVoice, isLive, isTerminal, TOO_LITTLE_MEMORY } from './states.ts'
+import { BANNED, hasVoice, isLive, isTerminal, LOST_INPUT, TOO_LITTLE_MEMORY } from './states.ts'
 import { moveTask } from './task-moves.ts'
 import { confirm, decidedAlone, distrust, refute } from './trust.ts'
 import { encodeLateRecord, type LateRecord } from './trust-records.ts'
@@ -47,6 +48,11 @@ export function settle(state: State, task: Task, nowMs: number): void {
   const phase = live ? 'running' : task.replicas.some((replica) => replica.state === 'reported') ? 'validating' : 'staged'
   if (task.batch.policy.commit) askReveals(state, task, nowMs)
   const next = outlook(task)
+  if (missesInputs(state, task, next)) {
+    if (task.state !== phase) moveTask(state, task, phase)
+    want(state, task, 0)
+    return
+  }
   // All that may be issued have ended, and too few are bound: what they are bound to is all that there will be.
   if (task.batch.policy.commit && !live && next.kind === 'wait' && next.count === 0) askReveals(state, task, nowMs, true)
   if (state.copies.size > 0 && task.replicas.some(({ copy }) => copy)) state.copiesChanged = true
@@ -58,8 +64,14 @@ export function settle(state: State, task: Task, nowMs: number): void {
   } else if (next.kind === 'compare') {
     want(state, task, next.count)
     compareOutputs(state, task, next.pairs, nowMs)
-  } else if (next.kind === 'failed') fail(state, task, next, nowMs)
+  } else if (next.kind === 'failed') fail(state, task, whyOf(state, task, next), nowMs)
   else decide(state, task, next.vote, nowMs)
+}
+
+/** What nodes say of an input, and what the shell says of it. */
+function whyOf(state: State, task: Task, { code, message }: TaskFailure): TaskFailure {
+  const look = state.lostInputs.get(task)
+  return look?.kind === 'hopeless' && look.message !== '' && code === 'input' ? { code, message: `${message}; ${look.message}` } : { code, message }
 }
 
 /** created | staged | running | validating -> killed. `failure`: why, when nobody asked for it. */
@@ -178,7 +190,7 @@ function settleDecided(state: State, task: Task, nowMs: number): void {
     return
   }
   const { maxErrorResults, maxTotalResults } = task.batch.policy
-  const issued = task.replicas.filter(({ copy, fault }) => !copy && fault?.class !== BANNED)
+  const issued = task.replicas.filter(({ copy, fault }) => !copy && fault?.class !== BANNED && fault?.class !== LOST_INPUT)
   const errors = issued.filter((replica) => ballotOf(replica).kind === 'error').length
   if (task.outputLosses > OUTPUT_LOSSES_MAX || errors >= maxErrorResults || issued.length >= maxTotalResults) {
     const message = `the nodes agreed, but none could hand over the output, ${task.outputLosses} times; submit the task again`
@@ -211,6 +223,7 @@ function end(state: State, task: Task, nowMs: number): void {
   taskOver(state, task)
   hintOver(state, task)
   state.revealing.delete(task)
+  state.lostInputs.delete(task)
   for (const { id, node, report, attempt, verdict, commitment } of task.replicas) {
     if (report === null && commitment === null) continue
     if (node.owed?.has(id) !== true) release(state, node, id)

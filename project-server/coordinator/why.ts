@@ -12,6 +12,7 @@ import { isOnOther } from './groups.ts'
 import { isHere } from './holders.ts'
 import { isDependent } from './independence.ts'
 import { isHeldBack, isLocal } from './locality.ts'
+import { awaitedInputs } from './lost-inputs.ts'
 import { type Batch, isHeld, type Needs, type Node, type Task } from './model.ts'
 import { kindLack, lackOf, roomLack, suits } from './needs.ts'
 import { NODE_SLOTS_MAX, WHY_AHEAD_MAX, WHY_CLIENTS_NAMED_MAX, WHY_FAULTS_NAMED_MAX, WHY_NODES_NAMED_MAX, WHY_NODES_TRIED_MAX } from './policy.ts'
@@ -77,7 +78,8 @@ export function why(state: State, task: Task, nowMs: number): WhyView {
     ...comparingOf(task)
   }
   if (batch.open) return { ...view, waitsFor: 'submission' }
-  if (task.waits !== null) return { ...view, waitsFor: 'sources', sources: task.waits.missing }
+  const sources = task.waits?.missing ?? awaitedInputs(state, task)
+  if (task.waits !== null || sources > 0) return { ...view, waitsFor: 'sources', sources }
   if (task.decision !== null && task.wanted === 0 && runs.length === 0) return { ...view, waitsFor: 'output', holders: holdersOf(task) }
   if (task.wanted === 0 && runs.length === 0 && task.comparison !== null) return { ...view, waitsFor: isStopped(task) ? 'release' : 'comparison' }
   if (task.wanted === 0) return { ...view, waitsFor: 'runs', ...estimateOfRuns(state, runs) }

@@ -34,6 +34,8 @@ export function disagreement(
   const wanted = predict(seenOf(replicas, networkOf), policy, bundleBytes)
   const is = decision !== null ? `decided ${decision.vote}` : state === 'failed' ? `failed ${failure?.code}` : 'open'
   const should = wanted.kind === 'decided' ? `decided ${wanted.vote}` : wanted.kind === 'failed' ? `failed ${wanted.code}` : 'open'
+  // Before it fails for that, the project looks whether the input is there; that it ends is checked with all that must.
+  if (is === 'open' && should === 'failed input') return undefined
   return is === should ? undefined : `${id} is ${is} and should be ${should}: ${replicas.map(wordsOf).join('; ') || 'it has no replica'}`
 }
 
@@ -95,8 +97,8 @@ function withoutTooLittle(all: readonly ReplicaSeen[], { retryMemoryBytes, guess
 
 export function predict(seen: readonly ReplicaSeen[], policy: TaskPolicy, bundleBytes: number): Prediction {
   const all = withoutTooLittle(seen, policy, bundleBytes)
-  // What a ban took away counts for nothing. A copy counts for what it says, and while it runs in the place of another; never as an attempt.
-  const replicas = all.filter(({ copy, fault }) => !copy && fault !== 'banned')
+  // What a ban took away counts for nothing, nor does what was given back for an input that the project had lost. A copy counts for what it says, and while it runs in the place of another; never as an attempt.
+  const replicas = all.filter(({ copy, fault }) => !copy && fault !== 'banned' && fault !== 'lost_input')
   const said = new Map<string, string>()
   for (const { node, vote } of all) if (vote !== null && !said.has(node)) said.set(node, vote)
   const voices = new Map<string, Set<string>>()

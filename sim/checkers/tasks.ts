@@ -61,6 +61,9 @@ export interface TasksPorts {
   readonly holds: (root: string) => boolean
 }
 
+/** Faults that are not those of the node that gave a run back. */
+const UNHARMED: ReadonlySet<string> = new Set(['owner', 'banned', 'lost_input'])
+
 export class Tasks {
   /** As on disk. */
   readonly last = new Map<TaskId, TaskRecord>()
@@ -253,11 +256,11 @@ export class Tasks {
     const named = policy.nodes.length > 0
     const again = ({ state, fault }: ReplicaRecord): boolean =>
       fault?.class === 'memory' ||
-      (state === 'returned' && (fault?.class === 'owner' || fault?.class === 'banned' || (named && (fault?.class === 'node' || fault?.class === 'task')))) ||
+      (state === 'returned' && (UNHARMED.has(fault?.class ?? '') || (named && (fault?.class === 'node' || fault?.class === 'task')))) ||
       (named && (state === 'lost' || (task.decision !== null && (state === 'reported' || state === 'cancelled'))))
     const nodes = task.replicas.filter((replica) => !yielded.includes(replica) && !again(replica)).map(({ node }) => node)
     const copies = task.replicas.filter(({ copy }) => copy).length
-    const issued = task.replicas.filter(({ copy, fault }) => !copy && fault?.class !== 'banned').length
+    const issued = task.replicas.filter(({ copy, fault }) => !copy && fault?.class !== 'banned' && fault?.class !== 'lost_input').length
     if (copies > 0) this.#ports.sometimes.see('an idle node ran a copy')
     if (yielded.length > 0 && !TERMINAL.includes(task.state) && task.decision === null) this.#ports.sometimes.see('a copy yielded')
     complaints.expect(copies <= (policy.copies === 'never' ? 0 : COPIES_MAX), () => `${task.id} was copied ${copies} times for idle nodes`)

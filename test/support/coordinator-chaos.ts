@@ -142,7 +142,11 @@ export class Chaos {
   /** Batches of which something was released since the last commit. */
   readonly #released = new Set<string>()
   #pulls: Extract<Effect, { kind: 'pull' | 'compare' }>[] = []
-  #completions: TaskId[] = []
+  /** Of tasks whose nodes find an input at fault; every other input was lost. */
+  #looks = 0
+  /** Tasks whose input nobody can have, until somebody looks. */
+  readonly #missing = new Set<TaskId>()
+  #completions: Extract<Effect, { kind: 'complete' | 'inputs' }>[] = []
   readonly #rechecks: Extract<Effect, { kind: 'recheck' }>[] = []
 
   constructor(nodes: number, liars: number) {
@@ -534,9 +538,12 @@ export class Chaos {
     this.#say(node, (seq) => ({ kind: 'start', node: node.id, seq, replicas: waiting.map(([replica, { epoch }]) => ({ replica, epoch })) }))
   }
 
-  #end(node: ChaosNode, how: Extract<Action, { kind: 'end' }>['how']): void {
+  #end(node: ChaosNode, as: Extract<Action, { kind: 'end' }>['how']): void {
     const [replica, lease] = [...node.leases].find(([, { phase }]) => phase === 'granted' || phase === 'killed') ?? []
     if (replica === undefined || lease === undefined) return
+    const of = parseReplicaId(replica)?.task ?? ''
+    const how = this.#missing.has(of) ? 'input' : as
+    if (how === 'input') this.#missing.add(of)
     this.#count(how)
     node.leases.delete(replica)
     if (how === 'break' || how === 'hang' || how === 'input' || how === 'owner') {
@@ -544,9 +551,8 @@ export class Chaos {
       this.#say(node, (seq) => ({ kind: 'returned', node: node.id, seq, replicas: [{ replica, class: kind, code: 'test', message: '' }] }))
       return
     }
-    const task = parseReplicaId(replica)?.task ?? ''
     // Liars agree with each other; the odd result agrees with nobody.
-    const output = node.lies ? 'a lie' : how === 'odd' ? `odd ${replica}` : `truth of ${task}`
+    const output = node.lies ? 'a lie' : how === 'odd' ? `odd ${replica}` : `truth of ${of}`
     // A kill may come too late to be what ended the run.
     const killed = lease.phase === 'killed' && how !== 'odd'
     if (killed) this.#count('left by a killed run')
@@ -616,8 +622,12 @@ export class Chaos {
   }
 
   #completed(ok: boolean): void {
-    const task = this.#completions.shift()
+    const { kind, task } = this.#completions.shift() ?? {}
     if (task === undefined) return
+    if (kind === 'inputs') {
+      this.#looked(task, ok && this.#looks++ % 2 === 1)
+      return
+    }
     this.safety.completed(task)
     if (!ok) {
       this.#apply({ kind: 'completed', task, bundle: null, message: 'it is gone' })
@@ -627,6 +637,24 @@ export class Chaos {
     const batch = this.batches.find(({ id }) => id === parseTaskId(task)?.batch)
     const found = batch === undefined || event.bundle === null ? undefined : this.#repeats(batch, [event.bundle]).get(event.bundle.cid)
     this.#apply({ ...event, repeat: found })
+  }
+
+  /** Its input is here, or was lost: then a task of a batch of its own computes it again, or it is made again at once. */
+  #looked(task: TaskId, here: boolean): void {
+    const of = parseTaskId(task)?.batch
+    this.#missing.delete(task)
+    const batch = this.batches.find(({ id }) => id === of)
+    const record = this.store.peek(taskKey(task))
+    if (batch === undefined || record === undefined) return
+    const through: TaskId[] = []
+    if (!here && this.#coordinator.task(task) !== undefined) {
+      this.#count('an input was lost')
+      if (this.batches.every(({ complete }) => complete)) {
+        this.#submit({ kind: 'submit', tasks: 1, policy: { minQuorum: 1, targetResults: 1 }, more: false })
+        through.push(`${this.batches.at(-1)?.id}.0`)
+      }
+    }
+    this.#apply({ kind: 'inputs', task, lost: !here, through, message: '' })
   }
 
   #pass(ms: number): void {
@@ -685,11 +713,12 @@ export class Chaos {
       return
     }
     if (effect.kind === 'pull' || effect.kind === 'compare') this.#pulls.push(effect)
-    if (effect.kind === 'complete') this.#completions.push(effect.task)
+    if (effect.kind === 'complete' || effect.kind === 'inputs') this.#completions.push(effect)
     if (effect.kind === 'compared_enough') this.#pulls = this.#pulls.filter(({ kind, task }) => kind === 'pull' || task !== effect.task)
     if (
       effect.kind === 'pull' ||
       effect.kind === 'complete' ||
+      effect.kind === 'inputs' ||
       effect.kind === 'compare' ||
       effect.kind === 'compared_enough' ||
       effect.kind === 'changed' ||

@@ -25,6 +25,9 @@ import type { MemoryStore } from '../../sim/store.ts'
 /** Of the chaos's projects. */
 const TRUSTED_AFTER = 1
 
+/** Faults that are not those of the node that gave a run back. */
+const UNHARMED: ReadonlySet<string> = new Set(['owner', 'banned', 'lost_input'])
+
 export class Safety {
   /** Tasks that are not terminal in the store. */
   readonly open = new Set<TaskId>()
@@ -208,7 +211,7 @@ export class Safety {
     const named = policy.nodes.length > 0
     const again = ({ state, fault, copy }: ReplicaRecord): boolean =>
       fault?.class === 'memory' ||
-      (state === 'returned' && (fault?.class === 'owner' || fault?.class === 'banned' || (named && (fault?.class === 'node' || fault?.class === 'task')))) ||
+      (state === 'returned' && (UNHARMED.has(fault?.class ?? '') || (named && (fault?.class === 'node' || fault?.class === 'task')))) ||
       (named && (state === 'lost' || (task.decision !== null && (state === 'reported' || state === 'cancelled')))) ||
       (copy && state === 'cancelled')
     const nodes = task.replicas.filter((replica) => !again(replica)).map(({ node }) => node)
@@ -217,7 +220,7 @@ export class Safety {
     this.#checkClass(before, task, policy)
     this.#checkMemory(before, task, policy)
     // [8] Bounds of what is issued, and of errors.
-    const issued = task.replicas.filter(({ copy, fault }) => !copy && fault?.class !== 'banned')
+    const issued = task.replicas.filter(({ copy, fault }) => !copy && fault?.class !== 'banned' && fault?.class !== 'lost_input')
     assert.ok(issued.length <= policy.maxTotalResults, `${task.id} has ${issued.length} replicas`)
     const made = task.replicas.filter(({ copy }) => copy).length
     assert.ok(made <= (policy.copies === 'never' ? 0 : TASK_COPIES_MAX), `${task.id} was copied ${made} times`)

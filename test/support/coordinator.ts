@@ -248,6 +248,8 @@ export class CoordinatorWorld {
   completes = true
   /** Nothing of a sweep was decided before unless a test takes that over. */
   looks = true
+  /** What the shell finds when a task's nodes say that an input is at fault. */
+  inputs: (task: TaskId) => readonly Event[] = (task) => [{ kind: 'inputs', task, lost: false, through: [], message: '' }]
   #rechecks = 0
 
   constructor(policy: CoordinatorPolicy = DEFAULT_COORDINATOR_POLICY) {
@@ -304,6 +306,10 @@ export class CoordinatorWorld {
     }
     if (effect.kind === 'complete') {
       if (this.completes) this.#pulled.push(completion(this.store, effect.task))
+      return
+    }
+    if (effect.kind === 'inputs') {
+      this.#pulled.push(...this.inputs(effect.task))
       return
     }
     if (effect.kind === 'look') {
