@@ -172,7 +172,7 @@ describe('a node', () => {
     await store.close()
   })
 
-  it('keeps what a run left when it is released: a run that needs it moves nothing', async () => {
+  it('D08: keeps what a run left when it is released: a run that needs it moves nothing', async () => {
     const node = await start()
     coordinator.assign(A, shell('head -c 2000000 /dev/zero > data', { resources: { diskBytes: 4 * 1024 ** 2 } }))
     const { output } = await coordinator.resultOf(A)

@@ -12,7 +12,7 @@ before(async () => {
 })
 after(() => network.close())
 
-it('runs what a slow node was given on another one too, takes the first result, and ends the slow run', { timeout: 120_000 }, async (test) => {
+it('F05, F06: runs what a slow node was given on another one too, takes the first result, and ends the slow run', { timeout: 120_000 }, async (test) => {
   await network.nodeProcess('ann', { slots: 2 })
   await network.nodeProcess('bob', { slots: 2 })
   await network.nodeProcess('slow')
