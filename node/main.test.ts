@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, beforeEach, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -94,6 +94,19 @@ describe('a node', () => {
     coordinator.release(A)
     await until('the folder to go', () => !existsSync(join(dir, 'run', A)))
     assert.deepEqual(node.status().replicas, [])
+  })
+
+  it('X12: says how many cores there are, and what runs had of them', async () => {
+    const node = await start()
+    const cores = availableParallelism()
+    assert.equal(coordinator.hellos[0]?.capabilities?.cores, cores)
+    assert.deepEqual(node.status().processors, { cores })
+    // It computes for longer than usage is looked at.
+    coordinator.assign(A, shell('end=$(($(date +%s) + 2)); while [ $(date +%s) -lt $end ]; do :; done'))
+    await coordinator.resultOf(A)
+    const { upToCores, beyondCores } = node.status().processors
+    assert.deepEqual([upToCores?.runs, beyondCores], [1, undefined])
+    assert.ok((upToCores?.processorsEach ?? 0) > 0)
   })
 
   it('tells what it is and beats', async () => {

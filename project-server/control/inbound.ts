@@ -206,7 +206,7 @@ function offerOf(
 ): NodeOffer | undefined {
   const capabilities = hello.capabilities
   if (capabilities === undefined) return undefined
-  const { platform, engines, cpuMillis, memoryBytes, diskBytes, tags, exclusive, gpus, ownerOnly, cpu = '' } = capabilities
+  const { platform, engines, cpuMillis, memoryBytes, diskBytes, tags, exclusive, gpus, ownerOnly, cpu = '', cores = 0 } = capabilities
   const slots = hello.demand?.slots ?? 0
   if (![memoryBytes, diskBytes, hello.received].every((value) => Number.isSafeInteger(value) && value >= 0)) return undefined
   if (![platform, ...engines].every((word) => word.length <= NAME_CHARS_MAX)) return undefined
@@ -231,12 +231,15 @@ function offerOf(
     ownerOnly,
     owner: null,
     network,
+    ...(cores > 0 && cores <= CORES_MAX ? { cores } : {}),
     ...(hidden ? { hidden } : {}),
     ...(local || tags.includes('local') ? { local: true as const } : {})
   }
 }
 
 const GPU_CHARS_MAX = 96
+/** No machine has more. */
+const CORES_MAX = 65_536
 const LAST_WORDS_LINE_CHARS_MAX = 400
 
 /** One empty list for all nodes. */

@@ -12,6 +12,7 @@ import { note } from './holders.ts'
 import { lateKey } from './keys.ts'
 import { hadTooLittle, tryWithMore } from './memory.ts'
 import { type Bundle, enclose, type Node, type Replica, type Report, type Task } from './model.ts'
+import { measureShare } from './pace.ts'
 import { encodeSeal, type StoredResult, sealId, sealKey } from './receipt-records.ts'
 import { askRechecks } from './rechecks.ts'
 import { dropAwaited, release, takeRemains } from './remains.ts'
@@ -145,6 +146,7 @@ function open(state: State, replica: Replica, { result, signed }: { result: Resu
 /** What a replica says that may say it. */
 function keep(state: State, replica: Replica, { result, signed }: { readonly result: Result; readonly signed: StoredResult }): void {
   replica.report = reportOf(replica.task, result, signed)
+  measureShare(replica.node, replica.report)
   loseStanding(replica)
   state.out.result(replica)
   if (hadTooLittle(replica)) tryWithMore(state, replica)

@@ -101,7 +101,7 @@ function saidOf(policy: TaskPolicy): Partial<TaskPolicy> {
 /** online | banned | set aside (it failed too often in a row) | silent (its stream ended, or it missed two heartbeats) | lost | left. */
 export function nodeView(node: Node, silentBeforeMs: number): NodeView {
   const { id, offer, lastSeenMs, held, valid, invalid, errors, lost, row, errorPpm, sinceMs, credit } = node
-  const { name, platform, engines, slots, tags, exclusive, gpus, owner, ownerOnly } = offer
+  const { name, platform, engines, slots, cores, tags, exclusive, gpus, owner, ownerOnly } = offer
   return {
     id,
     name,
@@ -110,6 +110,8 @@ export function nodeView(node: Node, silentBeforeMs: number): NodeView {
     engines,
     slots,
     busy: held.length,
+    ...(cores === undefined ? {} : { cores }),
+    ...(node.computed === null || slots <= (cores ?? slots) ? {} : { processorsEach: Math.round((100 * node.computed.cpuMs) / node.computed.ranMs) / 100 }),
     lastSeenMs,
     valid,
     invalid,

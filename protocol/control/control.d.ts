@@ -128,6 +128,10 @@ export declare namespace Frame {
         field: '$.hello.capabilities.cpu';
         value: string;
     }
+    interface FrameHelloCapabilitiesCoresFieldEvent {
+        field: '$.hello.capabilities.cores';
+        value: number;
+    }
     interface FrameHelloReplicasFieldEvent {
         field: '$.hello.replicas[]';
         index: number;
@@ -388,7 +392,7 @@ export declare namespace Frame {
     }
     function encode(obj: Partial<Frame>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Frame>): Frame;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Frame>): Generator<FrameSeqFieldEvent | FrameAckFieldEvent | FrameBeforeFieldEvent | FrameHelloVersionsFieldEvent | FrameHelloLinkFieldEvent | FrameHelloReceivedFieldEvent | FrameHelloProjectFieldEvent | FrameHelloCapabilitiesPlatformFieldEvent | FrameHelloCapabilitiesEnginesFieldEvent | FrameHelloCapabilitiesCpuMillisFieldEvent | FrameHelloCapabilitiesMemoryBytesFieldEvent | FrameHelloCapabilitiesDiskBytesFieldEvent | FrameHelloCapabilitiesSlotsFieldEvent | FrameHelloCapabilitiesTagsFieldEvent | FrameHelloCapabilitiesGpusUuidFieldEvent | FrameHelloCapabilitiesGpusModelFieldEvent | FrameHelloCapabilitiesGpusMemoryBytesFieldEvent | FrameHelloCapabilitiesGpusDriverFieldEvent | FrameHelloCapabilitiesExclusiveFieldEvent | FrameHelloCapabilitiesOwnerOnlyFieldEvent | FrameHelloCapabilitiesOwnerClientFieldEvent | FrameHelloCapabilitiesOwnerSignatureFieldEvent | FrameHelloCapabilitiesCpuFieldEvent | FrameHelloReplicasFieldEvent | FrameHelloAgentFieldEvent | FrameHelloNameFieldEvent | FrameHelloDemandSlotsFieldEvent | FrameHelloHoldingsRootFieldEvent | FrameHelloHoldingsBytesFieldEvent | FrameHelloSpareFieldEvent | FrameHelloNextFieldEvent | FrameDemandSlotsFieldEvent | FrameHoldingsGotRootFieldEvent | FrameHoldingsGotBytesFieldEvent | FrameHoldingsDroppedFieldEvent | FrameCrashedReplicasReplicaFieldEvent | FrameCrashedReplicasLogFieldEvent | FrameParkedResultsResultFieldEvent | FrameParkedResultsSignatureFieldEvent | FrameStartReplicasReplicaFieldEvent | FrameStartReplicasEpochFieldEvent | FrameProgressReplicasReplicaFieldEvent | FrameProgressReplicasStateFieldEvent | FrameProgressReplicasAgainFieldEvent | FrameProgressReplicasDonePpmFieldEvent | FrameProgressReplicasNoteFieldEvent | FrameReportsResultsFieldEvent | FrameReportsSignatureFieldEvent | FrameReturnedReplicasReplicaFieldEvent | FrameReturnedReplicasClassFieldEvent | FrameReturnedReplicasCodeFieldEvent | FrameReturnedReplicasMessageFieldEvent | FrameCommitsReplicasReplicaFieldEvent | FrameCommitsReplicasDigestFieldEvent | FrameWelcomeVersionFieldEvent | FrameWelcomeEpochFieldEvent | FrameWelcomeResumedFieldEvent | FrameWelcomeReceivedFieldEvent | FrameWelcomeHeartbeatMsFieldEvent | FrameWelcomeUnknownFieldEvent | FrameRefusedCodeFieldEvent | FrameRefusedMessageFieldEvent | FrameRefusedRetryMsFieldEvent | FrameNextManifestsFieldEvent | FrameAssignLeasesReplicaFieldEvent | FrameAssignLeasesEpochFieldEvent | FrameAssignLeasesManifestFieldEvent | FrameAssignLeasesGrantedFieldEvent | FrameAssignLeasesGpusFieldEvent | FrameAssignLeasesMemoryBytesFieldEvent | FrameAssignLeasesSealedFieldEvent | FrameAssignSignatureFieldEvent | FrameGrantGrantedFieldEvent | FrameGrantRefusedFieldEvent | FrameCancelReplicasFieldEvent | FrameCancelReasonFieldEvent | FrameReleaseReplicasFieldEvent | FrameRevealReplicasFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Frame>): Generator<FrameSeqFieldEvent | FrameAckFieldEvent | FrameBeforeFieldEvent | FrameHelloVersionsFieldEvent | FrameHelloLinkFieldEvent | FrameHelloReceivedFieldEvent | FrameHelloProjectFieldEvent | FrameHelloCapabilitiesPlatformFieldEvent | FrameHelloCapabilitiesEnginesFieldEvent | FrameHelloCapabilitiesCpuMillisFieldEvent | FrameHelloCapabilitiesMemoryBytesFieldEvent | FrameHelloCapabilitiesDiskBytesFieldEvent | FrameHelloCapabilitiesSlotsFieldEvent | FrameHelloCapabilitiesTagsFieldEvent | FrameHelloCapabilitiesGpusUuidFieldEvent | FrameHelloCapabilitiesGpusModelFieldEvent | FrameHelloCapabilitiesGpusMemoryBytesFieldEvent | FrameHelloCapabilitiesGpusDriverFieldEvent | FrameHelloCapabilitiesExclusiveFieldEvent | FrameHelloCapabilitiesOwnerOnlyFieldEvent | FrameHelloCapabilitiesOwnerClientFieldEvent | FrameHelloCapabilitiesOwnerSignatureFieldEvent | FrameHelloCapabilitiesCpuFieldEvent | FrameHelloCapabilitiesCoresFieldEvent | FrameHelloReplicasFieldEvent | FrameHelloAgentFieldEvent | FrameHelloNameFieldEvent | FrameHelloDemandSlotsFieldEvent | FrameHelloHoldingsRootFieldEvent | FrameHelloHoldingsBytesFieldEvent | FrameHelloSpareFieldEvent | FrameHelloNextFieldEvent | FrameDemandSlotsFieldEvent | FrameHoldingsGotRootFieldEvent | FrameHoldingsGotBytesFieldEvent | FrameHoldingsDroppedFieldEvent | FrameCrashedReplicasReplicaFieldEvent | FrameCrashedReplicasLogFieldEvent | FrameParkedResultsResultFieldEvent | FrameParkedResultsSignatureFieldEvent | FrameStartReplicasReplicaFieldEvent | FrameStartReplicasEpochFieldEvent | FrameProgressReplicasReplicaFieldEvent | FrameProgressReplicasStateFieldEvent | FrameProgressReplicasAgainFieldEvent | FrameProgressReplicasDonePpmFieldEvent | FrameProgressReplicasNoteFieldEvent | FrameReportsResultsFieldEvent | FrameReportsSignatureFieldEvent | FrameReturnedReplicasReplicaFieldEvent | FrameReturnedReplicasClassFieldEvent | FrameReturnedReplicasCodeFieldEvent | FrameReturnedReplicasMessageFieldEvent | FrameCommitsReplicasReplicaFieldEvent | FrameCommitsReplicasDigestFieldEvent | FrameWelcomeVersionFieldEvent | FrameWelcomeEpochFieldEvent | FrameWelcomeResumedFieldEvent | FrameWelcomeReceivedFieldEvent | FrameWelcomeHeartbeatMsFieldEvent | FrameWelcomeUnknownFieldEvent | FrameRefusedCodeFieldEvent | FrameRefusedMessageFieldEvent | FrameRefusedRetryMsFieldEvent | FrameNextManifestsFieldEvent | FrameAssignLeasesReplicaFieldEvent | FrameAssignLeasesEpochFieldEvent | FrameAssignLeasesManifestFieldEvent | FrameAssignLeasesGrantedFieldEvent | FrameAssignLeasesGpusFieldEvent | FrameAssignLeasesMemoryBytesFieldEvent | FrameAssignLeasesSealedFieldEvent | FrameAssignSignatureFieldEvent | FrameGrantGrantedFieldEvent | FrameGrantRefusedFieldEvent | FrameCancelReplicasFieldEvent | FrameCancelReasonFieldEvent | FrameReleaseReplicasFieldEvent | FrameRevealReplicasFieldEvent>;
 }
 export interface Hello {
     versions: number[];
@@ -494,6 +498,10 @@ export declare namespace Hello {
         field: '$.capabilities.cpu';
         value: string;
     }
+    interface HelloCapabilitiesCoresFieldEvent {
+        field: '$.capabilities.cores';
+        value: number;
+    }
     interface HelloReplicasFieldEvent {
         field: '$.replicas[]';
         index: number;
@@ -531,7 +539,7 @@ export declare namespace Hello {
     }
     function encode(obj: Partial<Hello>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Hello>): Hello;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Hello>): Generator<HelloVersionsFieldEvent | HelloLinkFieldEvent | HelloReceivedFieldEvent | HelloProjectFieldEvent | HelloCapabilitiesPlatformFieldEvent | HelloCapabilitiesEnginesFieldEvent | HelloCapabilitiesCpuMillisFieldEvent | HelloCapabilitiesMemoryBytesFieldEvent | HelloCapabilitiesDiskBytesFieldEvent | HelloCapabilitiesSlotsFieldEvent | HelloCapabilitiesTagsFieldEvent | HelloCapabilitiesGpusUuidFieldEvent | HelloCapabilitiesGpusModelFieldEvent | HelloCapabilitiesGpusMemoryBytesFieldEvent | HelloCapabilitiesGpusDriverFieldEvent | HelloCapabilitiesExclusiveFieldEvent | HelloCapabilitiesOwnerOnlyFieldEvent | HelloCapabilitiesOwnerClientFieldEvent | HelloCapabilitiesOwnerSignatureFieldEvent | HelloCapabilitiesCpuFieldEvent | HelloReplicasFieldEvent | HelloAgentFieldEvent | HelloNameFieldEvent | HelloDemandSlotsFieldEvent | HelloHoldingsRootFieldEvent | HelloHoldingsBytesFieldEvent | HelloSpareFieldEvent | HelloNextFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Hello>): Generator<HelloVersionsFieldEvent | HelloLinkFieldEvent | HelloReceivedFieldEvent | HelloProjectFieldEvent | HelloCapabilitiesPlatformFieldEvent | HelloCapabilitiesEnginesFieldEvent | HelloCapabilitiesCpuMillisFieldEvent | HelloCapabilitiesMemoryBytesFieldEvent | HelloCapabilitiesDiskBytesFieldEvent | HelloCapabilitiesSlotsFieldEvent | HelloCapabilitiesTagsFieldEvent | HelloCapabilitiesGpusUuidFieldEvent | HelloCapabilitiesGpusModelFieldEvent | HelloCapabilitiesGpusMemoryBytesFieldEvent | HelloCapabilitiesGpusDriverFieldEvent | HelloCapabilitiesExclusiveFieldEvent | HelloCapabilitiesOwnerOnlyFieldEvent | HelloCapabilitiesOwnerClientFieldEvent | HelloCapabilitiesOwnerSignatureFieldEvent | HelloCapabilitiesCpuFieldEvent | HelloCapabilitiesCoresFieldEvent | HelloReplicasFieldEvent | HelloAgentFieldEvent | HelloNameFieldEvent | HelloDemandSlotsFieldEvent | HelloHoldingsRootFieldEvent | HelloHoldingsBytesFieldEvent | HelloSpareFieldEvent | HelloNextFieldEvent>;
 }
 export interface Capabilities {
     platform: string;
@@ -546,6 +554,7 @@ export interface Capabilities {
     ownerOnly: boolean;
     owner?: Owner;
     cpu?: string;
+    cores?: number;
 }
 export declare namespace Capabilities {
     const codec: () => Codec<Capabilities>;
@@ -620,9 +629,13 @@ export declare namespace Capabilities {
         field: '$.cpu';
         value: string;
     }
+    interface CapabilitiesCoresFieldEvent {
+        field: '$.cores';
+        value: number;
+    }
     function encode(obj: Partial<Capabilities>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Capabilities>): Capabilities;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Capabilities>): Generator<CapabilitiesPlatformFieldEvent | CapabilitiesEnginesFieldEvent | CapabilitiesCpuMillisFieldEvent | CapabilitiesMemoryBytesFieldEvent | CapabilitiesDiskBytesFieldEvent | CapabilitiesSlotsFieldEvent | CapabilitiesTagsFieldEvent | CapabilitiesGpusUuidFieldEvent | CapabilitiesGpusModelFieldEvent | CapabilitiesGpusMemoryBytesFieldEvent | CapabilitiesGpusDriverFieldEvent | CapabilitiesExclusiveFieldEvent | CapabilitiesOwnerOnlyFieldEvent | CapabilitiesOwnerClientFieldEvent | CapabilitiesOwnerSignatureFieldEvent | CapabilitiesCpuFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Capabilities>): Generator<CapabilitiesPlatformFieldEvent | CapabilitiesEnginesFieldEvent | CapabilitiesCpuMillisFieldEvent | CapabilitiesMemoryBytesFieldEvent | CapabilitiesDiskBytesFieldEvent | CapabilitiesSlotsFieldEvent | CapabilitiesTagsFieldEvent | CapabilitiesGpusUuidFieldEvent | CapabilitiesGpusModelFieldEvent | CapabilitiesGpusMemoryBytesFieldEvent | CapabilitiesGpusDriverFieldEvent | CapabilitiesExclusiveFieldEvent | CapabilitiesOwnerOnlyFieldEvent | CapabilitiesOwnerClientFieldEvent | CapabilitiesOwnerSignatureFieldEvent | CapabilitiesCpuFieldEvent | CapabilitiesCoresFieldEvent>;
 }
 export interface Gpu {
     uuid: string;

@@ -773,6 +773,10 @@ export var Capabilities;
                     w.uint32(98);
                     w.string(obj.cpu);
                 }
+                if (obj.cores != null) {
+                    w.uint32(112);
+                    w.uint32(obj.cores);
+                }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
                 }
@@ -855,6 +859,10 @@ export var Capabilities;
                         }
                         case 12: {
                             obj.cpu = reader.string();
+                            break;
+                        }
+                        case 14: {
+                            obj.cores = reader.uint32();
                             break;
                         }
                         default: {
@@ -978,6 +986,13 @@ export var Capabilities;
                             yield {
                                 field: `${prefix}.cpu`,
                                 value: reader.string()
+                            };
+                            break;
+                        }
+                        case 14: {
+                            yield {
+                                field: `${prefix}.cores`,
+                                value: reader.uint32()
                             };
                             break;
                         }
