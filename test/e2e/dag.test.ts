@@ -22,7 +22,9 @@ async function ok(...argv: string[]): Promise<string> {
 const PRIMES =
   'while read n; do d=2; p=$((n > 1)); while [ $((d * d)) -le $n ]; do [ $((n % d)) -eq 0 ] && p=0; d=$((d + 1)); done; [ $p -eq 1 ] && echo $n; done; true'
 
-it('S17: primes mapped and reduced by the project are the serial answer, though the client goes and the project server dies', { timeout: 180_000 }, async () => {
+it('S17: primes mapped and reduced by the project are the serial answer, though the client goes and the project server dies', {
+  timeout: 180_000
+}, async () => {
   const isPrime = (n: number): boolean => n > 1 && Array.from({ length: n }, (_, d) => d).every((d) => d < 2 || n % d !== 0)
   const numbers = Array.from({ length: 120 }, (_, n) => n)
   await writeFile(join(network.dir, 'numbers'), `${numbers.join('\n')}\n`)
