@@ -104,7 +104,7 @@ describe("a client's own nodes come first (S07)", () => {
 })
 
 describe('what can go where', () => {
-  it('S10: is what each node and each task say, whatever kinds there are', async () => {
+  it('is what each node and each task say, whatever kinds there are', async () => {
     const word = fc.constantFrom('a', 'b', 'c')
     const node = fc.record({
       tags: fc.uniqueArray(word, { maxLength: 3 }),
