@@ -6,6 +6,7 @@
 import { isTag } from '#protocol/bundle/policy'
 import { isLocal, networkOf } from '#protocol/callers/network'
 import {
+  type Capabilities,
   CONTROL_VERSION,
   DONE_PPM_MAX,
   type Frame,
@@ -206,7 +207,7 @@ function offerOf(
 ): NodeOffer | undefined {
   const capabilities = hello.capabilities
   if (capabilities === undefined) return undefined
-  const { platform, engines, cpuMillis, memoryBytes, diskBytes, tags, exclusive, gpus, ownerOnly, cpu = '', cores = 0 } = capabilities
+  const { platform, engines, cpuMillis, memoryBytes, diskBytes, tags, exclusive, gpus, ownerOnly, cpu = '' } = capabilities
   const slots = hello.demand?.slots ?? 0
   if (![memoryBytes, diskBytes, hello.received].every((value) => Number.isSafeInteger(value) && value >= 0)) return undefined
   if (![platform, ...engines].every((word) => word.length <= NAME_CHARS_MAX)) return undefined
@@ -219,6 +220,7 @@ function offerOf(
     cpu: clip(cpu, NAME_CHARS_MAX),
     engines: engines.map((engine) => clip(engine, NAME_CHARS_MAX)),
     cpuMillis,
+    ...coresIn(capabilities),
     memoryBytes,
     diskBytes,
     slots,
@@ -231,7 +233,6 @@ function offerOf(
     ownerOnly,
     owner: null,
     network,
-    ...(cores > 0 && cores <= CORES_MAX ? { cores } : {}),
     ...(hidden ? { hidden } : {}),
     ...(local || tags.includes('local') ? { local: true as const } : {})
   }
@@ -240,6 +241,10 @@ function offerOf(
 const GPU_CHARS_MAX = 96
 /** No machine has more. */
 const CORES_MAX = 65_536
+
+function coresIn({ cores = 0 }: Capabilities): Pick<NodeOffer, 'cores'> {
+  return cores > 0 && cores <= CORES_MAX ? { cores } : {}
+}
 const LAST_WORDS_LINE_CHARS_MAX = 400
 
 /** One empty list for all nodes. */

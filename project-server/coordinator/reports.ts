@@ -146,9 +146,9 @@ function open(state: State, replica: Replica, { result, signed }: { result: Resu
 /** What a replica says that may say it. */
 function keep(state: State, replica: Replica, { result, signed }: { readonly result: Result; readonly signed: StoredResult }): void {
   replica.report = reportOf(replica.task, result, signed)
-  measureShare(replica.node, replica.report)
   loseStanding(replica)
   state.out.result(replica)
+  measureShare(replica.node, replica.report)
   if (hadTooLittle(replica)) tryWithMore(state, replica)
 }
 

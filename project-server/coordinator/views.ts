@@ -101,7 +101,7 @@ function saidOf(policy: TaskPolicy): Partial<TaskPolicy> {
 /** online | banned | set aside (it failed too often in a row) | silent (its stream ended, or it missed two heartbeats) | lost | left. */
 export function nodeView(node: Node, silentBeforeMs: number): NodeView {
   const { id, offer, lastSeenMs, held, valid, invalid, errors, lost, row, errorPpm, sinceMs, credit } = node
-  const { name, platform, engines, slots, cores, tags, exclusive, gpus, owner, ownerOnly } = offer
+  const { name, platform, engines, slots, tags, exclusive, gpus, owner, ownerOnly } = offer
   return {
     id,
     name,
@@ -110,8 +110,7 @@ export function nodeView(node: Node, silentBeforeMs: number): NodeView {
     engines,
     slots,
     busy: held.length,
-    ...(cores === undefined ? {} : { cores }),
-    ...(node.computed === null || slots <= (cores ?? slots) ? {} : { processorsEach: Math.round((100 * node.computed.cpuMs) / node.computed.ranMs) / 100 }),
+    ...processorsOf(node),
     lastSeenMs,
     valid,
     invalid,
@@ -130,6 +129,12 @@ export function nodeView(node: Node, silentBeforeMs: number): NodeView {
     availability: Math.round(node.availability * 100),
     ...(node.ban === null ? {} : { ban: node.ban })
   }
+}
+
+/** Its cores; and of a node with more slots than that what its runs had of them. */
+function processorsOf({ offer: { cores, slots }, computed }: Node): Pick<NodeView, 'cores' | 'processorsEach'> {
+  if (cores === undefined) return {}
+  return { cores, ...(computed === null || slots <= cores ? {} : { processorsEach: Math.round((100 * computed.cpuMs) / computed.ranMs) / 100 }) }
 }
 
 /** What it told of. */

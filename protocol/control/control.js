@@ -743,6 +743,10 @@ export var Capabilities;
                     w.uint32(48);
                     w.uint32(obj.slots);
                 }
+                if (obj.cores != null) {
+                    w.uint32(112);
+                    w.uint32(obj.cores);
+                }
                 if (obj.tags != null && obj.tags.length > 0) {
                     for (const value of obj.tags) {
                         w.uint32(58);
@@ -772,10 +776,6 @@ export var Capabilities;
                 if (obj.cpu != null) {
                     w.uint32(98);
                     w.string(obj.cpu);
-                }
-                if (obj.cores != null) {
-                    w.uint32(112);
-                    w.uint32(obj.cores);
                 }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
@@ -824,6 +824,10 @@ export var Capabilities;
                             obj.slots = reader.uint32();
                             break;
                         }
+                        case 14: {
+                            obj.cores = reader.uint32();
+                            break;
+                        }
                         case 7: {
                             if (opts.limits?.tags != null && obj.tags.length === opts.limits.tags) {
                                 throw new MaxLengthError('Decode error - repeated field "tags" had too many elements');
@@ -859,10 +863,6 @@ export var Capabilities;
                         }
                         case 12: {
                             obj.cpu = reader.string();
-                            break;
-                        }
-                        case 14: {
-                            obj.cores = reader.uint32();
                             break;
                         }
                         default: {
@@ -930,6 +930,13 @@ export var Capabilities;
                             };
                             break;
                         }
+                        case 14: {
+                            yield {
+                                field: `${prefix}.cores`,
+                                value: reader.uint32()
+                            };
+                            break;
+                        }
                         case 7: {
                             if (opts.limits?.tags != null && obj.tags === opts.limits.tags) {
                                 throw new MaxLengthError('Streaming decode error - repeated field "tags" had too many elements');
@@ -986,13 +993,6 @@ export var Capabilities;
                             yield {
                                 field: `${prefix}.cpu`,
                                 value: reader.string()
-                            };
-                            break;
-                        }
-                        case 14: {
-                            yield {
-                                field: `${prefix}.cores`,
-                                value: reader.uint32()
                             };
                             break;
                         }
