@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, beforeEach, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -96,6 +96,19 @@ describe('a node', () => {
     assert.deepEqual(node.status().replicas, [])
   })
 
+  it('X12: says how many cores there are, and what runs had of them', async () => {
+    const node = await start()
+    const cores = availableParallelism()
+    assert.equal(coordinator.hellos[0]?.capabilities?.cores, cores)
+    assert.deepEqual(node.status().processors, { cores })
+    // It computes for longer than usage is looked at.
+    coordinator.assign(A, shell('end=$(($(date +%s) + 2)); while [ $(date +%s) -lt $end ]; do :; done'))
+    await coordinator.resultOf(A)
+    const { upToCores, beyondCores } = node.status().processors
+    assert.deepEqual([upToCores?.runs, beyondCores], [1, undefined])
+    assert.ok((upToCores?.processorsEach ?? 0) > 0)
+  })
+
   it('tells what it is and beats', async () => {
     const node = await start()
     const [hello] = coordinator.hellos
@@ -172,7 +185,7 @@ describe('a node', () => {
     await store.close()
   })
 
-  it('keeps what a run left when it is released: a run that needs it moves nothing', async () => {
+  it('D08: keeps what a run left when it is released: a run that needs it moves nothing', async () => {
     const node = await start()
     coordinator.assign(A, shell('head -c 2000000 /dev/zero > data', { resources: { diskBytes: 4 * 1024 ** 2 } }))
     const { output } = await coordinator.resultOf(A)

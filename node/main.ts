@@ -13,6 +13,7 @@ import type { RelayState } from '#protocol/peer/live/reservations'
 import { RECORD_BYTES_MAX } from '#protocol/record/record'
 import { decodeFound, SOURCES_FRAME_BYTES_MAX } from '#protocol/sources/messages'
 import type { AgentView } from './agent/events.ts'
+import { Crowding, type CrowdingView, counted } from './crowding.ts'
 import { NodeError } from './errors.ts'
 import { Exchange, type ExchangeView } from './exchange.ts'
 import { findGpus } from './gpus.ts'
@@ -25,7 +26,7 @@ import { KeptFolder } from './live/kept-store.ts'
 import { openLevelStore } from './live/level-store.ts'
 import { openLocalControl } from './live/local-control.ts'
 import { type LogSource, serveLogs } from './live/logs.ts'
-import { capabilitiesOf } from './live/machine.ts'
+import { capabilitiesOf, coresHere } from './live/machine.ts'
 import { createProcessExecutor } from './live/process-executor.ts'
 import { RecentLog } from './live/recent-log.ts'
 import { RecordFile } from './live/record-file.ts'
@@ -57,6 +58,8 @@ export interface NodeStatus extends AgentView {
   readonly name: string
   readonly project: PeerIdString
   readonly engines: readonly string[]
+  /** How many cores there are, and what runs have of them, also when more go on at once than there are. */
+  readonly processors: CrowdingView
   /** Where others reach it: directly, and through relays. */
   readonly addresses: readonly string[]
   readonly relays: readonly RelayState[]
@@ -169,7 +172,9 @@ export async function startNode({ dir: given, executors, logger: outside = SILEN
   opened.defer(() => parking.stop())
   if (mayPark && neighbours.bytes !== undefined) parking.meet(decodeFound(neighbours.bytes)?.neighbours ?? [])
   const tools: ExecutorTools = { store: content, nodeId: signer.peerId, folder, logger }
-  const engines = typeof executors === 'function' ? await executors(tools) : (executors ?? (await enginesOf(settings, tools)))
+  const made = typeof executors === 'function' ? await executors(tools) : (executors ?? (await enginesOf(settings, tools)))
+  const crowding = new Crowding(coresHere())
+  const engines = made.map((executor) => counted(executor, crowding))
   opened.defer(async () => {
     for (const executor of engines) await executor.stop()
   })
@@ -223,6 +228,7 @@ export async function startNode({ dir: given, executors, logger: outside = SILEN
     name: settings.name,
     project: settings.project,
     engines: engines.map(({ engine }) => engine),
+    processors: crowding.view(),
     addresses: host.addresses(),
     relays: host.relays(),
     exchange: exchange.view(),

@@ -33,6 +33,8 @@ const LONGEST: readonly string[] = [
   'node/live/docker/executor.test.ts',
   'test/e2e/live.test.ts',
   'test/e2e/crash-log.test.ts',
+  'test/e2e/one-upload.test.ts',
+  'test/experiments/failing.test.ts',
   'test/e2e/relays.test.ts',
   'test/e2e/locality.test.ts',
   'test/e2e/straggler.test.ts',

@@ -173,6 +173,8 @@ export function nodeView(value: unknown): NodeView | undefined {
   if (!isTexts(fields.engines) || !isTexts(fields.tags) || !optionalTexts(fields, ['owner']) || typeof fields.ownerOnly !== 'boolean') return undefined
   if (fields.ban !== undefined && banView(fields.ban) === undefined) return undefined
   if (fields.next !== undefined && !wholes(fields, ['next'])) return undefined
+  if (fields.cores !== undefined && !wholes(fields, ['cores'])) return undefined
+  if (fields.processorsEach !== undefined && !(typeof fields.processorsEach === 'number' && fields.processorsEach >= 0)) return undefined
   if (!Array.isArray(fields.gpus) || !fields.gpus.every((gpu) => isGpu(record(gpu) ?? {}))) return undefined
   return wholes(fields, ['availability', 'slots', 'busy', 'lastSeenMs', 'valid', 'invalid', 'errors', 'lost', 'dataTrees', 'dataBytes'])
     ? (fields as unknown as NodeView)

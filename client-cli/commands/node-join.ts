@@ -1,4 +1,4 @@
-import { hostname } from 'node:os'
+import { availableParallelism, hostname } from 'node:os'
 import type { Command } from 'commander'
 import { isTag } from '#protocol/bundle/policy'
 import { signOwnership } from '#protocol/control/owner'
@@ -96,6 +96,9 @@ async function join(context: Context, [given = '', dir]: readonly string[], opti
   if (io.json) io.outJson({ id: peerId, dir: folder, ...settings })
   else {
     io.out(peerId)
+    const cores = availableParallelism()
+    if (settings.slots > cores)
+      io.say(`${settings.slots} slots on ${cores} cores: runs that compute will share them; \`talko node status\` tells what each has`)
     io.say(`node ${settings.name} of project ${settings.project}; start it with: talko node start${dir === undefined ? '' : ` ${dir}`}`)
   }
 }

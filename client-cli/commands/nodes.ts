@@ -9,7 +9,7 @@ export function define(command: Command, run: (verb: Verb) => void): void {
     'after',
     examples('talko nodes', 'talko nodes -o json') +
       '\nINVALID counts results that lost against a quorum: lies, or broken hardware. ERRORS are failures of the node itself. DATA lies there for later runs.\n' +
-      'BUSY and GPUS are what is taken of what there is; +1 is a task that is next there, whose data is being brought to it. A tag that ends with ! keeps tasks away that do not ask for it (talko run --tag).\n' +
+      'BUSY and GPUS are what is taken of what there is; +1 is a task that is next there, whose data is being brought to it. Where more tasks run at once than there are cores both are told, and how many processors each had on the average. A tag that ends with ! keeps tasks away that do not ask for it (talko run --tag).\n' +
       'THERE is the part of the time, lately, that the node was there and took tasks.\n' +
       'OWNER is the client whose tasks the node takes first, and with "only" takes alone (talko node join --mine, --only-mine).\n'
   )
@@ -29,7 +29,7 @@ export function nodeTable(nodes: readonly NodeView[], nowMs: number, me = ''): s
     nodes.map((node) => [
       node.name,
       node.state,
-      `${node.busy}/${node.slots}${node.next === undefined ? '' : ` +${node.next}`}`,
+      `${node.busy}/${node.slots}${node.next === undefined ? '' : ` +${node.next}`}${crowdText(node)}`,
       String(node.valid),
       String(node.invalid),
       String(node.errors),
@@ -45,6 +45,12 @@ export function nodeTable(nodes: readonly NodeView[], nowMs: number, me = ''): s
       node.id
     ])
   )
+}
+
+/** ` on 4 cores, 0.52 each`, where more tasks may run at once than there are cores. */
+function crowdText({ slots, cores, processorsEach }: NodeView): string {
+  if (cores === undefined || slots <= cores) return ''
+  return ` on ${cores} ${cores === 1 ? 'core' : 'cores'}${processorsEach === undefined ? '' : `, ${processorsEach.toFixed(2)} each`}`
 }
 
 /** `2 A100 40 GiB`: models shown once. */

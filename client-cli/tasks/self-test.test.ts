@@ -8,7 +8,7 @@ const node = (id: string, more: Partial<NodeView> = {}): NodeView =>
   ({ id, state: 'online', engines: ['process'], platform: 'linux/amd64', ...more }) as NodeView
 const task = (of: string): TaskView => ({ id: 'k.0', output: 'bafy', replicas: [{ node: of, verdict: 'valid' }] }) as unknown as TaskView
 
-describe('a self-test', () => {
+describe('F17: a self-test', () => {
   it('is made on two sets of nodes that have nobody in common, for every population', () => {
     const nodes = fc.uniqueArray(fc.integer({ min: 0, max: 300 }), { minLength: 2, maxLength: 200 }).map((ids) => ids.map((id) => node(`${id}`)))
     fc.assert(

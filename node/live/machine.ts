@@ -16,8 +16,9 @@ export async function capabilitiesOf(
   return {
     platform: platformWith(engines),
     cpu: await cpuOf(),
+    cores: coresHere(),
     engines: [...engines],
-    cpuMillis: settings.cpuMillis ?? availableParallelism() * 1000,
+    cpuMillis: settings.cpuMillis ?? coresHere() * 1000,
     memoryBytes: settings.memoryBytes ?? totalmem(),
     diskBytes: disk.bavail * disk.bsize,
     slots: settings.slots,
@@ -29,6 +30,11 @@ export async function capabilitiesOf(
       ? {}
       : { owner: { client: settings.owner.client, signature: new Uint8Array(Buffer.from(settings.owner.signature, 'base64')) } })
   }
+}
+
+/** That this process may use. */
+export function coresHere(): number {
+  return availableParallelism()
 }
 
 /** System and architecture of what these engines run here, in Docker's words. */

@@ -6,6 +6,7 @@
 import { isTag } from '#protocol/bundle/policy'
 import { isLocal, networkOf } from '#protocol/callers/network'
 import {
+  type Capabilities,
   CONTROL_VERSION,
   DONE_PPM_MAX,
   type Frame,
@@ -219,6 +220,7 @@ function offerOf(
     cpu: clip(cpu, NAME_CHARS_MAX),
     engines: engines.map((engine) => clip(engine, NAME_CHARS_MAX)),
     cpuMillis,
+    ...coresIn(capabilities),
     memoryBytes,
     diskBytes,
     slots,
@@ -237,6 +239,12 @@ function offerOf(
 }
 
 const GPU_CHARS_MAX = 96
+/** No machine has more. */
+const CORES_MAX = 65_536
+
+function coresIn({ cores = 0 }: Capabilities): Pick<NodeOffer, 'cores'> {
+  return cores > 0 && cores <= CORES_MAX ? { cores } : {}
+}
 const LAST_WORDS_LINE_CHARS_MAX = 400
 
 /** One empty list for all nodes. */

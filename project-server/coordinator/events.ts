@@ -51,6 +51,8 @@ export interface NodeOffer {
   readonly cpu: string
   readonly engines: readonly string[]
   readonly cpuMillis: number
+  /** Of the machine, for people to compare its slots with; left out where it does not say, and not kept over a restart. */
+  readonly cores?: number
   readonly memoryBytes: number
   readonly diskBytes: number
   readonly slots: number

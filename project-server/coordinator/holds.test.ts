@@ -20,7 +20,7 @@ function holding(change: { task?: string; stop?: boolean; reason?: string } = {}
   return { kind: 'hold', batch: A, by: BY, reason: 'wrong input', stop: false, ...change } as const
 }
 
-describe('hold', () => {
+describe('F21: hold', () => {
   it('keeps a batch from every node until it is released, over a restart, and says who held it and why', async () => {
     const at = await new CoordinatorWorld().start()
     at.submit(A, [bundle('x'), bundle('y')], ONE)
@@ -133,7 +133,7 @@ describe('hold', () => {
   })
 })
 
-describe('a queue limit', () => {
+describe('F21: a queue limit', () => {
   const LIMIT = { ...ONE, queueLimitMs: 10_000 }
 
   it('kills the task that no node was given in its time, and says why', async () => {

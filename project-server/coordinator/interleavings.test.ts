@@ -137,8 +137,8 @@ it('nodes that are believed alone, err, and have what they decided looked at aga
   for (const what of rare) assert.ok((sometimes[what] ?? 0) > 0, `${what} never happened`)
 })
 
-/** S01, X08: 10^5 actions of coordinator and nodes, crashes between any two of them. */
-it('whatever happens in whatever order, nothing is lost, doubled or decided wrongly, and in calm everything ends', async () => {
+/** 10^5 actions of coordinator and nodes, crashes between any two of them. */
+it('S01, X08: whatever happens in whatever order, nothing is lost, doubled or decided wrongly, and in calm everything ends', async () => {
   const sometimes = await play(action, 250)
   for (const what of [
     'crash before',

@@ -180,6 +180,50 @@ describe('what can go where', () => {
     assert.ok(placed > 1_000 && waited > 1_000 && refused > 10, `${placed} ${waited} ${refused}`)
   })
 
+  it('S10: a node is never offered a task whose engine or platform it does not report, nor one of more processors than it does', async () => {
+    const node = fc.record({
+      engines: fc.constantFrom<string[]>([], ['process'], ['docker'], ['docker', 'process']),
+      platform: fc.constantFrom('linux/amd64', 'linux/arm64', 'windows/amd64'),
+      cpuMillis: fc.constantFrom(1_000, 4_000, 64_000)
+    })
+    const task = fc.record({ platform: fc.constantFrom('linux/amd64', 'linux/arm64', 'windows/amd64'), cpuMillis: fc.constantFrom(500, 2_000, 32_000) })
+    let leased = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(node, { minLength: 1, maxLength: 8 }), fc.array(task, { minLength: 1, maxLength: 20 }), async (offers, tasks) => {
+        const at = await world()
+        const submit = (): void =>
+          at.submit(
+            batchId(1),
+            tasks.map(({ platform, cpuMillis }, index) => bundle(`${index}`, { platform, resources: { cpuMillis } })),
+            ONE
+          )
+        const join = (): unknown => offers.map((one, index) => at.join(`node ${index}`, offer(4, one)))
+        // Whoever comes first.
+        for (const act of tasks.length % 2 === 0 ? [submit, join] : [join, submit]) act()
+        for (let rounds = 0; rounds < tasks.length; rounds++)
+          for (const [index, { engines, platform, cpuMillis }] of offers.entries()) {
+            const one = at.nodes.get(`node ${index}`)
+            assert.ok(one !== undefined)
+            for (const replica of one.leases.keys()) {
+              leased++
+              const wanted = tasks[Number(replica.split('.')[1])]
+              assert.ok(engines.includes('process'), `${engines} was offered a task for "process"`)
+              assert.equal(platform, wanted?.platform)
+              assert.ok((wanted?.cpuMillis ?? 0) <= cpuMillis)
+            }
+            at.work(one)
+          }
+        // And none is left that one of them could have run.
+        for (const [index, { platform, cpuMillis }] of tasks.entries()) {
+          const able = offers.some((one) => one.engines.includes('process') && one.platform === platform && one.cpuMillis >= cpuMillis)
+          assert.equal(at.record(`${batchId(1)}.${index}`).state, able ? 'ready' : 'staged')
+        }
+      }),
+      { numRuns: 200 }
+    )
+    assert.ok(leased > 200, `${leased}`)
+  })
+
   it('nodes beyond the last kind are found all the same, own ones first', async () => {
     const at = await world()
     for (let index = 0; index <= NODE_KINDS_MAX + 1; index++) at.join(`node ${index}`, offer(1, { tags: [`t${index}`] }))

@@ -22,13 +22,34 @@ function learn(at: CoordinatorWorld, node: ScriptedNode, ms: number): void {
 }
 
 describe('placing by data', () => {
-  it('takes the free node that lacks the fewest bytes, not the fewest trees', async () => {
+  it('D09: takes the free node that lacks the fewest bytes, not the fewest trees', async () => {
     const at = await world()
     at.join('small ones', offer(4), ['a', 'b'])
     at.join('large one', offer(1), ['c'])
     at.join('nothing', offer(9))
     at.submit(A, [dataBundle('x', { a: 2, b: 3, c: 60 })], SINGLE)
     assert.equal(at.states(`${A}.0`), 'large one leased')
+  })
+
+  it('D09: whatever lies where, no other free node lacks fewer bytes than the one that gets the task', async () => {
+    const names = ['a', 'b', 'c', 'd']
+    const held = fc.uniqueArray(fc.constantFrom(...names), { maxLength: 4 })
+    const sizes = fc.array(fc.integer({ min: 1, max: 64 }), { minLength: 4, maxLength: 4 })
+    let chosen = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(held, { minLength: 2, maxLength: 6 }), sizes, fc.subarray(names, { minLength: 1 }), async (nodes, mebibytes, needed) => {
+        const world = await new CoordinatorWorld().start()
+        for (const [index, roots] of nodes.entries()) world.join(`node ${index}`, offer(1 + index), roots)
+        const sets = Object.fromEntries(needed.map((name) => [name, mebibytes[names.indexOf(name)] ?? 1]))
+        world.submit(batchId(1), [dataBundle('x', sets)], { minQuorum: 1, targetResults: 1 })
+        const missing = nodes.map((roots) => needed.reduce((sum, name) => sum + (roots.includes(name) ? 0 : (sets[name] ?? 0)), 0))
+        const got = [...world.nodes.values()].findIndex(({ leases }) => leases.size > 0)
+        assert.equal(missing[got], Math.min(...missing), `node ${got} of ${missing.join(' ')}`)
+        if (Math.min(...missing) < Math.max(...missing)) chosen++
+      }),
+      { numRuns: 300 }
+    )
+    assert.ok(chosen > 100, `${chosen}`)
   })
 
   it('takes the one with the most free slots among those that have all', async () => {

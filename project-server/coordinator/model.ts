@@ -348,6 +348,8 @@ export interface Node {
   observedMs: number
   /** How many times as long as others' its runs take; 1 until that is known. Not written down. */
   slowness: number
+  /** Of a node with more slots than cores: what its runs took lately and had of processors meanwhile, for people; in memory only. */
+  computed: { ranMs: number; cpuMs: number } | null
   /** Results in a row that others confirmed; its share of wrong ones, in millionths; and when it first came: see trust.ts. */
   row: number
   errorPpm: number

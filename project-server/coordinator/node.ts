@@ -58,6 +58,7 @@ class LiveNode implements Node {
   availability = 1
   observedMs: number
   slowness = 1
+  computed: Node['computed'] = null
   errorPpm = ERROR_RATE_AT_FIRST_PPM
   sinceMs: number
   credit = 0

@@ -37,8 +37,7 @@ function workAll(at: CoordinatorWorld, nodes: readonly ScriptedNode[], end: (nod
     }
 }
 
-// F15
-it('3 of 5 with one liar yields the truth in 10,000 tasks', async () => {
+it('F15: 3 of 5 with one liar yields the truth in 10,000 tasks', async () => {
   const at = await world()
   const nodes = ['liar', 'a', 'b', 'c', 'd'].map((id) => at.join(id, offer(64)))
   const same: AcceptedBundle = bundle('x')
@@ -56,8 +55,7 @@ it('3 of 5 with one liar yields the truth in 10,000 tasks', async () => {
   assert.equal(liar?.valid, 0)
 })
 
-// F07
-it('with K attempts that crash with probability C, 1 - C^K of the tasks succeed', async () => {
+it('F07: with K attempts that crash with probability C, 1 - C^K of the tasks succeed', async () => {
   const random = draws(5)
   const count = 300
   for (const crash of [0.1, 0.5, 0.9])
@@ -84,8 +82,7 @@ it('with K attempts that crash with probability C, 1 - C^K of the tasks succeed'
     }
 })
 
-// S02
-it('1,000 tasks are leased first come, first served, higher priorities first', async () => {
+it('S02: 1,000 tasks are leased first come, first served, higher priorities first', async () => {
   const at = await world()
   const batches = [1, 2, 3, 4].map(batchId)
   for (const [index, batch] of batches.entries())
@@ -108,8 +105,7 @@ it('1,000 tasks are leased first come, first served, higher priorities first', a
   assert.deepEqual(leased, order)
 })
 
-// S01
-it('no node is idle beside tasks that it could run', async () => {
+it('S01: no node is idle beside tasks that it could run', async () => {
   const at = await world()
   const [fast, slow] = [at.join('fast', offer(4)), at.join('slow', offer(4))]
   at.submit(
@@ -126,8 +122,7 @@ it('no node is idle beside tasks that it could run', async () => {
   assert.equal(decodeBatchRecord(at.store.peek(`batch/${A}`) ?? new Uint8Array(0)).ready, 500)
 })
 
-// S04 (CPU and memory), S06
-it('what is leased never exceeds what a node has, and a task that fits nowhere holds up nobody', async () => {
+it('S04: what is leased never exceeds what a node has, and a task that fits nowhere holds up nobody', async () => {
   const sizes = fc.array(fc.record({ cpu: fc.integer({ min: 1, max: 12 }), memory: fc.integer({ min: 1, max: 12 }) }), { minLength: 1, maxLength: 60 })
   const offers = fc.array(fc.record({ cpu: fc.integer({ min: 1, max: 8 }), memory: fc.integer({ min: 1, max: 8 }), slots: fc.integer({ min: 1, max: 6 }) }), {
     minLength: 1,
@@ -163,8 +158,7 @@ it('what is leased never exceeds what a node has, and a task that fits nowhere h
   )
 })
 
-// S06
-it('equal nodes get equal shares', async () => {
+it('S06: equal nodes get equal shares', async () => {
   const at = await world()
   const nodes = Array.from({ length: 10 }, (_, index) => at.join(`node ${index}`, offer(200)))
   at.submit(

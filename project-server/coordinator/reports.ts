@@ -12,6 +12,7 @@ import { note } from './holders.ts'
 import { lateKey } from './keys.ts'
 import { hadTooLittle, tryWithMore } from './memory.ts'
 import { type Bundle, enclose, type Node, type Replica, type Report, type Task } from './model.ts'
+import { measureShare } from './pace.ts'
 import { encodeSeal, type StoredResult, sealId, sealKey } from './receipt-records.ts'
 import { askRechecks } from './rechecks.ts'
 import { dropAwaited, release, takeRemains } from './remains.ts'
@@ -147,6 +148,7 @@ function keep(state: State, replica: Replica, { result, signed }: { readonly res
   replica.report = reportOf(replica.task, result, signed)
   loseStanding(replica)
   state.out.result(replica)
+  measureShare(replica.node, replica.report)
   if (hadTooLittle(replica)) tryWithMore(state, replica)
 }
 

@@ -202,8 +202,8 @@ const graph = fc
     }))
   )
 
-/** S15, S16: against a second opinion of which tasks run, with a crash of the coordinator after any event. */
-it('in any graph a task runs after all its sources, and fails exactly when one it needs did, over crashes too', async () => {
+/** Against a second opinion of which tasks run, with a crash of the coordinator after any event. */
+it('S15, S16: in any graph a task runs after all its sources, and fails exactly when one it needs did, over crashes too', async () => {
   await fc.assert(
     fc.asyncProperty(graph, fc.infiniteStream(fc.nat({ max: 3 })), async (tasks, dice) => {
       const sources = new Map<number, Sources>()

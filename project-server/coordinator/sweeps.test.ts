@@ -144,8 +144,8 @@ describe('a sweep', () => {
   })
 })
 
-/** S14: none lost, none doubled, whatever is killed and whenever the coordinator dies. */
-it('each index of a sweep ends exactly once with its own command, over crashes and kills', async () => {
+/** None lost, none doubled, whatever is killed and whenever the coordinator dies. */
+it('S14: each index of a sweep ends exactly once with its own command, over crashes and kills', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 2 * SWEEP_AHEAD }),

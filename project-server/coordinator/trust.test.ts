@@ -302,8 +302,7 @@ describe('votes that are weighed (Sarmenta)', () => {
   })
 })
 
-/** F15, must show 5. */
-it('3 of 5 with one liar: the truth each time, in 10,000 tasks', async () => {
+it('F15: 3 of 5 with one liar: the truth each time, in 10,000 tasks', async () => {
   const world = await new CoordinatorWorld({ ...DEFAULT_COORDINATOR_POLICY, failuresMax: Number.POSITIVE_INFINITY }).start()
   const names = ['liar', 'b', 'c', 'd', 'e']
   for (const name of names) world.join(name, offer(1_000))

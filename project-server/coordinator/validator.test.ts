@@ -36,7 +36,7 @@ describe('the validator', () => {
     assert.deepEqual(judge([hang('a'), hang('b'), vote('c', 'x'), vote('d', 'x')], DEFAULT_POLICY), { kind: 'decided', vote: 'x' })
   })
 
-  it('has a straggler copied once, out of the same budget as failures, and fails nothing for it', () => {
+  it('F03: has a straggler copied once, out of the same budget as failures, and fails nothing for it', () => {
     const asked = (...ballots: Ballot[]): unknown => judge(ballots, { ...DEFAULT_POLICY, maxErrorResults: 3 })
     assert.deepEqual(asked(vote('a', 'x'), straggler('b')), { kind: 'wait', count: 1 })
     assert.deepEqual(asked(vote('a', 'x'), straggler('b'), live('c')), { kind: 'wait', count: 0 })
@@ -46,7 +46,7 @@ describe('the validator', () => {
     assert.deepEqual(asked(vote('a', 'x'), vote('c', 'x'), straggler('b')), { kind: 'decided', vote: 'x' })
   })
 
-  it('counts votes that hang together once, and those that do not each', () => {
+  it('F24: counts votes that hang together once, and those that do not each', () => {
     const tied = (node: string, what: string, ...ties: string[]): Ballot => ({ kind: 'vote', node, vote: what, ties, standing: NO_STANDING })
     const said = (...ballots: Ballot[]): unknown => judge(ballots, DEFAULT_POLICY)
     assert.deepEqual(said(tied('a', 'x', 'owner o'), tied('b', 'x', 'owner o', 'network n')), { kind: 'wait', count: 1 })

@@ -110,6 +110,7 @@ export function nodeView(node: Node, silentBeforeMs: number): NodeView {
     engines,
     slots,
     busy: held.length,
+    ...processorsOf(node),
     lastSeenMs,
     valid,
     invalid,
@@ -128,6 +129,12 @@ export function nodeView(node: Node, silentBeforeMs: number): NodeView {
     availability: Math.round(node.availability * 100),
     ...(node.ban === null ? {} : { ban: node.ban })
   }
+}
+
+/** Its cores; and of a node with more slots than that what its runs had of them. */
+function processorsOf({ offer: { cores, slots }, computed }: Node): Pick<NodeView, 'cores' | 'processorsEach'> {
+  if (cores === undefined) return {}
+  return { cores, ...(computed === null || slots <= cores ? {} : { processorsEach: Math.round((100 * computed.cpuMs) / computed.ranMs) / 100 }) }
 }
 
 /** What it told of. */

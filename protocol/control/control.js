@@ -743,6 +743,10 @@ export var Capabilities;
                     w.uint32(48);
                     w.uint32(obj.slots);
                 }
+                if (obj.cores != null) {
+                    w.uint32(112);
+                    w.uint32(obj.cores);
+                }
                 if (obj.tags != null && obj.tags.length > 0) {
                     for (const value of obj.tags) {
                         w.uint32(58);
@@ -818,6 +822,10 @@ export var Capabilities;
                         }
                         case 6: {
                             obj.slots = reader.uint32();
+                            break;
+                        }
+                        case 14: {
+                            obj.cores = reader.uint32();
                             break;
                         }
                         case 7: {
@@ -918,6 +926,13 @@ export var Capabilities;
                         case 6: {
                             yield {
                                 field: `${prefix}.slots`,
+                                value: reader.uint32()
+                            };
+                            break;
+                        }
+                        case 14: {
+                            yield {
+                                field: `${prefix}.cores`,
                                 value: reader.uint32()
                             };
                             break;

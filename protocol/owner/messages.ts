@@ -251,6 +251,10 @@ export interface NodeView {
   readonly engines: readonly string[]
   readonly slots: number
   readonly busy: number
+  /** Of its machine; left out where it does not say. */
+  readonly cores?: number
+  /** With more slots than cores: how many processors its runs had on the average, by what it signed that they took, lately. */
+  readonly processorsEach?: number
   readonly lastSeenMs: number
   readonly valid: number
   /** Results that lost against a quorum: lies, or broken hardware. */

@@ -8,15 +8,15 @@ import { pageOfFigures } from './plot.ts'
 import { linesOf } from './show.ts'
 
 export const USAGE = `usage: npm run experiments -- [NAME...] [--seed N] [--seeds N] [--live] [--html FILE] [--json FILE]
-       NAME is one of ${NAMES.join(', ')}; all without. --seeds repeats \`attempts\` and counts how often it lies in its band. --live: \`local\` on this machine, too, which takes four minutes.`
+       NAME is one of ${NAMES.join(', ')}; all without. --seeds repeats \`attempts\` and counts how often it lies in its band. --live: \`local\` and \`attempts\` on this machine, too, which takes four minutes each.`
 
 const SEEDS_MAX = 1_000
 
 export interface ExperimentsIo {
   readonly out: (line: string) => void
   readonly err: (line: string) => void
-  /** Plays `local` with real processes; where there are none to be had, nothing. */
-  readonly live?: (tell: (line: string) => void) => Promise<Figure>
+  /** Plays them with real processes; where there are none to be had, nothing. */
+  readonly live?: { readonly [Key in Name]?: (seed: number, tell: (line: string) => void) => Promise<Figure> }
 }
 
 export class UsageError extends Error {}
@@ -26,8 +26,8 @@ export async function experimentsCommand(args: readonly string[], io: Experiment
   let parsed: Arguments
   try {
     parsed = parse(args)
-    if (parsed.live && (io.live === undefined || !parsed.names.includes('local')))
-      throw new UsageError('--live is for the experiment `local`, in a checkout of the sources')
+    if (parsed.live && !parsed.names.some((name) => io.live?.[name] !== undefined))
+      throw new UsageError('--live is for the experiments `local` and `attempts`, in a checkout of the sources')
     await checkFiles(parsed)
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
@@ -36,19 +36,23 @@ export async function experimentsCommand(args: readonly string[], io: Experiment
   }
   const { names, seed, seeds, live, html, json } = parsed
   const figures: Figure[] = []
+  const simulated: SuccessFigure[] = []
   const show = (figure: Figure): void => {
     figures.push(figure)
     for (const line of linesOf(figure)) io.out(line)
     io.out('')
   }
   for (const name of names) {
-    show(await figureOf(name, seed))
-    if (name === 'local' && live && io.live !== undefined) show(await io.live(io.err))
+    const figure = await figureOf(name, seed)
+    if (figure.kind === 'success') simulated.push(figure)
+    show(figure)
+    const real = live ? io.live?.[name] : undefined
+    if (real !== undefined) show(await real(seed, io.err))
   }
   if (html !== undefined) await writeFile(html, pageOfFigures(figures, seed))
   if (json !== undefined) await writeFile(json, `${JSON.stringify({ seed, figures }, null, 1)}\n`)
+  if (simulated.length > 0 && seeds > 1) await again(simulated, { seed, seeds }, io)
   const success = figures.filter((figure) => figure.kind === 'success')
-  if (success.length > 0 && seeds > 1) await again(success, { seed, seeds }, io)
   return success.every(({ points }) => points.every(isInside)) ? 0 : 3
 }
 

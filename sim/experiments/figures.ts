@@ -6,7 +6,7 @@
 import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
 import { type Case, type Fault, type NodeCase, nodeCase, type TaskCase } from '../faults/case.ts'
 import { type Band, binomialBand } from './binomial.ts'
-import { type Played, play, spanMs } from './play.ts'
+import { type Played, type PlayedTask, play, spanMs } from './play.ts'
 
 export const NAMES = ['local', 'remote', 'load', 'attempts'] as const
 export type Name = (typeof NAMES)[number]
@@ -61,10 +61,6 @@ const SUBMIT_MS = 5_000
 /** Nodes of a network: 20 to 40 ms one way. */
 const REMOTE = { delayMs: 20, jitterMs: 20 }
 const BAND = 0.95
-/** A run that breaks does so in its first second: a task lasts that long. */
-const FAILING_TASK_MS = 1_000
-const FAILING_CLIENTS = 32
-const FAILS = 0.5
 
 const powers = (from: number, to: number): number[] => Array.from({ length: Math.log2(to / from) + 1 }, (_, index) => from * 2 ** index)
 
@@ -72,6 +68,9 @@ const powers = (from: number, to: number): number[] => Array.from({ length: Math
 export const LOCAL_TASKS = 64
 export const LOCAL_SLOTS: readonly number[] = powers(1, 8)
 export const LOCAL = { name: 'local', title: '64 tasks of 2 s on slots of one machine', taskMs: 2_000, over: 'clients' } as const
+
+/** `attempts`, simulated and on real machines. A run that breaks does so in its first second: a task lasts that long. */
+export const ATTEMPTS: AttemptsSetup = { tasks: 500, fails: 0.5, clients: 32, taskMs: 1_000, attempts: [1, 2, 3, 4, 5, 6, 7, 8] }
 
 export async function figureOf(name: Name, seed: number): Promise<Figure> {
   switch (name) {
@@ -85,7 +84,7 @@ export async function figureOf(name: Name, seed: number): Promise<Figure> {
         powers(1, 256).map((tasks) => [tasks, [4, 32]])
       )
     case 'attempts':
-      return await successFigure({ seed, tasks: 500, fails: FAILS, clients: FAILING_CLIENTS, attempts: [1, 2, 3, 4, 5, 6, 7, 8] })
+      return await successFigure({ ...ATTEMPTS, seed })
   }
 }
 
@@ -116,35 +115,49 @@ export async function timeFigure(
   return { kind: 'time', ...setup, points }
 }
 
-export interface SuccessSetup {
-  readonly seed: number
+export interface AttemptsSetup {
   readonly tasks: number
   /** p: chance that an attempt fails. */
   readonly fails: number
   readonly clients: number
+  readonly taskMs: number
   readonly attempts: readonly number[]
 }
 
-export async function successFigure({ seed, tasks, fails, clients, attempts }: SuccessSetup): Promise<SuccessFigure> {
-  const points: SuccessPoint[] = []
-  for (const attempt of attempts) {
+export async function successFigure({ seed, ...setup }: AttemptsSetup & { readonly seed: number }): Promise<SuccessFigure> {
+  const { tasks, fails, clients, taskMs } = setup
+  return await attemptsFigure(setup, async (attempts) => {
     const nodes = remoteNodes(clients)
     const faults = nodes.map((_, target): Fault => ({ atMs: 0, kind: 'runs_break', target, forMs: Number.MAX_SAFE_INTEGER, amount: Math.round(100 * fails) }))
-    const policy = { ...ONE_RESULT, maxErrorResults: attempt, maxTotalResults: Math.max(DEFAULT_POLICY.maxTotalResults, attempt) }
-    const played = await play(caseOf({ seed: seed * 100 + attempt, nodes, tasks: tasksOf(tasks, FAILING_TASK_MS), policy, faults }))
-    const success = 1 - fails ** attempt
+    const one = caseOf({ seed: seed * 100 + attempts, nodes, tasks: tasksOf(tasks, taskMs), policy: attemptsPolicy(attempts), faults })
+    return (await play(one)).tasks
+  })
+}
+
+/** `run` has the tasks run with so many attempts each, and says what became of them. */
+export async function attemptsFigure(setup: AttemptsSetup, run: (attempts: number) => Promise<readonly PlayedTask[]>): Promise<SuccessFigure> {
+  const { tasks, fails, clients, taskMs } = setup
+  const points: SuccessPoint[] = []
+  for (const attempts of setup.attempts) {
+    const played = await run(attempts)
+    const success = 1 - fails ** attempts
     points.push({
-      attempts: attempt,
+      attempts,
       tasks,
-      ready: played.tasks.filter(({ ready }) => ready).length,
+      ready: played.filter(({ ready }) => ready).length,
       expected: tasks * success,
       band: binomialBand(tasks, success, BAND),
-      ms: spanMs(played.tasks),
-      idealMsMax: attempt * idealMs(tasks, clients, FAILING_TASK_MS)
+      ms: spanMs(played),
+      idealMsMax: attempts * idealMs(tasks, clients, taskMs)
     })
   }
   const title = `${tasks} tasks whose attempts fail with p = ${fails}, with K attempts each`
-  return { kind: 'success', name: 'attempts', title, fails, clients, taskMs: FAILING_TASK_MS, points }
+  return { kind: 'success', name: 'attempts', title, fails, clients, taskMs, points }
+}
+
+/** Each task is to be run once, and again after a failure until it was run so often. */
+export function attemptsPolicy(attempts: number): TaskPolicy {
+  return { ...ONE_RESULT, maxErrorResults: attempts, maxTotalResults: Math.max(DEFAULT_POLICY.maxTotalResults, attempts) }
 }
 
 export function isInside({ ready, band }: SuccessPoint): boolean {

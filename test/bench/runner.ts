@@ -41,6 +41,7 @@ const NAMES = [
   'latency',
   'tasks',
   'sustained',
+  'slots',
   'flood',
   'abuse',
   'coordinator',

@@ -22,8 +22,9 @@ async function ok(...argv: string[]): Promise<string> {
 const PRIMES =
   'while read n; do d=2; p=$((n > 1)); while [ $((d * d)) -le $n ]; do [ $((n % d)) -eq 0 ] && p=0; d=$((d + 1)); done; [ $p -eq 1 ] && echo $n; done; true'
 
-/** S17. */
-it('primes mapped and reduced by the project are the serial answer, though the client goes and the project server dies', { timeout: 180_000 }, async () => {
+it('S17: primes mapped and reduced by the project are the serial answer, though the client goes and the project server dies', {
+  timeout: 180_000
+}, async () => {
   const isPrime = (n: number): boolean => n > 1 && Array.from({ length: n }, (_, d) => d).every((d) => d < 2 || n % d !== 0)
   const numbers = Array.from({ length: 120 }, (_, n) => n)
   await writeFile(join(network.dir, 'numbers'), `${numbers.join('\n')}\n`)
@@ -46,8 +47,7 @@ it('primes mapped and reduced by the project are the serial answer, though the c
   )
 })
 
-/** S15, S16. */
-it('steps run when what they take is there, a final one always, and a rescue runs only the rest', { timeout: 180_000 }, async () => {
+it('S15, S16: steps run when what they take is there, a final one always, and a rescue runs only the rest', { timeout: 180_000 }, async () => {
   const file = join(network.dir, 'steps.yaml')
   const mark = join(network.dir, 'may')
   await writeFile(

@@ -1,4 +1,4 @@
-/** D19: an output is gone from every disk; who needs it has it computed again, and nobody is asked. */
+/** An output is gone from every disk; who needs it has it computed again, and nobody is asked. */
 import assert from 'node:assert/strict'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { until } from '../support/until.ts'
 
 const ONE = ['--engine', 'process', '--quorum', '1']
 
-describe('an output that was removed from every disk', { timeout: 240_000 }, () => {
+describe('D19: an output that was removed from every disk', { timeout: 240_000 }, () => {
   it('is computed again for whoever takes it, as a task or as data, and is had again', async () => {
     const net = await testNetwork()
     try {

@@ -23,8 +23,8 @@ function within(what: string, value: number, measured: number): void {
   assert.ok(Math.abs(value - measured) <= measured / 100, `${what}: ${value} is counted, ${measured} was measured`)
 }
 
-/** D18: real runs whose time their node measured and signed, and bytes as they lie on the disk. */
-it('what a client used is within 1 % of what is measured, survives a restart, and is refused beyond its quota', { timeout: 120_000 }, async () => {
+/** Real runs whose time their node measured and signed, and bytes as they lie on the disk. */
+it('D18: what a client used is within 1 % of what is measured, survives a restart, and is refused beyond its quota', { timeout: 120_000 }, async () => {
   await using closing = new AsyncDisposableStack()
   const dir = await mkdtemp(join(tmpdir(), 'talko-quota-'))
   closing.defer(() => rm(dir, { recursive: true, force: true }))

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from '#client-cli/index'
 import { createProcessExecutor } from '#node/live/process-executor'
+import type { CoordinatorPolicy } from '#project-server/coordinator/policy'
 import type { RunManifest } from '#protocol/bundle/manifest'
 import type { Costs, Load } from '../../sim/experiments/agreement.ts'
 import type { PlayedTask } from '../../sim/experiments/play.ts'
@@ -35,9 +36,9 @@ export interface LiveNetwork {
   close(): Promise<void>
 }
 
-/** A project server and so many nodes with so many slots each, all connected. */
-export async function liveNetwork(nodes: number, slots: number): Promise<LiveNetwork> {
-  const network = await testNetwork()
+/** A project server and so many nodes with so many slots each, all connected. `policy`: numbers of its coordinator that are not the default ones. */
+export async function liveNetwork(nodes: number, slots: number, policy?: Partial<CoordinatorPolicy>): Promise<LiveNetwork> {
+  const network = await testNetwork({ policy })
   try {
     const client = await network.client()
     await startNodes(network, nodes, slots)
@@ -73,13 +74,21 @@ async function runLive(client: Client, { quorum, submissions }: Pick<Load, 'quor
     sent.push({ atMs: Date.now(), answer })
   }
   const tasks: PlayedTask[] = []
-  for (const { atMs, answer } of sent) {
-    const batch = await answer
-    await client.wait(batch.id)
-    for (const id of batch.tasks) {
-      const { status, decidedAtMs } = await client.task(id)
-      tasks.push({ submittedMs: atMs - beganMs, endedMs: (decidedAtMs ?? Number.NaN) - beganMs, ready: status === 'ready' })
-    }
+  for (const { atMs, answer } of sent) tasks.push(...(await endsOf(client, await answer, { submittedMs: atMs - beganMs, beganMs })))
+  return tasks
+}
+
+/** Waits for them. `beganMs`: of the experiment, on this machine's clock. */
+export async function endsOf(
+  client: Client,
+  batch: { readonly id: string; readonly tasks: readonly string[] },
+  { submittedMs, beganMs }: { readonly submittedMs: number; readonly beganMs: number }
+): Promise<PlayedTask[]> {
+  await client.wait(batch.id)
+  const tasks: PlayedTask[] = []
+  for (const id of batch.tasks) {
+    const { status, decidedAtMs } = await client.task(id)
+    tasks.push({ submittedMs, endedMs: (decidedAtMs ?? Number.NaN) - beganMs, ready: status === 'ready' })
   }
   return tasks
 }

@@ -1,5 +1,5 @@
 /** A small real network for end-to-end tests: a project server as a process that can be killed, nodes, and a client; all in one temporary folder. */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,6 +7,7 @@ import { type Client, connect } from '#client-cli/index'
 import { Home } from '#client-cli/live/home'
 import { initNode, type NodeSettings, type StartedNode, startNode } from '#node/main'
 import type { Executor } from '#node/ports'
+import type { CoordinatorPolicy } from '#project-server/coordinator/policy'
 import { initProject } from '#project-server/main'
 import { freePort } from './ports.ts'
 import { begun, startProgram, type TestProcess } from './process.ts'
@@ -33,13 +34,18 @@ export interface TestNetwork {
 
 const program = (name: string): string => fileURLToPath(new URL(`./${name}`, import.meta.url))
 
-export async function testNetwork(): Promise<TestNetwork> {
+/** `policy`: numbers of the coordinator that are not to be the default ones. */
+export async function testNetwork({ policy }: { readonly policy?: Partial<CoordinatorPolicy> } = {}): Promise<TestNetwork> {
   const dir = await mkdtemp(join(tmpdir(), 'talko-e2e-'))
   const home = join(dir, 'home')
   const folder = join(dir, 'project')
   const listen = `/ip4/127.0.0.1/tcp/${await freePort()}`
   const owner = await Home.at(home).signer()
   const { id: project } = await initProject(folder, { name: 'test', owners: [owner.peerId], listen: [listen] })
+  if (policy !== undefined) {
+    const file = join(folder, 'project.json')
+    await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')), policy }))
+  }
   const address = `${listen}/p2p/${project}`
   const closers: (() => Promise<void>)[] = []
   const processes: TestProcess[] = []
