@@ -1,12 +1,14 @@
 /**
  * Carries out the core's wish for a task's complete bundle, once all that it takes something from is over: what came out of
  * those is read from their durable records, looked for in the content store, and added to the manifest. What is gathered from
- * many tasks is one tree of what is here already: only directory blocks are new.
+ * many tasks is one tree of what is here already: only directory blocks are new. Of a sweep that is its template, once for all
+ * of its tasks.
  */
 import { CID } from 'multiformats/cid'
 import { ManifestError } from '#protocol/bundle/errors'
 import { type Dependency, encodeManifest, manifestCidText, type RunManifest } from '#protocol/bundle/manifest'
 import { GATHERED_MAX, gatheredName, type Source } from '#protocol/bundle/sources'
+import { largestOf } from '#protocol/bundle/sweep'
 import { type ContentStore, EMPTY_DIRECTORY } from '#protocol/content/content'
 import { type BatchId, batchIdFrom, isBatchId, type PeerIdString, parseTaskId, type TaskId, taskId } from '#protocol/ids'
 import { clip } from './control/inbound.ts'
@@ -15,7 +17,8 @@ import { acceptedOf, storedManifest } from './coordinator/batches.ts'
 import { decodeBundleRecord, factsOfBundle } from './coordinator/bundle-records.ts'
 import type { AcceptedBundle, Effect, Event, Repeat } from './coordinator/events.ts'
 import { batchKey, bundleKey, taskKey } from './coordinator/keys.ts'
-import { decodeSourcesRecord, sourcesKey } from './coordinator/sources-records.ts'
+import { decodeSourcesRecord, type SourcesRecord, sourcesKey } from './coordinator/sources-records.ts'
+import { decodeSweepRecord, sweepKey } from './coordinator/sweeps.ts'
 import { decodeTaskRecord, type TaskRecord } from './coordinator/task-records.ts'
 import { type Taken, takeLost } from './lineage.ts'
 import type { Logger } from './logger.ts'
@@ -55,8 +58,8 @@ class Missing extends Error {}
 
 export class Completions {
   readonly #ports: CompletionsPorts
-  /** Bounded by the tasks that wait: each is asked for once. */
-  readonly #waiting: TaskId[] = []
+  /** Bounded by the tasks and sweeps that wait: each is asked for once. */
+  readonly #waiting: (TaskId | BatchId)[] = []
   readonly #running = new Set<Promise<void>>()
   #stopped = false
 
@@ -86,7 +89,7 @@ export class Completions {
     }
   }
 
-  async #run(task: TaskId): Promise<void> {
+  async #run(task: TaskId | BatchId): Promise<void> {
     let events: readonly Event[]
     try {
       events = await this.#answer(task)
@@ -100,14 +103,17 @@ export class Completions {
     if (!this.#stopped) this.#ports.done(...events)
   }
 
-  async #answer(task: TaskId): Promise<readonly Event[]> {
+  async #answer(task: TaskId | BatchId): Promise<readonly Event[]> {
+    const record = await this.#ports.store.get(sourcesKey(task))
+    if (record === undefined) throw new Error(`the record of what ${task} takes from others is missing`)
+    const takes = decodeSourcesRecord(record)
     try {
-      return [await this.#complete(task)]
+      return [await this.#complete(task, takes)]
     } catch (error) {
       if (!(error instanceof Lost)) throw error
       this.#ports.logger.warn({ task, lost: error.tasks.size }, 'outputs that a task takes are no longer here: they are computed again')
       const submits = await Promise.all([...error.tasks].map((lost) => this.#submitAgain(lost)))
-      return [...submits, { kind: 'again', task, through: submits.map(({ batch }) => taskId(batch, 0)) }]
+      return [...submits, { kind: 'again', task, template: takes.template, through: submits.map(({ batch }) => taskId(batch, 0)) }]
     }
   }
 
@@ -149,7 +155,7 @@ export class Completions {
   }
 
   /** The disk may have room again, or the store be back. */
-  #again(task: TaskId, error: unknown): void {
+  #again(task: TaskId | BatchId, error: unknown): void {
     if (this.#stopped) return
     this.#ports.logger.warn({ task, err: error }, 'what a task takes from others could not be put together; trying again')
     this.#ports.clock.after(COMPLETION_RETRY_MS, () => {
@@ -157,11 +163,8 @@ export class Completions {
     })
   }
 
-  async #complete(task: TaskId): Promise<Completed> {
-    const { batch, index } = parseTaskId(task) ?? { batch: '', index: 0 }
-    const record = await this.#ports.store.get(sourcesKey(task))
-    if (record === undefined) throw new Error(`the record of what task ${task} takes from others is missing`)
-    const { template, sources } = decodeSourcesRecord(record)
+  async #complete(task: TaskId | BatchId, { template, sources }: SourcesRecord): Promise<Completed> {
+    const { batch, index } = parseTaskId(task) ?? { batch: task, index: 0 }
     const stored = await this.#ports.store.get(bundleKey(batch, template))
     if (stored === undefined) throw new Error(`the record of bundle ${template} is missing`)
     const manifest = storedManifest(decodeBundleRecord(stored))
@@ -182,7 +185,16 @@ export class Completions {
     const complete: RunManifest = { ...manifest, dependencies }
     const bytes = encodeManifest(complete)
     const bundle = { cid: manifestCidText(bytes), bytes, manifest: complete, ...factsOfBundle(stored), data: dataOf(complete, this.#ports.content) }
-    return { kind: 'completed', task, bundle, message: '', repeat: await this.#repeatOf(batch, bundle) }
+    if (!isBatchId(task)) return { kind: 'completed', task, bundle, message: '', repeat: await this.#repeatOf(batch, bundle) }
+    await this.#checkTemplate(batch, complete)
+    return { kind: 'completed', task, bundle, message: '' }
+  }
+
+  /** With what it takes from others the template is larger: what is made from it are manifests still. Throws ManifestError. */
+  async #checkTemplate(batch: BatchId, template: RunManifest): Promise<void> {
+    const record = await this.#ports.store.get(sweepKey(batch))
+    if (record === undefined) throw new Error(`the record of sweep ${batch} is missing`)
+    for (const manifest of largestOf(template, decodeSweepRecord(record).sweep)) encodeManifest(manifest)
   }
 
   /** What was decided of it before, like that of a bundle that is submitted. */

@@ -109,6 +109,7 @@ export function whyView(value: unknown): WhyView | undefined {
     part('quota', (row) => texts(row, ['limit']) && wholes(row, ['used', 'max']) && (row.untilMs === undefined || wholes(row, ['untilMs']))) &&
     part('ahead', (row) => wholes(row, ['tasks', 'replicas'])) &&
     part('failure', (row) => texts(row, ['code', 'message'])) &&
+    (fields.awaits === undefined || isTexts(fields.awaits)) &&
     part('comparing', (row) => texts(row, ['kind']) && optionalTexts(row, ['bundle', 'trouble'])) &&
     heldView(fields.held) &&
     ['startMs', 'endMs', 'runMs', 'sources'].every((name) => fields[name] === undefined || Number.isSafeInteger(fields[name]))

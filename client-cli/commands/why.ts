@@ -24,7 +24,7 @@ export function whyLines(view: WhyView): string[] {
 }
 
 function sentence(view: WhyView): string {
-  const { waitsFor, ahead, holders = [], wanted, runs, quorum, failure, status, sources = 0 } = view
+  const { waitsFor, ahead, holders = [], wanted, runs, quorum, failure, status, sources = 0, awaits = [] } = view
   switch (waitsFor) {
     case 'nothing':
       return status === 'ready'
@@ -39,7 +39,7 @@ function sentence(view: WhyView): string {
     case 'sources':
       return sources === 0
         ? 'all that it takes something from is over, and is being put together'
-        : `it waits for ${counted(sources, 'source')} that is not over: tasks or batches that it takes something from, or that come before it`
+        : `it waits for ${counted(sources, 'source')} that is not over, tasks or batches that it takes something from, or that come before it${awaits.length === 0 ? '' : `: ${awaits.join(', ')}${awaits.length < sources ? ', …' : ''}`}`
     case 'output':
       return holders.length === 0
         ? 'it is decided, and that is being written down'

@@ -111,7 +111,7 @@ export function accept(state: State, event: Submit, nowMs: number): void {
   if (event.sweep === undefined) for (const accepted of event.bundles.slice(batch.tasks.length - from)) create(state, batch, accepted, event, nowMs)
   state.out.batch(batch)
   if (event.more) return
-  if (event.sweep !== undefined) beginSweep(state, batch, event.sweep)
+  if (event.sweep !== undefined) beginSweep(state, batch, event.sweep, event)
   batch.open = false
   state.out.journal.batch(batch.id, 'submitted', `${batch.tasks.length} ${batch.tasks.length === 1 ? 'task' : 'tasks'}`)
   hintWork(state, batch)
@@ -213,7 +213,8 @@ function open(state: State, { batch: id, name, by, policy, seed }: Submit, nowMs
     ranFailed: 0,
     secret: null,
     stored: new Set(),
-    dependents: null
+    dependents: null,
+    waits: null
   }
   state.known.add(id)
   state.batches.set(id, batch)
@@ -226,14 +227,16 @@ function open(state: State, { batch: id, name, by, policy, seed }: Submit, nowMs
   return batch
 }
 
-/** Nothing | a batch of tasks to be made. Its only bundle is the template. */
-function beginSweep(state: State, batch: Batch, { template, sweep }: NonNullable<Submit['sweep']>): void {
+/** Nothing | a batch of tasks to be made, once what they take from others is over. Its only bundle is the template. */
+function beginSweep(state: State, batch: Batch, { template, sweep }: NonNullable<Submit['sweep']>, { sources, ended }: Submit): void {
   const maker = makerOf(sweep, template.manifest, { ...(template.platform === undefined ? {} : { platform: template.platform }), data: template.data ?? [] })
   batch.maker = maker
   state.sweeps.add(batch)
   count(batch, 'created', maker.count)
   state.out.put(bundleKey(batch.id, template.cid), encodeBundleRecord(template))
-  state.out.put(sweepKey(batch.id), encodeSweepRecord(template.cid, encodeSweep(sweep)))
+  const takes = sources?.get(0)
+  state.out.put(sweepKey(batch.id), encodeSweepRecord({ template: template.cid, sweep: encodeSweep(sweep), waits: takes !== undefined }))
+  if (takes !== undefined) waitFor(state, batch, { template: template.cid, sources: takes }, ended)
 }
 
 function create(state: State, batch: Batch, accepted: AcceptedBundle, { sources: all, ended, repeats }: Submit, nowMs: number): void {
@@ -242,7 +245,7 @@ function create(state: State, batch: Batch, accepted: AcceptedBundle, { sources:
   // What takes something from others has its bundle only when they are ready.
   const repeat = sources === undefined ? repeats?.get(accepted.cid) : undefined
   const task = addTask(state, batch, { index, accepted, repeat }, nowMs)
-  if (sources !== undefined) waitFor(state, task, sources, ended)
+  if (sources !== undefined) waitFor(state, task, { template: accepted.cid, sources }, ended)
 }
 
 /** A task of this index, created. */
@@ -299,7 +302,8 @@ export function addTask(
   return task
 }
 
-function closeEmpty(state: State, batch: Batch): void {
+/** A batch whose last tasks ended without having been there. */
+export function closeEmpty(state: State, batch: Batch): void {
   if (!state.batches.delete(batch.id)) return
   state.out.journal.batch(batch.id, 'over')
   batch.client.batches--

@@ -98,7 +98,7 @@ export type Event =
       readonly more: boolean
       /** Index of the first of `bundles` in the batch, so that a part sent twice is known; without it they follow what is there. */
       readonly from?: number
-      /** What tasks of this part take from others, by index in the batch. */
+      /** What tasks of this part take from others, by index in the batch; of a sweep at 0 what each of its tasks takes. */
       readonly sources?: ReadonlyMap<number, Sources>
       /** Of the sources that are over: null for ready, else how they failed. */
       readonly ended?: ReadonlyMap<string, string | null>
@@ -194,15 +194,15 @@ export type Event =
   /** Answer to `complete`: the bundle with what its sources gave; null when an input cannot be had, and why. */
   | {
       readonly kind: 'completed'
-      readonly task: TaskId
+      readonly task: TaskId | BatchId
       readonly bundle: AcceptedBundle | null
       readonly message: string
       readonly repeat?: Repeat | undefined
     }
   /** Answers `look`: all tasks before this index may be made; these were decided before, by index. */
   | { readonly kind: 'looked'; readonly batch: BatchId; readonly to: number; readonly repeats: ReadonlyMap<number, Repeat> }
-  /** Instead: what a task takes from others is lost, and is computed again by these, which were submitted just now. It waits for them. */
-  | { readonly kind: 'again'; readonly task: TaskId; readonly through: readonly TaskId[] }
+  /** Instead: what a task takes from others is lost, and is computed again by these, which were submitted just now. It waits for them; `template` is its bundle without what it takes. */
+  | { readonly kind: 'again'; readonly task: TaskId | BatchId; readonly template: string; readonly through: readonly TaskId[] }
   /** The project's administrator grants a client what these settings say, and may add or remove it. */
   | { readonly kind: 'client'; readonly client: PeerIdString; readonly settings: Partial<ClientSettings>; readonly member?: boolean }
   /** The project's administrator lets these in no more, or (`lift`) again. */
@@ -250,8 +250,8 @@ export type Effect =
       readonly bytesMax: number
     }
   | { readonly kind: 'compared_enough'; readonly task: TaskId }
-  /** All sources of a task are over: add what they gave to its bundle, and answer with `completed`. */
-  | { readonly kind: 'complete'; readonly task: TaskId }
+  /** All sources of a task, or of a sweep, are over: add what they gave to its bundle, and answer with `completed`. */
+  | { readonly kind: 'complete'; readonly task: TaskId | BatchId }
   /** Tasks of a sweep are to be made: look which of them were decided before, and answer with `looked`. */
   | { readonly kind: 'look'; readonly batch: BatchId; readonly from: number; readonly to: number }
   /** Read what these tasks of a batch ran and how they were decided by one node alone, and answer with a `recheck` event. */

@@ -106,21 +106,26 @@ export interface Batch {
   readonly stored: Set<string>
   /** Tasks that wait for its own; null while there are none. */
   dependents: Dependents | null
+  /** Of a sweep, what its tasks take from others that are not over: none is made before. Null for other batches. */
+  waits: Waits | null
   readonly runs: RunTimes
   readonly counts: { created: number; running: number; validating: number; ready: number; failed: number; killed: number }
 }
 
+/** What waits for others: a task, or a sweep with all of its tasks. */
+export type Waiter = Task | Batch
+
 /** Who waits for the tasks of one batch: see sources.ts. */
 export interface Dependents {
   /** By the index of the one task waited for. */
-  readonly one: Map<number, Task[]>
+  readonly one: Map<number, Waiter[]>
   /** Those who wait for several tasks of it, `left` of them not over. */
-  readonly ranges: { readonly from: number; readonly to: number; left: number; readonly task: Task }[]
+  readonly ranges: { readonly from: number; readonly to: number; left: number; readonly waiter: Waiter }[]
   /** Those who wait for the whole batch. */
-  readonly whole: Task[]
+  readonly whole: Waiter[]
 }
 
-/** What a task waits for before it can be staged. */
+/** What a task waits for before it can be staged, or a sweep before its tasks are made. */
 export interface Waits {
   readonly sources: Sources
   /** Sources that are not over. */
@@ -404,6 +409,10 @@ interface OutboundItems {
 
 /** What goes to a node with the next `take`, one frame of each kind: six lists, of which mostly one is used. */
 export type Outbound<Kinds extends keyof OutboundItems = keyof OutboundItems> = { [Kind in Kinds]: readonly OutboundItems[Kind][] }
+
+export function isSweep(waiter: Waiter): waiter is Batch {
+  return 'tasks' in waiter
+}
 
 /** It gets no new replica: see holds.ts. */
 export function isHeld({ held, batch }: Task): boolean {

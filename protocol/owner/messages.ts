@@ -470,6 +470,8 @@ export interface WhyView {
   readonly comparing?: { readonly kind: 'tolerance' | 'program'; readonly bundle?: string; readonly trouble?: string }
   /** With `sources`: how many are not over; 0 while its bundle is made. */
   readonly sources?: number
+  /** The first of these: tasks and batches. */
+  readonly awaits?: readonly string[]
   /** With `node` and `turn`: every node of the project under one reason. */
   readonly nodes?: readonly NodesWhy[]
   readonly nearest?: NearestMiss

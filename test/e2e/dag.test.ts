@@ -84,12 +84,16 @@ final: { command: echo over }
   assert.equal(await client.result(await client.task(`${again}.1`)).stdout(), 'one\nsaid\n')
 })
 
-it('a task of a sweep has its value, and another can wait for it from the command line', { timeout: 120_000 }, async (test) => {
+it('S14, S15: a task of a sweep has its value, another can wait for it from the command line, and a sweep for that', { timeout: 120_000 }, async (test) => {
   const client = await network.client()
   await until('the nodes', async () => (await client.nodes()).filter(({ state }) => state === 'online').length === 2)
   const sweep = await ok('sweep', '--engine', 'process', '--quorum', '1', '--set', 'x=10:14', '--set', 'y=a,b', '--', 'sh', '-c', 'echo {x}{y} > v')
   const task = await ok('run', '--engine', 'process', '--quorum', '1', '--dep', `in=${sweep}.7/v`, '--after', sweep, '--', 'sh', '-c', 'cat "$TALKO_IN/in"')
-  await client.wait(task.slice(0, -2))
+  // And a sweep for that.
+  const last = await ok('sweep', '--engine', 'process', '--quorum', '1', '--dep', `in=${task}`, '--after', task, '--set', 'n=1:3', '--', 'sh', '-c', 'echo {n}')
+  await client.wait(last)
+  assert.deepEqual((await client.task(`${last}.2`)).sources?.list.length, 2)
+  assert.equal(await client.result(await client.task(`${last}.2`)).stdout(), '3\n')
   const view = await client.task(task)
   assert.equal(await client.result(view).stdout(), '13b\n')
   const ended = await Promise.all(Array.from({ length: 10 }, async (_, index) => (await client.task(`${sweep}.${index}`)).decidedAtMs ?? 0))
