@@ -121,7 +121,7 @@ function isNeeds(row: Fields): boolean {
   return (
     texts(row, ['engine']) &&
     wholes(row, ['cpuMillis', 'memoryBytes', 'diskBytes', 'named']) &&
-    optionalTexts(row, ['platform']) &&
+    optionalTexts(row, ['platform', 'trust']) &&
     (row.tags === undefined || isTexts(row.tags)) &&
     (row.deadlineMs === undefined || Number.isSafeInteger(row.deadlineMs)) &&
     (gpus === undefined || (wholes(gpus, ['count', 'memoryBytes']) && texts(gpus, ['model', 'driver'])))
@@ -172,6 +172,7 @@ export function nodeView(value: unknown): NodeView | undefined {
   const fields = record(value)
   if (fields === undefined || !texts(fields, ['id', 'name', 'state', 'platform'])) return undefined
   if (!isTexts(fields.engines) || !isTexts(fields.tags) || !optionalTexts(fields, ['owner']) || typeof fields.ownerOnly !== 'boolean') return undefined
+  if (fields.groups !== undefined && !isTexts(fields.groups)) return undefined
   if (fields.ban !== undefined && banView(fields.ban) === undefined) return undefined
   if (fields.next !== undefined && !wholes(fields, ['next'])) return undefined
   if (!Array.isArray(fields.gpus) || !fields.gpus.every((gpu) => isGpu(record(gpu) ?? {}))) return undefined

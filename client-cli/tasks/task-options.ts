@@ -1,7 +1,7 @@
 /** Options that `run` and `map` share, and what they mean. */
 import type { Command } from 'commander'
 import { DEFAULT_RESOURCES, type Engine, type Resources } from '#protocol/bundle/manifest'
-import { COPY_RULES, type CopyRule, SAME_CLASSES, type TaskPolicy } from '#protocol/bundle/policy'
+import { COPY_RULES, type CopyRule, SAME_CLASSES, type TaskPolicy, TRUST_CLASSES, type TrustClass } from '#protocol/bundle/policy'
 import { parseRules } from '#protocol/compare/rules'
 import { acceptCid } from '#protocol/content/cid'
 import { messageOf } from '#protocol/message-of'
@@ -67,6 +67,10 @@ export function taskOptions(command: Command): void {
     .option('--platform <os/architecture>', 'only on such nodes, like linux/arm64 (default: what the image is for)')
     .option('--gpus <n[:what]>', 'GPUs, like 1, or 2:model=a100,memory=40G,driver=535: so many, of that model, memory and driver at least')
     .option('--tag <tag>', 'only on nodes with this tag; may repeat', collect)
+    .option(
+      '--trust <class>',
+      'only on nodes of this class: own (yours), trusted (yours, the administrator’s, and those that the project has come to believe by their results), or any (default any)'
+    )
     .option('--node <node>', 'only on this node (id, unique prefix, or name); may repeat', collect)
     .option('--name <name>', 'name of the batch')
     .option('-l, --label <key=value>', 'a label of the batch, by which talko ps, kill, hold, release and retry find it; may repeat', collect)
@@ -82,6 +86,12 @@ function parseConfidence(value: string, option: string): number {
   if (value.trim() === '' || !(doubtPpm >= 1 && doubtPpm <= 500_000))
     throw new ClientError('usage', `${option} is a share from 50% to 99.9999%, not ${JSON.stringify(value)}`)
   return doubtPpm
+}
+
+function parseTrust(value: string, option: string): TrustClass {
+  const found = TRUST_CLASSES.find((one) => one === value)
+  if (found === undefined) throw new ClientError('usage', `${option} is own, trusted or any, not ${JSON.stringify(value)}`)
+  return found
 }
 
 /** What the options say by themselves; throws ClientError `usage`. */
@@ -125,6 +135,7 @@ export function readTaskOptions(options: Options): {
     copies: amount('copies', copyRule),
     adaptive: flag(options, 'adaptive') ? true : undefined,
     commit: flag(options, 'commit') ? true : undefined,
+    trust: amount('trust', parseTrust),
     doubtPpm: amount('confidence', parseConfidence)
   })
   const comparator = text(options, 'compareProgram')

@@ -5,6 +5,7 @@ import { encodeSweep, sweepCount } from '#protocol/bundle/sweep'
 import { HOLDING_BYTES_MIN } from '#protocol/control/messages'
 import { taskId } from '#protocol/ids'
 import { NONE } from '#protocol/lists'
+import { DEFAULT_CLIENT_SETTINGS } from '#protocol/owner/clients'
 import { decodeBundleRecord, encodeBundleRecord, factsOfBundle } from './bundle-records.ts'
 import { clientOf, quotaFault } from './clients.ts'
 import type { AcceptedBundle, Aim, Event, Repeat } from './events.ts'
@@ -68,6 +69,9 @@ const LACKS: Readonly<Record<Lack, string>> = {
   tags: 'it has not the tags',
   reserved: 'it is kept for tasks that ask for its tag',
   private: "it takes its owner's tasks only",
+  other_group: "it takes the tasks of other groups' clients",
+  not_own: 'it is not yours, and only your own may run it',
+  not_trusted: 'the project does not believe it yet',
   gpus: 'it has not the GPUs',
   other_class: 'it does not tell its processor',
   cpu: 'it lends fewer CPUs',
@@ -76,13 +80,14 @@ const LACKS: Readonly<Record<Lack, string>> = {
 }
 
 /** Nodes were named, and none of them can ever run one of the tasks, as far as they are known. One that never came may. */
-function namedRefusal(state: State, { by, bundles, policy: { nodes, tags, sameClass } }: Submit): SubmitRefusal | undefined {
+function namedRefusal(state: State, { by, bundles, policy: { nodes, tags, sameClass, trust } }: Submit): SubmitRefusal | undefined {
   const named = nodes.map((id) => state.nodes.get(id)).filter((node) => node !== undefined)
   if (nodes.length === 0 || named.length < nodes.length) return undefined
-  const client = { id: by }
+  const client = state.clients.get(by) ?? { id: by, settings: DEFAULT_CLIENT_SETTINGS }
   for (const { manifest, platform } of new Set(bundles)) {
     const needs = needsOf(manifest, platform)
-    const lacks = named.map((node) => lackOf(node.offer, { needs, tags, client, sameClass }))
+    // Whether it is believed passes.
+    const lacks = named.map(({ offer }) => lackOf({ offer, believed: true }, { needs, tags, client, sameClass, trust }))
     if (lacks.includes(undefined)) continue
     const [first] = named
     const others = named.length === 1 ? '' : `, nor can the ${named.length - 1} others that are named`

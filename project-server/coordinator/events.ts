@@ -60,6 +60,8 @@ export interface NodeOffer {
   readonly gpus: readonly Gpu[]
   /** It takes its owner's tasks and no others. */
   readonly ownerOnly: boolean
+  /** It takes the tasks of clients of these groups, and its owner's; left out for those of all. */
+  readonly groups?: readonly string[]
   /** It runs on the server's machine or in its local network, or its owner says so (the tag `local`). */
   readonly local?: true
   /** Its owner is the project's administrator. Not written down: told with every hello. */

@@ -1,7 +1,7 @@
 /** The live state: what is held in memory of tasks that are not terminal, of their replicas, and of nodes. */
 import type { CID } from 'multiformats/cid'
 import type { GpuNeeds } from '#protocol/bundle/manifest'
-import type { SameClass, TaskPolicy } from '#protocol/bundle/policy'
+import type { SameClass, TaskPolicy, TrustClass } from '#protocol/bundle/policy'
 import type { Sources } from '#protocol/bundle/sources'
 import type { Link } from '#protocol/control/link'
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
@@ -145,6 +145,7 @@ export interface Group {
   readonly needs: Needs
   readonly tags: readonly string[]
   readonly sameClass: SameClass
+  readonly trust: TrustClass
   /** What a run of them takes: as their owner says (0: not), and as those that ended took. */
   readonly estimateMs: number
   readonly pace: Pace
@@ -372,6 +373,8 @@ export interface Node {
   outgoing: Outbound | null
   /** Leases that it did not list in its last hello. */
   forgotten: { readonly replicas: readonly Replica[]; readonly atMs: number } | null
+  /** The project believes it without others, or its owner is the administrator; as it was when it last said hello or something came of a result of its. See trust.ts. */
+  believed: boolean
   /** Its offer as it is counted among those that are there; null while it is away. */
   counted: NodeOffer | null
   /** Its part of what new nodes of its network may use; null when it is known, or nobody knows where it calls from: see newcomers.ts. */

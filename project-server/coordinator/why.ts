@@ -78,6 +78,7 @@ export function why(state: State, task: Task, nowMs: number): WhyView {
       ...(platform === null ? {} : { platform }),
       ...(gpus === null ? {} : { gpus }),
       ...(group.tags.length === 0 ? {} : { tags: group.tags }),
+      ...(group.trust === 'any' ? {} : { trust: group.trust }),
       ...(group.due === null ? {} : { deadlineMs: group.due.deadlineMs })
     },
     runs,
@@ -184,7 +185,7 @@ function reasonOf(state: State, node: Node, task: Task, nowMs: number): WhyReaso
   if (group.nodes !== null && !group.nodes.has(node.id)) return 'not_named'
   if (node.ban !== null) return 'banned'
   if (!isThere(node)) return 'away'
-  const lacks = lackOf(node.offer, group)
+  const lacks = lackOf(node, group)
   if (lacks !== undefined) return lacks
   if (!isInTime(node, group)) return 'deadline'
   if (isOnOther(task, node)) return 'platform'
@@ -219,13 +220,16 @@ function nodesWhy(state: State, task: Task, nowMs: number): NodesWhy[] {
   return [...found].map(([reason, entry]) => ({ reason, ...entry })).sort((a, b) => b.count - a.count)
 }
 
-/** Of the nodes that are there and lack CPU, memory or disk: the one that lacks the smallest share. */
+/** Of the nodes that are there and lack CPU, memory, disk or confirmed results: the one that lacks the smallest share. */
 function nearestMiss(state: State, { group }: Task): NearestMiss | undefined {
   let nearest: NearestMiss | undefined
   let best = 0
   for (const node of state.nodes.values()) {
-    if (!isThere(node) || (group.nodes !== null && !group.nodes.has(node.id)) || kindLack(node.offer, group) !== undefined) continue
+    if (!isThere(node) || (group.nodes !== null && !group.nodes.has(node.id))) continue
+    const lack = kindLack(node, group)
+    if (lack !== undefined && lack !== 'not_trusted') continue
     const misses = [
+      { requirement: 'trust' as const, needs: lack === undefined ? 0 : state.policy.trustedAfter, offers: node.row },
       { requirement: 'cpu' as const, needs: group.needs.cpuMillis, offers: node.offer.cpuMillis },
       { requirement: 'memory' as const, needs: group.needs.memoryBytes, offers: node.offer.memoryBytes },
       { requirement: 'disk' as const, needs: group.needs.diskBytes, offers: node.offer.diskBytes }

@@ -264,6 +264,8 @@ export interface NodeView {
   readonly owner?: PeerIdString
   /** It takes its owner's tasks only. */
   readonly ownerOnly: boolean
+  /** It takes the tasks of their clients only, and its owner's; left out for those of all. */
+  readonly groups?: readonly string[]
   /** Data of a MiB and more that lies there for later runs, as it says itself. */
   readonly dataTrees: number
   readonly dataBytes: number
@@ -333,6 +335,11 @@ export type WhyReason =
   | 'reserved'
   /** It takes its owner's tasks only. */
   | 'private'
+  /** It takes the tasks of clients of its groups only, and its owner's. */
+  | 'other_group'
+  /** The task is for its client's own nodes; or for nodes that are believed, and it is not: too few of its results in a row were confirmed (`--trust`). */
+  | 'not_own'
+  | 'not_trusted'
   /** Not so many GPUs of that memory, model and driver. */
   | 'gpus'
   | 'cpu'
@@ -370,9 +377,9 @@ export interface NodesWhy {
   readonly nodes: readonly { readonly id: PeerIdString; readonly name: string }[]
 }
 
-/** The node that could nearly take it. Thousandths of a CPU, or bytes. */
+/** The node that could nearly take it. Thousandths of a CPU, bytes, or results in a row that others confirmed. */
 export interface NearestMiss {
-  readonly requirement: 'cpu' | 'memory' | 'disk'
+  readonly requirement: 'cpu' | 'memory' | 'disk' | 'trust'
   readonly needs: number
   readonly offers: number
   readonly node: PeerIdString
@@ -459,6 +466,8 @@ export interface WhyView {
     readonly platform?: string
     readonly gpus?: GpuNeeds
     readonly tags?: readonly string[]
+    /** Left out for any. */
+    readonly trust?: 'trusted' | 'own'
     readonly deadlineMs?: number
   }
   readonly runs: readonly RunWhy[]
