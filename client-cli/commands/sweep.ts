@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { stepsOfCommand } from '#protocol/bundle/steps'
 import { type Sweep, sweepCount } from '#protocol/bundle/sweep'
 import { policyOf } from '../client/spec.ts'
 import { type Context, collect, examples, flag, texts, type Verb } from '../command.ts'
@@ -7,7 +8,7 @@ import { describePlan } from '../tasks/plan.ts'
 import { showTransfer } from '../tasks/show-transfer.ts'
 import { readSources, sourceOptions } from '../tasks/sources.ts'
 import { parseParameter } from '../tasks/sweep-values.ts'
-import { imageRoot, readTaskOptions, taskOptions, withComparator, withNodes } from '../tasks/task-options.ts'
+import { imageRoot, inputsOf, readCommand, readTaskOptions, taskOptions, withComparator, withNodes } from '../tasks/task-options.ts'
 import { showResults, summarize, waitFor, warnFewNodes } from '../tasks/waiting.ts'
 import { withTemplate } from '../template/use.ts'
 
@@ -43,10 +44,14 @@ async function submitSweep(context: Context, given: readonly string[], beside: R
   const { args, options } = await withTemplate(context, 'sweep', { module: { define }, args: given, options: beside })
   const { spec, nodes, comparator } = readTaskOptions(options)
   const image = spec.engine === 'process' ? undefined : args[0]
-  const command = spec.engine === 'process' ? args : args.slice(1)
+  const command = readCommand(spec.engine === 'process' ? args : args.slice(1), options)
   if (command.length === 0) throw new ClientError('usage', 'which command? write it after --, like: talko sweep alpine --set x=1:9 -- echo {x}')
   if (texts(options, 'set').length === 0) throw new ClientError('usage', 'which values? like: --set x=1:9')
   const parameters = await Promise.all(texts(options, 'set').map(parseParameter))
+  const taken = parameters.find(
+    ({ name }) => (name === 'input' && inputsOf(options).length > 0) || (name === 'TALKO_IN' && stepsOfCommand(command) !== undefined)
+  )
+  if (taken !== undefined) throw new ClientError('usage', `--set ${taken.name}: {${taken.name}} stands for the path of an input here; choose another name`)
   const unused = parameters.filter(({ name }) => ![...command, ...Object.values(spec.environment ?? {})].some((word) => word.includes(`{${name}}`)))
   for (const { name } of unused) io.say(`{${name}} is neither in the command nor in an -e: its values make tasks that are equal`)
   const sweep: Sweep = { mode: flag(options, 'zip') ? 'zip' : 'product', parameters }

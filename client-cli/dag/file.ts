@@ -11,25 +11,29 @@
  * defaults: { image: alpine }      # of every step that says nothing else
  * steps:
  *   cut:
- *     command: cut -f1 /in/data/table > /out/names
+ *     command: cut -f1 {input}/table > /out/names      # {input:NAME} of several
  *     input: { data: ./tables }
  *   count:
  *     command: [wc, -l, /in/names]
  *     take: { names: cut/names }   # STEP, STEP/path, or STEP:stdout
  *     after: [other]               # takes nothing, comes later
  *     allow-failed: true
+ *   build:                         # in order in one container, until one ends with another status than 0
+ *     commands: [make, [./test, --all], { name: pack, command: tar cf /out/all.tar . }]
  * final:                           # runs when all steps are over, however they ended
  *   command: echo done
  * ```
  */
-import { isMap, isScalar, type Node } from 'yaml'
+import { isMap, isScalar, isSeq, type Node } from 'yaml'
 import type { GpuNeeds, Resources } from '#protocol/bundle/manifest'
 import { isTag, type TaskPolicy } from '#protocol/bundle/policy'
+import type { Step as RunStep } from '#protocol/bundle/steps'
 import { parseRules } from '#protocol/compare/rules'
 import { labelsOf } from '../client/manage.ts'
 import type { TaskSpec } from '../client/spec.ts'
 import { parseBytes, parseCpus, parseDuration, parseGpus } from '../client/units.ts'
 import { ClientError } from '../errors.ts'
+import { commandOf, stepsOfLines } from '../tasks/command-of.ts'
 import { type Fields, YamlFile } from '../yaml.ts'
 
 export interface Take {
@@ -71,7 +75,24 @@ export interface Dag {
 export const DAG_CHARS_MAX = 4_000_000
 export const STEPS_MAX = 10_000
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/
-const STEP_KEYS = ['image', 'engine', 'command', 'env', 'input', 'take', 'after', 'allow-failed', 'cpus', 'memory', 'time', 'silence', 'disk', 'gpus', 'done']
+const STEP_KEYS = [
+  'image',
+  'engine',
+  'command',
+  'commands',
+  'env',
+  'input',
+  'take',
+  'after',
+  'allow-failed',
+  'cpus',
+  'memory',
+  'time',
+  'silence',
+  'disk',
+  'gpus',
+  'done'
+]
 const FILE_KEYS = ['name', 'quorum', 'target', 'total', 'success', 'attempts', 'priority', 'tags', 'labels', 'compare', 'defaults', 'steps', 'final']
 const DEFAULT_KEYS = ['image', 'engine', 'env', 'cpus', 'memory', 'time', 'silence', 'disk', 'gpus']
 
@@ -147,7 +168,8 @@ class Reader {
     const engine = this.#yaml.text(at('engine')) ?? 'docker'
     if (engine !== 'docker' && engine !== 'process') this.#yaml.refuse(at('engine') ?? node, `engine is docker or process, not ${JSON.stringify(engine)}`)
     const done = own.get('done')
-    if (done === undefined && own.get('command') === undefined) this.#yaml.refuse(node, `step ${name} has no command`)
+    if (done === undefined && !own.has('command') && !own.has('commands')) this.#yaml.refuse(node, `step ${name} has no command`)
+    if (own.has('command') && own.has('commands')) this.#yaml.refuse(node, `step ${name} has one command, or several commands: not both`)
     if (done === undefined && engine === 'docker' && image === undefined)
       this.#yaml.refuse(node, `step ${name} has no image; name one, or choose engine: process`)
     const amount = <T>(key: string, parse: (text: string, what: string) => T): T | undefined => {
@@ -166,12 +188,15 @@ class Reader {
     const takes = Object.entries(this.#yaml.texts(own.get('take'), `take of ${name}`)).map(([input, from]) => takeOf(input, from))
     const twice = takes.find((take) => Object.hasOwn(inputs, take.name))
     if (twice !== undefined) this.#yaml.refuse(node, `step ${name} has two inputs named ${twice.name}`)
+    const words = this.#yaml.command(own.get('command'))
+    const steps = this.#commands(own.get('commands'), name)
+    const named = [...Object.keys(inputs), ...takes.map((take) => take.name)]
     return {
       name,
       line: this.#yaml.line(node),
       ...(image === undefined || engine === 'process' ? {} : { image }),
       engine,
-      command: this.#yaml.command(own.get('command')),
+      command: this.#yaml.tried(own.get('command') ?? own.get('commands') ?? node, () => commandOf({ words, steps, inputs: named, engine })),
       environment: { ...this.#yaml.texts(defaults.get('env'), 'env'), ...this.#yaml.texts(own.get('env'), `env of ${name}`) },
       inputs,
       takes,
@@ -181,6 +206,20 @@ class Reader {
       ...(gpus === undefined ? {} : { gpus }),
       ...(done === undefined ? {} : { done: this.#done(done) })
     }
+  }
+
+  /** A text is a shell's line, a list the words of a command; a map has its name beside the command. */
+  #commands(node: Node | undefined, name: string): readonly RunStep[] {
+    if (node === undefined) return []
+    if (!isSeq(node) || node.items.length === 0) return this.#yaml.refuse(node, `commands of ${name} is a list`)
+    const items = node.items.map((item): { readonly words: readonly string[]; readonly called: string | undefined } => {
+      const one = item as Node
+      if (!isMap(one)) return { words: this.#yaml.command(one), called: undefined }
+      const fields = this.#yaml.fields(one, `a command of ${name}`, ['name', 'command'])
+      return { words: this.#yaml.command(fields.get('command')), called: this.#yaml.text(fields.get('name')) }
+    })
+    const named = stepsOfLines(items.map(({ words, called }) => called ?? words.at(words[0] === 'sh' ? -1 : 0) ?? ''))
+    return items.map(({ words, called }, at) => ({ name: called ?? named[at]?.name ?? '', command: words }))
   }
 
   #done(node: Node): NonNullable<Step['done']> {

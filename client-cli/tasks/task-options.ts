@@ -12,6 +12,7 @@ import { parseBytes, parseCpus, parseDuration, parseGpus, parsePairs, parseWhole
 import { type Context, collect, flag, text, texts } from '../command.ts'
 import { parseComparator } from '../dag/file.ts'
 import { ClientError } from '../errors.ts'
+import { commandOf, stepsOfLines } from './command-of.ts'
 import { showTransfer } from './show-transfer.ts'
 
 type Options = Readonly<Record<string, unknown>>
@@ -21,6 +22,11 @@ export function taskOptions(command: Command): void {
     .option(
       '-i, --input <name=ID[/path]>',
       'show data at /in/<name>: an id, a name, a finished task, or a path here (./data), which is uploaded; may repeat',
+      collect
+    )
+    .option(
+      '--step <line>',
+      'in place of the command, a shell’s line; may repeat: they run in order in one container, until one ends with another status than 0',
       collect
     )
     .option('-e, --env <NAME=VALUE>', 'set an environment variable; may repeat', collect)
@@ -92,6 +98,24 @@ function parseTrust(value: string, option: string): TrustClass {
   const found = TRUST_CLASSES.find((one) => one === value)
   if (found === undefined) throw new ClientError('usage', `${option} is own, trusted or any, not ${JSON.stringify(value)}`)
   return found
+}
+
+/** Names of what -i and --dep show below /in. */
+export function inputsOf(options: Options): readonly string[] {
+  return [...texts(options, 'input'), ...texts(options, 'dep')].map((pair) => pair.slice(0, Math.max(0, pair.indexOf('='))))
+}
+
+/** The command that a task runs, of the words after `--` or of --step; `more` are inputs beside -i and --dep. Throws ClientError `usage`. */
+export function readCommand(words: readonly string[], options: Options, more: readonly string[] = []): readonly string[] {
+  const engine = text(options, 'engine') === 'process' ? 'process' : 'docker'
+  const [main] = more
+  return commandOf({
+    words,
+    steps: stepsOfLines(texts(options, 'step')),
+    inputs: [...inputsOf(options), ...more],
+    engine,
+    ...(main === undefined ? {} : { main })
+  })
 }
 
 /** What the options say by themselves; throws ClientError `usage`. */

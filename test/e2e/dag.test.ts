@@ -101,3 +101,27 @@ it('S14, S15: a task of a sweep has its value, another can wait for it from the 
     `leased ${(view.startedAtMs ?? 0) - Math.max(...ended)} ms after the last of what it waited for was decided, the fetching of that output included`
   )
 })
+
+it('X13: commands in order are one task, stop at the first that fails, and each has its log, exit status and time', { timeout: 120_000 }, async () => {
+  const data = join(network.dir, 'some data')
+  await writeFile(data, 'three little words')
+  const asked = ['run', '--engine', 'process', '--quorum', '1', '-i', `data=${data}`]
+  const good = await ok(...asked, '--step', 'wc -w < "{input}" > count', '--step', 'cat count', '--step', 'echo over >&2')
+  const client = await network.client()
+  await client.wait(good.slice(0, -2))
+  assert.equal(await ok('logs', '--step', '2', good), '3')
+  assert.equal(await ok('logs', '--stderr', '--step', 'echo', good), 'over')
+  const bad = await ok(...asked, '--attempts', '1', '--step', 'echo first', '--step', 'exit 5', '--step', 'echo never')
+  await client.wait(bad.slice(0, -2))
+  const { steps, exitCode } = JSON.parse(await ok('info', bad, '-o', 'json'))
+  assert.equal(exitCode, 5)
+  assert.deepEqual(
+    steps.map(({ name, state, exitCode: code }: { name: string; state: string; exitCode?: number }) => [name, state, code]),
+    [
+      ['echo', 'ready', 0],
+      ['exit', 'failed', 5],
+      ['echo-2', 'not_run', undefined]
+    ]
+  )
+  assert.match(await ok('info', bad), /STEP +NAME +STATE +EXIT +TOOK +COMMAND\n1 +echo +ready +0 +\d+ s +echo first/)
+})
