@@ -1,18 +1,19 @@
 /** Options that `run` and `map` share, and what they mean. */
 import type { Command } from 'commander'
-import { DEFAULT_RESOURCES, type Engine, type Resources } from '#protocol/bundle/manifest'
-import { COPY_RULES, type CopyRule, SAME_CLASSES, type TaskPolicy, TRUST_CLASSES, type TrustClass } from '#protocol/bundle/policy'
+import type { Engine, Resources } from '#protocol/bundle/manifest'
+import type { TaskPolicy } from '#protocol/bundle/policy'
 import { parseRules } from '#protocol/compare/rules'
 import { acceptCid } from '#protocol/content/cid'
 import { messageOf } from '#protocol/message-of'
 import type { NodeView } from '#protocol/owner/messages'
 import type { Client } from '../client/client.ts'
 import type { TaskSpec } from '../client/spec.ts'
-import { parseBytes, parseCpus, parseDuration, parseGpus, parsePairs, parseWhole } from '../client/units.ts'
+import { parseBytes, parseCpus, parseDuration, parseGpus, parsePairs } from '../client/units.ts'
 import { type Context, collect, flag, text, texts } from '../command.ts'
 import { parseComparator } from '../dag/file.ts'
 import { ClientError } from '../errors.ts'
 import { commandOf, stepsOfLines } from './command-of.ts'
+import { readPolicy, timeWithin } from './policy-options.ts'
 import { showTransfer } from './show-transfer.ts'
 
 type Options = Readonly<Record<string, unknown>>
@@ -85,21 +86,6 @@ export function taskOptions(command: Command): void {
     .option('--dry-run', 'say what would be submitted, and submit nothing')
 }
 
-/** 99.9% or 0.999: the doubt that is left, in millionths. */
-function parseConfidence(value: string, option: string): number {
-  const number = value.endsWith('%') ? Number(value.slice(0, -1)) / 100 : Number(value)
-  const doubtPpm = Math.round((1 - number) * 1_000_000)
-  if (value.trim() === '' || !(doubtPpm >= 1 && doubtPpm <= 500_000))
-    throw new ClientError('usage', `${option} is a share from 50% to 99.9999%, not ${JSON.stringify(value)}`)
-  return doubtPpm
-}
-
-function parseTrust(value: string, option: string): TrustClass {
-  const found = TRUST_CLASSES.find((one) => one === value)
-  if (found === undefined) throw new ClientError('usage', `${option} is own, trusted or any, not ${JSON.stringify(value)}`)
-  return found
-}
-
 /** Names of what -i and --dep show below /in. */
 export function inputsOf(options: Options): readonly string[] {
   return [...texts(options, 'input'), ...texts(options, 'dep')].map((pair) => pair.slice(0, Math.max(0, pair.indexOf('='))))
@@ -128,39 +114,23 @@ export function readTaskOptions(options: Options): {
     const value = text(options, name)
     return value === undefined ? undefined : parse(value, `--${name}`)
   }
-  const whole = (min: number, max: number) => (value: string, option: string) => parseWhole(value, option, min, max)
-  const deadlineMs = amount('deadline', parseDuration)
+  const decided = readPolicy(
+    (key) => text(options, camel(key)),
+    (key) => flag(options, camel(key)),
+    (key) => `--${key}`
+  )
   const resources: Partial<Resources> = defined({
     cpuMillis: amount('cpus', parseCpus),
     memoryBytes: amount('memory', parseBytes),
-    timeMs: amount('time', parseDuration) ?? timeWithin(deadlineMs),
+    timeMs: amount('time', parseDuration) ?? timeWithin(decided.deadlineMs),
     diskBytes: amount('disk', parseBytes),
     silenceMs: amount('silence', parseDuration)
   })
-  const queueLimit = text(options, 'queueLimit')
-  const retryMemory = text(options, 'retryMemory')
   const policy: Partial<TaskPolicy> = defined({
-    minQuorum: amount('quorum', whole(1, 64)),
-    targetResults: amount('target', whole(1, 64)),
-    maxTotalResults: amount('total', whole(1, 64)),
-    maxSuccessResults: amount('success', whole(1, 64)),
-    maxErrorResults: amount('attempts', whole(1, 64)),
-    estimateMs: amount('estimate', parseDuration),
-    priority: amount('priority', whole(-1_000_000, 1_000_000)),
-    force: flag(options, 'force') ? true : undefined,
-    queueLimitMs: queueLimit === undefined ? undefined : parseDuration(queueLimit, '--queue-limit'),
+    ...decided,
     guessMemory: text(options, 'memory') === undefined ? true : undefined,
-    retryMemoryBytes: retryMemory === undefined ? undefined : parseBytes(retryMemory, '--retry-memory'),
-    sameClass: classOption(text(options, 'sameClass')),
-    deadlineMs,
     tags: texts(options, 'tag').length === 0 ? undefined : texts(options, 'tag'),
-    compare: comparing(texts(options, 'compare')),
-    independence: flag(options, 'independent') ? ('require' as const) : undefined,
-    copies: amount('copies', copyRule),
-    adaptive: flag(options, 'adaptive') ? true : undefined,
-    commit: flag(options, 'commit') ? true : undefined,
-    trust: amount('trust', parseTrust),
-    doubtPpm: amount('confidence', parseConfidence)
+    compare: comparing(texts(options, 'compare'))
   })
   const comparator = text(options, 'compareProgram')
   if (comparator !== undefined && texts(options, 'compare').length > 0)
@@ -183,17 +153,6 @@ export function readTaskOptions(options: Options): {
   }
 }
 
-function classOption(given: string | undefined): TaskPolicy['sameClass'] | undefined {
-  const found = SAME_CLASSES.find((name) => name === given)
-  if (given !== undefined && found === undefined) throw new ClientError('usage', `--same-class is platform or cpu, not ${JSON.stringify(given)}`)
-  return found
-}
-
-/** A run that may take all the time there is leaves a node no time to be away: half of it, and no more than the default. */
-function timeWithin(deadlineMs: number | undefined): number | undefined {
-  return deadlineMs === undefined || deadlineMs === 0 ? undefined : Math.max(1, Math.min(DEFAULT_RESOURCES.timeMs, Math.floor(deadlineMs / 2)))
-}
-
 function comparing(rules: readonly string[]): TaskPolicy['compare'] | undefined {
   if (rules.length === 0) return undefined
   try {
@@ -203,10 +162,9 @@ function comparing(rules: readonly string[]): TaskPolicy['compare'] | undefined 
   }
 }
 
-function copyRule(value: string): CopyRule {
-  const rule = COPY_RULES.find((known) => known === value)
-  if (rule === undefined) throw new ClientError('usage', `--copies is ${COPY_RULES.join(', ')}, not ${JSON.stringify(value)}`)
-  return rule
+/** As commander names an option. */
+function camel(key: string): string {
+  return key.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
 }
 
 /** Peer ids of the nodes named. Throws ClientError `not_found`, `ambiguous`. */
