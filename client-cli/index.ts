@@ -1,4 +1,6 @@
 /** The client library: what `import … from 'talko'` gives. */
+
+export { commandOfSteps, type Step } from '#protocol/bundle/steps'
 export type {
   Batch,
   CallOptions,

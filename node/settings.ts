@@ -1,6 +1,7 @@
 /** What `node.json` says. */
 import { isTag, TAGS_MAX } from '#protocol/bundle/policy'
 import type { PeerIdString } from '#protocol/ids'
+import { areGroups } from '#protocol/owner/clients'
 
 export interface NodeSettings {
   /** The project's id: the peer id of its key. */
@@ -40,6 +41,8 @@ export interface NodeSettings {
   readonly tellCrashes?: boolean
   /** Its tasks are taken and no others. */
   readonly ownerOnly?: boolean
+  /** It takes the tasks of clients of these groups of the project, and its owner's; default those of all. */
+  readonly groups?: readonly string[]
 }
 
 const SLOTS_MAX = 1024
@@ -83,11 +86,12 @@ export function settingsFault(value: unknown, { isPeer, isAddress }: SettingsChe
   if (settings.parkAfterMs !== undefined && !isWhole(settings.parkAfterMs, 0, PARK_AFTER_MS_MAX))
     return '`parkAfterMs` is a whole number of milliseconds, a day at most'
   if (settings.uploadPerSecond !== undefined && !isWhole(settings.uploadPerSecond, 0, 2 ** 40)) return '`uploadPerSecond` is a whole number of bytes'
-  const { tags = [], exclusiveTags = [], owner, ownerOnly = false, gpus = 'none', tellCrashes = true } = settings
+  const { tags = [], exclusiveTags = [], owner, ownerOnly = false, gpus = 'none', tellCrashes = true, groups = [] } = settings
   for (const [key, list] of Object.entries({ tags, exclusiveTags }))
     if (!Array.isArray(list) || list.length > TAGS_MAX || !list.every((tag) => typeof tag === 'string' && isTag(tag)))
       return `\`${key}\` is a list of at most ${TAGS_MAX} tags: letters, digits and . _ : = / -`
   if (Array.isArray(exclusiveTags) && Array.isArray(tags) && !exclusiveTags.every((tag) => tags.includes(tag))) return '`exclusiveTags` are among the `tags`'
+  if (!areGroups(groups)) return `\`groups\` is a list of at most ${TAGS_MAX} different names: letters, digits and . _ : = / -`
   if (gpus !== 'none') return '`gpus` is none, or left out for all'
   if (owner !== undefined && !isOwner(owner)) return '`owner` is a client and its signature; make the node anew with talko node join --mine'
   if (typeof tellCrashes !== 'boolean') return '`tellCrashes` is true or false'

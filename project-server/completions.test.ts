@@ -15,6 +15,7 @@ import { decodeBundleRecord, encodeBundleRecord } from './coordinator/bundle-rec
 import type { Event } from './coordinator/events.ts'
 import { batchKey, bundleKey, taskKey } from './coordinator/keys.ts'
 import { encodeSourcesRecord, sourcesKey } from './coordinator/sources-records.ts'
+import { decodeMadeRecord, madeKey } from './coordinator/sweeps.ts'
 import { encodeTaskRecord, type TaskRecord } from './coordinator/task-records.ts'
 import { SILENT } from './logger.ts'
 import { ManualClock } from './testing/manual-clock.ts'
@@ -309,6 +310,44 @@ describe('an output that nobody holds any more', () => {
       manifest.dependencies.map(({ name, root }) => [name, root.toString()]),
       [['in', outputOf('parent').toString()]]
     )
+  })
+
+  it('S14, S15: is computed again once for a sweep that takes it, over a crash too, and all of its tasks have it', async () => {
+    const { one, held, ran, settle, submit, take, crash } = await network()
+    submit(1, ['parent'], new Map())
+    await settle()
+    held.clear()
+    const parent = `${batchId(1)}.0`
+    const sweep = { template: plainBundle('child {x}'), sweep: { mode: 'product' as const, parameters: [{ name: 'x', values: ['a', 'b', 'c'] }] } }
+    const sources = new Map([[0, { allowFailed: false, list: [take(parent)] }]])
+    one.submit(batchId(2), [], { minQuorum: 1, targetResults: 1 }, { sweep, sources, ended: new Map([[parent, null]]) })
+    await crash()
+    await settle()
+    assert.deepEqual(ran, ['parent', 'parent', 'child a', 'child b', 'child c'])
+    const last = one.record(`${batchId(2)}.2`)
+    assert.equal(last.state, 'ready', last.failure?.message)
+    const manifest = storedManifest(decodeBundleRecord(one.store.peek(bundleKey(batchId(2), last.bundle)) ?? new Uint8Array()))
+    assert.deepEqual(
+      manifest.dependencies.map(({ name, root }) => [name, root.toString()]),
+      [['in', outputOf('parent').toString()]]
+    )
+  })
+
+  it('S14, S15: fails a sweep whose tasks would be too large with it, before one is made', async () => {
+    const { one, settle, submit, take } = await network()
+    submit(1, ['parent'], new Map())
+    await settle()
+    const parent = `${batchId(1)}.0`
+    const value = 'v'.repeat(1024)
+    const template = bundle('', { dependencies: [], command: ['{x}'.repeat(31), '{x}'.repeat(32)] })
+    const sweep = { template, sweep: { mode: 'product' as const, parameters: [{ name: 'x', values: ['short', value] }] } }
+    const list = Array.from({ length: 20 }, (_, at) => take(parent, { name: `in${at}`, path: 'p'.repeat(50) }))
+    one.submit(batchId(2), [], {}, { sweep, sources: new Map([[0, { allowFailed: false, list }]]), ended: new Map([[parent, null]]) })
+    await settle()
+    assert.equal(one.store.keys(`task/${batchId(2)}`).length, 0)
+    assert.equal(one.coordinator.batch(batchId(2)), undefined)
+    const { end } = decodeMadeRecord(one.store.peek(madeKey(batchId(2))) ?? new Uint8Array())
+    assert.match(end === null || end === 'killed' ? '' : end.message, /the manifest has \d+ bytes, at most/)
   })
 
   it('is computed again over a crash of the project server, too', async () => {

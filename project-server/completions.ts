@@ -1,12 +1,14 @@
 /**
  * Carries out the core's wish for a task's complete bundle, once all that it takes something from is over: what came out of
  * those is read from their durable records, looked for in the content store, and added to the manifest. What is gathered from
- * many tasks is one tree of what is here already: only directory blocks are new.
+ * many tasks is one tree of what is here already: only directory blocks are new. Of a sweep that is its template, once for all
+ * of its tasks.
  */
 import { CID } from 'multiformats/cid'
 import { ManifestError } from '#protocol/bundle/errors'
 import { type Dependency, encodeManifest, manifestCidText, type RunManifest } from '#protocol/bundle/manifest'
 import { GATHERED_MAX, gatheredName, type Source } from '#protocol/bundle/sources'
+import { largestOf } from '#protocol/bundle/sweep'
 import { type ContentStore, EMPTY_DIRECTORY } from '#protocol/content/content'
 import { type BatchId, batchIdFrom, isBatchId, type PeerIdString, parseTaskId, type TaskId, taskId } from '#protocol/ids'
 import { NONE } from '#protocol/lists'
@@ -16,7 +18,8 @@ import { acceptedOf, storedManifest } from './coordinator/batches.ts'
 import { decodeBundleRecord, factsOfBundle } from './coordinator/bundle-records.ts'
 import type { AcceptedBundle, Effect, Event, Repeat } from './coordinator/events.ts'
 import { batchKey, bundleKey, taskKey } from './coordinator/keys.ts'
-import { decodeSourcesRecord, sourcesKey } from './coordinator/sources-records.ts'
+import { decodeSourcesRecord, type SourcesRecord, sourcesKey } from './coordinator/sources-records.ts'
+import { decodeSweepRecord, sweepKey } from './coordinator/sweeps.ts'
 import { decodeTaskRecord, type TaskRecord } from './coordinator/task-records.ts'
 import { type Taken, takeLost } from './lineage.ts'
 import type { Logger } from './logger.ts'
@@ -57,7 +60,7 @@ class Missing extends Error {}
 
 export class Completions {
   readonly #ports: CompletionsPorts
-  /** Bounded by the tasks that wait: each is asked for once. */
+  /** Bounded by the tasks and sweeps that wait: each is asked for once. */
   readonly #waiting: Asked[] = []
   readonly #running = new Set<Promise<void>>()
   #stopped = false
@@ -124,8 +127,9 @@ export class Completions {
     const here = await Promise.all(roots.map((root) => content.check(root)))
     if (here.every(Boolean)) return [{ kind: 'inputs', task, lost: false, through: NONE, message: '' }]
     // What was taken from tasks is looked for at those: of many it is one folder, which no task left and is made again here.
-    const lost = taken === undefined ? new Set<TaskId>() : await this.#lostOf(task)
-    const template = taken === undefined ? cid : decodeSourcesRecord(taken).template
+    const takes = taken === undefined ? undefined : decodeSourcesRecord(taken)
+    const lost = takes === undefined ? new Set<TaskId>() : await this.#lostOf(task, takes)
+    const template = takes?.template ?? cid
     const bare = template === cid ? stored : await store.get(bundleKey(batch, template))
     if (bare === undefined) throw new Error(`the record of bundle ${template} is missing`)
     const why = 'an input is no longer here, and it cannot be computed again'
@@ -136,9 +140,9 @@ export class Completions {
   }
 
   /** Tasks whose outputs this one takes and that are gone. */
-  async #lostOf(task: TaskId): Promise<Set<TaskId>> {
+  async #lostOf(task: TaskId, takes: SourcesRecord): Promise<Set<TaskId>> {
     try {
-      await this.#complete(task)
+      await this.#complete(task, takes)
       return new Set()
     } catch (error) {
       if (!(error instanceof Lost)) throw error
@@ -146,14 +150,17 @@ export class Completions {
     }
   }
 
-  async #answer(task: TaskId): Promise<readonly Event[]> {
+  async #answer(task: TaskId | BatchId): Promise<readonly Event[]> {
+    const record = await this.#ports.store.get(sourcesKey(task))
+    if (record === undefined) throw new Error(`the record of what ${task} takes from others is missing`)
+    const takes = decodeSourcesRecord(record)
     try {
-      return [await this.#complete(task)]
+      return [await this.#complete(task, takes)]
     } catch (error) {
       if (!(error instanceof Lost)) throw error
       this.#ports.logger.warn({ task, lost: error.tasks.size }, 'outputs that a task takes are no longer here: they are computed again')
       const submits = await Promise.all([...error.tasks].map((lost) => this.#submitAgain(lost)))
-      return [...submits, { kind: 'again', task, through: submits.map(({ batch }) => taskId(batch, 0)) }]
+      return [...submits, { kind: 'again', task, template: takes.template, through: submits.map(({ batch }) => taskId(batch, 0)) }]
     }
   }
 
@@ -206,11 +213,8 @@ export class Completions {
     })
   }
 
-  async #complete(task: TaskId): Promise<Completed> {
-    const { batch, index } = parseTaskId(task) ?? { batch: '', index: 0 }
-    const record = await this.#ports.store.get(sourcesKey(task))
-    if (record === undefined) throw new Error(`the record of what task ${task} takes from others is missing`)
-    const { template, sources } = decodeSourcesRecord(record)
+  async #complete(task: TaskId | BatchId, { template, sources }: SourcesRecord): Promise<Completed> {
+    const { batch, index } = parseTaskId(task) ?? { batch: task, index: 0 }
     const stored = await this.#ports.store.get(bundleKey(batch, template))
     if (stored === undefined) throw new Error(`the record of bundle ${template} is missing`)
     const manifest = storedManifest(decodeBundleRecord(stored))
@@ -231,7 +235,16 @@ export class Completions {
     const complete: RunManifest = { ...manifest, dependencies }
     const bytes = encodeManifest(complete)
     const bundle = { cid: manifestCidText(bytes), bytes, manifest: complete, ...factsOfBundle(stored), data: dataOf(complete, this.#ports.content) }
-    return { kind: 'completed', task, bundle, message: '', repeat: await this.#repeatOf(batch, bundle) }
+    if (!isBatchId(task)) return { kind: 'completed', task, bundle, message: '', repeat: await this.#repeatOf(batch, bundle) }
+    await this.#checkTemplate(batch, complete)
+    return { kind: 'completed', task, bundle, message: '' }
+  }
+
+  /** With what it takes from others the template is larger: what is made from it are manifests still. Throws ManifestError. */
+  async #checkTemplate(batch: BatchId, template: RunManifest): Promise<void> {
+    const record = await this.#ports.store.get(sweepKey(batch))
+    if (record === undefined) throw new Error(`the record of sweep ${batch} is missing`)
+    for (const manifest of largestOf(template, decodeSweepRecord(record).sweep)) encodeManifest(manifest)
   }
 
   /** What was decided of it before, like that of a bundle that is submitted. */

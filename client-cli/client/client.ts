@@ -126,7 +126,7 @@ export interface Client {
   submit(manifests: readonly Uint8Array[], options?: BatchOptions & CallOptions & { readonly sources?: ReadonlyMap<number, Sources> }): Promise<Batch>
 
   /** Submits a batch as a generator: one manifest with `{name}` in its command and environment, and what the names stand for. The project makes the tasks when it wants them. */
-  submitSweep(template: Uint8Array, sweep: Sweep, options?: BatchOptions & CallOptions): Promise<SweepBatch>
+  submitSweep(template: Uint8Array, sweep: Sweep, options?: BatchOptions & CallOptions & { readonly sources?: Sources }): Promise<SweepBatch>
 
   /** The batch's state whenever it changes (intermediate states may be skipped), until all its tasks are decided. */
   watch(batch: string, options?: CallOptions): AsyncGenerator<BatchView, void, undefined>

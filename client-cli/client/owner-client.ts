@@ -130,7 +130,14 @@ export function ownerClient(ports: ClientPorts): Client {
     submitSweep(
       link,
       random.bytes(16),
-      { name: options.name ?? '', template, sweep: of, policy: policyOf(options.policy), labels: labelsOf(options.labels ?? {}) },
+      {
+        name: options.name ?? '',
+        template,
+        sweep: of,
+        policy: policyOf(options.policy),
+        labels: labelsOf(options.labels ?? {}),
+        ...(options.sources === undefined ? {} : { sources: options.sources })
+      },
       options.signal
     )
 

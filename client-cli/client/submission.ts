@@ -28,6 +28,13 @@ export interface Submission {
   readonly sources?: ReadonlyMap<number, Sources>
 }
 
+export interface SweepSubmission extends Omit<Submission, 'manifests' | 'sources'> {
+  readonly template: Uint8Array
+  readonly sweep: Sweep
+  /** What each of its tasks takes from others; none is made before they are over. */
+  readonly sources?: Sources
+}
+
 export interface SweepBatch {
   readonly id: string
   readonly name: string
@@ -45,14 +52,15 @@ export interface Batch {
 export async function submitSweep(
   link: Pick<OwnerLink, 'ask'>,
   id: Uint8Array,
-  { name, template, sweep, policy, labels }: Omit<Submission, 'manifests' | 'sources'> & { readonly template: Uint8Array; readonly sweep: Sweep },
+  { name, template, sweep, policy, labels, sources }: SweepSubmission,
   signal?: AbortSignal
 ): Promise<SweepBatch> {
   const encoded = encodeSweep(sweep)
   const wrong = decodeSweep(encoded)
   if (typeof wrong === 'string') throw new ClientError('usage', wrong)
   const more = labels === undefined || labels.length === 0 ? {} : { labels: { labels } }
-  const submit = { batch: id, name, manifests: [template], policy: dagCbor.encode(policy), more: false, first: 0, sweep: encoded, ...more }
+  const takes = sources === undefined ? {} : { sources: encodeSources(new Map([[0, sources]])) }
+  const submit = { batch: id, name, manifests: [template], policy: dagCbor.encode(policy), more: false, first: 0, sweep: encoded, ...more, ...takes }
   await link.ask({ submit } as Parameters<OwnerLink['ask']>[0], signal === undefined ? {} : { signal })
   return { id: batchIdFrom(id), name, count: sweepCount(sweep) }
 }

@@ -109,6 +109,7 @@ export function whyView(value: unknown): WhyView | undefined {
     part('quota', (row) => texts(row, ['limit']) && wholes(row, ['used', 'max']) && (row.untilMs === undefined || wholes(row, ['untilMs']))) &&
     part('ahead', (row) => wholes(row, ['tasks', 'replicas'])) &&
     part('failure', (row) => texts(row, ['code', 'message'])) &&
+    (fields.awaits === undefined || isTexts(fields.awaits)) &&
     part('comparing', (row) => texts(row, ['kind']) && optionalTexts(row, ['bundle', 'trouble'])) &&
     heldView(fields.held) &&
     ['startMs', 'endMs', 'runMs', 'sources'].every((name) => fields[name] === undefined || Number.isSafeInteger(fields[name]))
@@ -120,7 +121,7 @@ function isNeeds(row: Fields): boolean {
   return (
     texts(row, ['engine']) &&
     wholes(row, ['cpuMillis', 'memoryBytes', 'diskBytes', 'named']) &&
-    optionalTexts(row, ['platform']) &&
+    optionalTexts(row, ['platform', 'trust']) &&
     (row.tags === undefined || isTexts(row.tags)) &&
     (row.deadlineMs === undefined || Number.isSafeInteger(row.deadlineMs)) &&
     (gpus === undefined || (wholes(gpus, ['count', 'memoryBytes']) && texts(gpus, ['model', 'driver'])))
@@ -171,6 +172,7 @@ export function nodeView(value: unknown): NodeView | undefined {
   const fields = record(value)
   if (fields === undefined || !texts(fields, ['id', 'name', 'state', 'platform'])) return undefined
   if (!isTexts(fields.engines) || !isTexts(fields.tags) || !optionalTexts(fields, ['owner']) || typeof fields.ownerOnly !== 'boolean') return undefined
+  if (fields.groups !== undefined && !isTexts(fields.groups)) return undefined
   if (fields.ban !== undefined && banView(fields.ban) === undefined) return undefined
   if (fields.next !== undefined && !wholes(fields, ['next'])) return undefined
   if (fields.cores !== undefined && !wholes(fields, ['cores'])) return undefined

@@ -5,8 +5,9 @@ import { parseDag } from '../dag/file.ts'
 import { graphOf } from '../dag/graph.ts'
 import { ClientError } from '../errors.ts'
 import { describePlan } from '../tasks/plan.ts'
+import { POLICY_FLAG_KEYS, POLICY_VALUE_KEYS } from '../tasks/policy-options.ts'
 import { showTransfer } from '../tasks/show-transfer.ts'
-import { imageRoot, withComparator } from '../tasks/task-options.ts'
+import { imageRoot, withComparator, withNodes } from '../tasks/task-options.ts'
 import { showResults, summarize, waitFor } from '../tasks/waiting.ts'
 
 /** Under which name the file of a batch is kept in the project. */
@@ -24,9 +25,11 @@ export function define(command: Command, run: (verb: Verb) => void): void {
       'after',
       examples(
         'talko dag submit pipeline.yaml -W',
+        'Commands in order: `commands: [make, make test]` in place of `command`; `{input}` is the path of an input.',
         'A step: `name: {image, command, input: {in: ./data}, take: {in: STEP/path}, after: [STEP], allow-failed: true, cpus, memory, time, disk, gpus, env}`.',
         '`take: {x: STEP:stdout}` is what a step printed. `final:` is a step that runs when all are over, however they ended.',
-        'For all steps: name, quorum, target, total, success, attempts, priority, tags, labels, compare, and defaults (image, engine, env, cpus, memory, time, disk, gpus).',
+        `For all steps, as the options of talko run: name, ${[...POLICY_VALUE_KEYS, ...POLICY_FLAG_KEYS].join(', ')}, nodes, tags, labels, compare.`,
+        '`defaults`, of each step that says nothing else: image, engine, env, cpus, memory, time, silence, disk, gpus, platform, ignore-stdout.',
         'After a failure: talko dag rescue ID > rest.yaml; talko dag submit rest.yaml'
       )
     )
@@ -46,7 +49,8 @@ async function submit(context: Context, [path]: readonly string[], options: Read
   const resolved = specs.map((spec) => (spec.image === undefined ? spec : { ...spec, image: images.get(spec.image) ?? spec.image }))
   const manifests = await client.prepare(resolved, { signal, dryRun, onProgress: showTransfer(io) })
   io.progressEnd()
-  const policy = await withComparator(context, client, dag.policy, { comparator: dag.comparator, dryRun })
+  const named = await withNodes(client, dag.policy, dag.nodes, signal)
+  const policy = await withComparator(context, client, named, { comparator: dag.comparator, dryRun })
   if (dryRun) {
     describePlan(io, { manifests, count: 1, policy, name, sources, labels: dag.labels })
     return

@@ -3,6 +3,7 @@ import type { Source } from '#protocol/bundle/sources'
 import type { BatchView, ProjectView, ReplicaView, TaskView } from '#protocol/owner/messages'
 import { type Context, examples, type Verb } from '../command.ts'
 import { formatBytes, formatCommand, formatDuration, formatProgress, formatTable, heldText, printable } from '../output/text.ts'
+import { stepTable, stepViews } from '../tasks/step-logs.ts'
 import { outcome } from '../tasks/waiting.ts'
 
 export function define(command: Command, run: (verb: Verb) => void): void {
@@ -39,8 +40,9 @@ async function info(context: Context, [of]: readonly string[]): Promise<undefine
     return
   }
   const task = await client.task(resolved.id, { signal })
-  if (io.json) io.outJson({ ...task, policy: batch.policy })
-  else for (const line of taskLines(task, io.nowMs, batch.policy)) io.out(line)
+  const steps = await stepViews(client, task, signal)
+  if (io.json) io.outJson({ ...task, policy: batch.policy, ...(steps === undefined ? {} : { steps }) })
+  else for (const line of [...taskLines(task, io.nowMs, batch.policy), ...(steps === undefined ? [] : ['', ...stepTable(steps)])]) io.out(line)
 }
 
 async function oneBatch(client: Awaited<ReturnType<Context['client']>>, batch: string, signal: AbortSignal): Promise<BatchView> {

@@ -8,7 +8,7 @@ import { parseSplit } from '../split/split.ts'
 import { uploadParts } from '../tasks/map-input.ts'
 import { describePlan } from '../tasks/plan.ts'
 import { ofMap, readSources, sourceOptions } from '../tasks/sources.ts'
-import { imageRoot, readTaskOptions, taskOptions, withComparator, withNodes } from '../tasks/task-options.ts'
+import { imageRoot, readCommand, readTaskOptions, taskOptions, withComparator, withNodes } from '../tasks/task-options.ts'
 import { allTasks, showResults, summarize, waitFor, warnFewNodes } from '../tasks/waiting.ts'
 import { setOption, withTemplate } from '../template/use.ts'
 
@@ -33,6 +33,7 @@ export function define(command: Command, run: (verb: Verb) => void): void {
         'A map task finds its part at /in/part, and its number and their count in TALKO_INDEX and TALKO_COUNT.',
         'The reduce finds, for map task 7, its output files in /in/maps/0007/out and what it printed in /in/maps/0007/stdout (of more than 4,096 parts: /in/maps/000/000007/…).',
         'What --dep and --after name is for the map tasks; the reduce comes after those.',
+        '{input} in the command is the path of the part.',
         'With --engine process, /in is the folder named by $TALKO_IN.'
       )
     )
@@ -42,13 +43,14 @@ export function define(command: Command, run: (verb: Verb) => void): void {
 async function map(context: Context, given: readonly string[], beside: Readonly<Record<string, unknown>>): Promise<number | undefined> {
   const { io, signal } = context
   const { args, options } = await withTemplate(context, 'map', { module: { define }, args: given, options: beside })
-  const [input, ...command] = args
+  const [input, ...words] = args
   const how = text(options, 'split')
   if (how === undefined) throw new ClientError('usage', 'how is it split? --split lines=N or parts=N')
   const split = parseSplit(how)
   const { spec, nodes, comparator } = readTaskOptions(options)
   const image = text(options, 'image')
   const reduce = text(options, 'reduce')
+  const command = readCommand(words, options, ['part'])
   if (input === undefined || command.length === 0)
     throw new ClientError('usage', 'which input and command? like: talko map numbers.txt --split parts=8 --image alpine -- wc -l /in/part')
   if (spec.engine === 'docker' && image === undefined)

@@ -1,7 +1,8 @@
 import { availableParallelism, hostname } from 'node:os'
 import type { Command } from 'commander'
-import { isTag } from '#protocol/bundle/policy'
+import { isTag, TAGS_MAX } from '#protocol/bundle/policy'
 import { signOwnership } from '#protocol/control/owner'
+import { areGroups } from '#protocol/owner/clients'
 import { parseInvite } from '../client/invite.ts'
 import { parseBytes, parseCpus, parseWhole } from '../client/units.ts'
 import { type Context, collect, examples, flag, text, texts, type Verb } from '../command.ts'
@@ -24,6 +25,7 @@ export function define(command: Command, run: (verb: Verb) => void): void {
     .option('--exclusive-tag <tag>', 'a tag without which a task gets nothing here; may repeat', collect)
     .option('--mine', 'the node is yours: your tasks get it before others do')
     .option('--only-mine', 'it takes your tasks and no others')
+    .option('--group <name>', "it takes the tasks of this group's clients (talko owner set --group) and yours, and no others; may repeat", collect)
     .option('--listen <address>', 'multiaddr at which other nodes fetch what lies here (default /ip4/0.0.0.0/tcp/0, any free port); may repeat', collect)
     .option('--no-listen', 'listen nowhere: other nodes come through relays')
     .option('--keep <amount>', 'room for results that other nodes leave here while the project is away; 0 keeps none (default 1G)')
@@ -40,6 +42,7 @@ export function define(command: Command, run: (verb: Verb) => void): void {
         "talko node join 'talko://12D3Koo…?a=/ip4/203.0.113.7/tcp/4600'",
         "talko node join 'talko://…' /srv/talko --slots 4 --cpus 4 --memory 8G",
         "talko node join 'talko://…' --mine --tag lab --exclusive-tag big-memory",
+        "talko node join 'talko://…' --mine --group physics",
         'talko node start'
       )
     )
@@ -61,6 +64,8 @@ async function join(context: Context, [given = '', dir]: readonly string[], opti
   const bad = tags.find((tag) => !isTag(tag))
   if (bad !== undefined)
     throw new ClientError('usage', `a tag is 1 to 63 letters, digits and . _ : = / -, the first a letter or digit, not ${JSON.stringify(bad)}`)
+  const groups = [...new Set(texts(options, 'group'))]
+  if (!areGroups(groups)) throw new ClientError('usage', `--group is a name of letters, digits and . _ : = / -, at most ${TAGS_MAX} of them`)
   const listen = texts(options, 'listen')
   const upload = text(options, 'upload')
   const keep = text(options, 'keep')
@@ -81,7 +86,8 @@ async function join(context: Context, [given = '', dir]: readonly string[], opti
     ...(exclusive.length === 0 ? {} : { exclusiveTags: [...new Set(exclusive)] }),
     ...(options.gpus === false ? { gpus: 'none' as const } : {}),
     ...(options.crashLog === false ? { tellCrashes: false } : {}),
-    ...(onlyMine ? { ownerOnly: true } : {})
+    ...(onlyMine ? { ownerOnly: true } : {}),
+    ...(groups.length === 0 ? {} : { groups })
   }
   const { nodeDir } = await import('../live/node-control.ts')
   const folder = nodeDir(dir, context.home)

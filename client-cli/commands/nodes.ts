@@ -25,7 +25,7 @@ export function define(command: Command, run: (verb: Verb) => void): void {
 /** `me`: the client that asks. */
 export function nodeTable(nodes: readonly NodeView[], nowMs: number, me = ''): string[] {
   return formatTable(
-    ['NODE', 'STATE', 'BUSY', 'VALID', 'INVALID', 'ERRORS', 'LOST', 'DATA', 'SEEN', 'THERE', 'PLATFORM', 'ENGINES', 'GPUS', 'TAGS', 'OWNER', 'ID'],
+    ['NODE', 'STATE', 'BUSY', 'VALID', 'INVALID', 'ERRORS', 'LOST', 'DATA', 'SEEN', 'THERE', 'PLATFORM', 'ENGINES', 'GPUS', 'TAGS', 'OWNER', 'GROUPS', 'ID'],
     nodes.map((node) => [
       node.name,
       node.state,
@@ -42,6 +42,7 @@ export function nodeTable(nodes: readonly NodeView[], nowMs: number, me = ''): s
       node.gpus.length === 0 ? '-' : `${node.gpus.filter(({ taken }) => taken).length}/${gpusText(node)}`,
       node.tags.join(',') || '-',
       node.owner === undefined ? '-' : `${node.owner === me ? 'you' : node.owner.slice(-8)}${node.ownerOnly ? ' only' : ''}`,
+      node.groups?.join(',') ?? '-',
       node.id
     ])
   )

@@ -7,7 +7,7 @@ import { describePlan } from '../tasks/plan.ts'
 import { alone, checkSelfTest, selfTest } from '../tasks/self-test.ts'
 import { showTransfer } from '../tasks/show-transfer.ts'
 import { forEach, readSources, sourceOptions } from '../tasks/sources.ts'
-import { imageRoot, readTaskOptions, taskOptions, withComparator, withNodes } from '../tasks/task-options.ts'
+import { imageRoot, readCommand, readTaskOptions, taskOptions, withComparator, withNodes } from '../tasks/task-options.ts'
 import { allTasks, follow, showResults, summarize, waitFor, warnFewNodes } from '../tasks/waiting.ts'
 import { setOption, withTemplate } from '../template/use.ts'
 
@@ -37,7 +37,9 @@ export function define(command: Command, run: (verb: Verb) => void): void {
         'id=$(talko run alpine -- sleep 60); talko logs -f $id',
         'talko run alpine --self-test -- sh -c "date > now"      # before thousands of them never agree',
         'talko run grep.yaml --set word=seven --set text=./book.txt -W      # a template, from a file or uploaded by that name',
+        "talko run gcc -i src=./src -W --step 'cp -r {input}/. .' --step make --step './test'      # in order, until one fails",
         'talko run --engine process -W -- hostname      # on the bare machine of nodes that allow it',
+        '{input} is the path of the input, {input:NAME} of that one of several. `talko info` shows each --step, `talko logs --step` what it printed.',
         'Outputs: files written to /out (the working directory) come back with `talko get TASK`.'
       )
     )
@@ -49,7 +51,7 @@ async function submitRun(context: Context, given: readonly string[], beside: Rea
   const { args, options } = await withTemplate(context, 'run', { module: { define }, args: given, options: beside })
   const { spec, nodes, comparator } = readTaskOptions(options)
   const image = spec.engine === 'process' ? undefined : args[0]
-  const command = spec.engine === 'process' ? args : args.slice(1)
+  const command = readCommand(spec.engine === 'process' ? args : args.slice(1), options)
   if (spec.engine === 'docker' && image === undefined) throw new ClientError('usage', 'which image and command? like: talko run alpine -- echo hello')
   if (command.length === 0) throw new ClientError('usage', 'which command? write it after --, like: talko run alpine -- echo hello')
   const count = parseWhole(text(options, 'count') ?? '1', '--count', 1, COUNT_MAX)

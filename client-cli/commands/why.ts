@@ -24,7 +24,7 @@ export function whyLines(view: WhyView): string[] {
 }
 
 function sentence(view: WhyView): string {
-  const { waitsFor, ahead, holders = [], wanted, runs, quorum, failure, status, sources = 0 } = view
+  const { waitsFor, ahead, holders = [], wanted, runs, quorum, failure, status, sources = 0, awaits = [] } = view
   switch (waitsFor) {
     case 'nothing':
       return status === 'ready'
@@ -39,7 +39,7 @@ function sentence(view: WhyView): string {
     case 'sources':
       return sources === 0
         ? 'all that it takes something from is over, and is being put together'
-        : `it waits for ${counted(sources, 'source')} that is not over: tasks or batches that it takes something from, or that come before it`
+        : `it waits for ${counted(sources, 'source')} that is not over, tasks or batches that it takes something from, or that come before it${awaits.length === 0 ? '' : `: ${awaits.join(', ')}${awaits.length < sources ? ', …' : ''}`}`
     case 'output':
       return holders.length === 0
         ? 'it is decided, and that is being written down'
@@ -99,7 +99,7 @@ function details(view: WhyView): string[] {
     ...(nearest === undefined
       ? []
       : [
-          `the nearest is ${called(nearest.nodeName, nearest.node)}: it lends ${amount(nearest, nearest.offers)}, needed ${nearest.requirement === 'cpu' ? 'are' : 'is'} ${amount(nearest, nearest.needs)}`
+          `the nearest is ${called(nearest.nodeName, nearest.node)}: it ${nearest.requirement === 'trust' ? 'has' : 'lends'} ${amount(nearest, nearest.offers)}, needed ${PLURAL.has(nearest.requirement) ? 'are' : 'is'} ${amount(nearest, nearest.needs)}`
         ])
   ]
   if (endMs !== undefined && runMs !== undefined)
@@ -137,6 +137,9 @@ const REASONS: Readonly<Record<WhyReason, (view: WhyView, one: boolean) => strin
   tags: ({ needs }, one) => `${one ? 'has' : 'have'} not all of the tags ${needs?.tags?.join(', ') ?? ''}`,
   reserved: (_, one) => `${one ? 'is' : 'are'} kept for tasks that ask for ${one ? 'its' : 'their'} tag (--tag)`,
   private: (_, one) => `${one ? 'takes' : 'take'} the tasks of ${one ? 'its owner' : 'their owners'} only`,
+  other_group: (_, one) => `${one ? 'takes' : 'take'} the tasks of ${one ? 'its' : 'their'} groups' clients only`,
+  not_own: (_, one) => `${one ? 'is' : 'are'} not your own (--trust own)`,
+  not_trusted: (_, one) => `${one ? 'has' : 'have'} too few confirmed results in a row to be trusted (--trust trusted)`,
   gpus: ({ needs }, one) => `${one ? 'does' : 'do'} not offer ${needs?.gpus === undefined ? 'the GPUs' : formatGpus(needs.gpus)}`,
   deadline: ({ needs }, one) => `${one ? 'is' : 'are'} not expected to be done within ${formatDuration(needs?.deadlineMs ?? 0)}, being slow or seldom there`,
   cpu: ({ needs }, one) => `${one ? 'lends' : 'lend'} fewer than ${(needs?.cpuMillis ?? 0) / 1000} CPUs`,
@@ -163,7 +166,12 @@ function advice({ waitsFor, nodes = [], nearest }: WhyView): string[] {
   const has = (reason: WhyReason): boolean => nodes.some((one) => one.reason === reason)
   const steps = [
     nodes.length === 0 ? 'the project has no nodes: invite some (talko invite), or lend this machine (talko node join)' : '',
-    nearest === undefined ? '' : `submit it again with a smaller --${OPTIONS[nearest.requirement]}, or add a node that has more`,
+    nearest === undefined || !Object.hasOwn(OPTIONS, nearest.requirement)
+      ? ''
+      : `submit it again with a smaller --${OPTIONS[nearest.requirement]}, or add a node that has more`,
+    has('not_trusted') ? 'give nodes other tasks, by whose results they come to be trusted, or submit it again with --trust any' : '',
+    has('not_own') ? 'add a node of your own (talko node join --mine), or submit it again with --trust trusted or any' : '',
+    has('other_group') ? 'have the administrator add you to a group of theirs (talko owner set --group), or add a node for all' : '',
     has('other_class') ? 'lend more machines of its class, or submit it again without --same-class' : '',
     has('had_it') ? 'add a node, or submit it again with a smaller --quorum' : '',
     has('not_independent') ? 'add a node of another owner on another network, or submit it again without --independent' : '',
@@ -180,9 +188,11 @@ function advice({ waitsFor, nodes = [], nearest }: WhyView): string[] {
   return steps.length === 0 ? [] : [`What helps: ${steps.join('; ')}.`]
 }
 
-const OPTIONS: Readonly<Record<NearestMiss['requirement'], string>> = { cpu: 'cpus', memory: 'memory', disk: 'disk' }
+const OPTIONS: Readonly<Partial<Record<NearestMiss['requirement'], string>>> = { cpu: 'cpus', memory: 'memory', disk: 'disk' }
+const PLURAL: ReadonlySet<string> = new Set<NearestMiss['requirement']>(['cpu', 'trust'])
 
 function amount({ requirement }: NearestMiss, value: number): string {
+  if (requirement === 'trust') return `${counted(value, 'confirmed result')} in a row`
   return requirement === 'cpu' ? `${value / 1000} CPUs` : `${formatBytes(value)} of ${requirement}`
 }
 

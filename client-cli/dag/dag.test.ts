@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { Command } from 'commander'
 import fc from 'fast-check'
 import { parseRules } from '#protocol/compare/rules'
 import type { TaskView } from '#protocol/owner/messages'
 import { ClientError } from '../errors.ts'
+import { POLICY_FLAG_KEYS, POLICY_VALUE_KEYS } from '../tasks/policy-options.ts'
+import { taskOptions } from '../tasks/task-options.ts'
 import { parseComparator, parseDag } from './file.ts'
 import { graphOf, rescueOf } from './graph.ts'
 
@@ -54,6 +57,52 @@ describe('a file of steps', () => {
   it('says how many results decide its steps, and how many are asked for', () => {
     const file = 'quorum: 3\ntarget: 5\ntotal: 9\nsuccess: 7\ndefaults: { engine: process }\nsteps: { a: { command: x } }\n'
     assert.deepEqual(parseDag(file).policy, { minQuorum: 3, targetResults: 5, maxTotalResults: 9, maxSuccessResults: 7 })
+  })
+
+  it('S15: has a key for every option of talko run that says how a batch is decided, and for what a step may say of itself', () => {
+    const keys = [
+      ['quorum: 3', { minQuorum: 3 }],
+      ['retry-memory: 4G', { retryMemoryBytes: 4 * 1024 ** 3 }],
+      ['independent: true', { independence: 'require' }],
+      ['independent: false', {}],
+      ['same-class: cpu', { sameClass: 'cpu' }],
+      ['adaptive: true', { adaptive: true }],
+      ['commit: true', { commit: true }],
+      ['force: true', { force: true }],
+      ['confidence: 99.9%', { doubtPpm: 1000 }],
+      ['copies: never', { copies: 'never' }],
+      ['estimate: 5m', { estimateMs: 300_000 }],
+      ['queue-limit: 1h', { queueLimitMs: 3_600_000 }],
+      ['deadline: 10m', { deadlineMs: 600_000 }],
+      ['trust: trusted', { trust: 'trusted' }]
+    ] as const
+    const rest = 'defaults: { engine: process }\nsteps: { a: { command: x } }\n'
+    for (const [line, policy] of keys) assert.deepEqual(parseDag(`${line}\n${rest}`).policy, policy, line)
+    const [options] = [new Command('run')]
+    taskOptions(options)
+    // Those of a step, of its inputs and of the call are elsewhere.
+    const others = ['input', 'step', 'env', 'cpus', 'memory', 'time', 'silence', 'disk', 'platform', 'gpus', 'engine', 'ignore-stdout']
+    const called = ['name', 'label', 'tag', 'node', 'compare', 'compare-program', 'dry-run']
+    const known = new Set([...POLICY_VALUE_KEYS, ...POLICY_FLAG_KEYS, ...others, ...called])
+    for (const { long } of options.options) assert.ok(known.has(long?.slice(2) ?? ''), `${long} has no key in a file of steps`)
+    // Half the deadline is what a run may take, unless it says so itself; nodes are looked up when it is submitted.
+    const dag = parseDag(
+      'deadline: 10m\nnodes: [ann, bob]\ndefaults: { engine: process, platform: linux/arm64 }\nsteps: { a: { command: x, ignore-stdout: true }, b: { command: x, time: 9m } }\n'
+    )
+    assert.deepEqual(dag.nodes, ['ann', 'bob'])
+    assert.deepEqual(
+      graphOf(dag).specs.map(({ resources, platform, compareStdout }) => [resources?.timeMs, platform, compareStdout]),
+      [
+        [300_000, 'linux/arm64', false],
+        [540_000, 'linux/arm64', undefined]
+      ]
+    )
+    const refused = (line: string, message: RegExp): void => assert.throws(() => parseDag(`name: x\n${line}\n${rest}`), { code: 'usage', message })
+    refused('trust: mine', /^line 2: trust is any, trusted or own, not "mine"/)
+    refused('adaptive: maybe', /^line 2: true or false/)
+    refused('confidence: 10', /^line 2: confidence is a share/)
+    refused('retry-memory: much', /^line 2: retry-memory is an amount/)
+    refused('copys: never', /^line 2: the file has no "copys"; it may have name, quorum, .*trust/)
   })
 
   it('says what nodes its steps need, by which labels it is found, and how outputs are compared', () => {

@@ -37,8 +37,18 @@ export function graphOf({ steps, final }: Dag): Graph {
     }
     if (step === final && index > 0) list.push(after(0, index))
     if (list.length > 0) sources.set(index, { allowFailed: step.allowFailed || step === final, list })
-    const { image, engine, command, environment, resources, gpus } = step
-    return { ...(image === undefined ? {} : { image }), engine, command, environment, resources, inputs, ...(gpus === undefined ? {} : { gpus }) }
+    const { image, engine, command, environment, resources, gpus, platform, ignoreStdout } = step
+    return {
+      ...(image === undefined ? {} : { image }),
+      engine,
+      command,
+      environment,
+      resources,
+      inputs,
+      ...(gpus === undefined ? {} : { gpus }),
+      ...(platform === undefined ? {} : { platform }),
+      ...(ignoreStdout ? { compareStdout: false } : {})
+    }
   })
   return { steps: run, specs, sources }
 }

@@ -1,5 +1,6 @@
 /** How things look to people. Pure. */
 import type { GpuNeeds } from '#protocol/bundle/manifest'
+import { stepsOfCommand } from '#protocol/bundle/steps'
 import type { HeldView, RunProgress } from '#protocol/owner/messages'
 
 const STEPS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
@@ -58,9 +59,17 @@ export function shortId(id: string): string {
   return dot < 0 ? id.slice(0, 12) : id.slice(0, 12) + id.slice(dot)
 }
 
-/** The command as one would type it. */
+/** The command as one would type it; several that are run in order one after the other. */
 export function formatCommand(command: readonly string[]): string {
+  const steps = stepsOfCommand(command)
+  if (steps !== undefined) return steps.map((step) => formatStep(step.command)).join(' && ')
   return command.map((part) => (/^[A-Za-z0-9_@%+=:,./-]+$/.test(part) ? part : `'${part.replaceAll("'", "'\\''")}'`)).join(' ')
+}
+
+/** One of several commands: of a shell's line the line alone. */
+export function formatStep(command: readonly string[]): string {
+  const [shell, option, line, ...more] = command
+  return (shell === '/bin/sh' || shell === 'sh') && option === '-c' && line !== undefined && more.length === 0 ? line : formatCommand(command)
 }
 
 const COLOURS = { red: 31, green: 32, yellow: 33, dim: 2 } as const

@@ -1,9 +1,10 @@
 /** Options of `talko owner add` and `set`, and how clients are shown. */
 import type { Command } from 'commander'
-import { type ClientSettings, type ClientView, DEFAULT_CLIENT_SETTINGS } from '#protocol/owner/clients'
+import { TAGS_MAX } from '#protocol/bundle/policy'
+import { areGroups, type ClientSettings, type ClientView, DEFAULT_CLIENT_SETTINGS } from '#protocol/owner/clients'
 import { isPeerId } from '../client/invite.ts'
 import { parseBytes, parseDuration, parseWhole } from '../client/units.ts'
-import { type Context, flag, text } from '../command.ts'
+import { type Context, collect, flag, text, texts } from '../command.ts'
 import { ClientError } from '../errors.ts'
 import { formatBytes, formatDuration, formatTable } from '../output/text.ts'
 
@@ -19,6 +20,11 @@ export function grantOptions(command: Command): void {
     .option('--parallel <number>', 'runs at once, or none')
     .option('--tasks <number>', 'tasks that are not over, or none')
     .option('--batches <number>', 'batches that are not over, or none')
+    .option(
+      '--group <name>',
+      'it belongs to this group, whose nodes take its tasks (talko node join --group); or none; may repeat: they replace those that it had',
+      collect
+    )
   dryRunOption(command)
 }
 
@@ -40,9 +46,18 @@ export function readGrant(options: Readonly<Record<string, unknown>>): Partial<C
     periodMs: read('per', parseDuration),
     parallel: read('parallel', whole),
     tasks: read('tasks', whole),
-    batches: read('batches', whole)
+    batches: read('batches', whole),
+    groups: readGroups(texts(options, 'group'))
   }
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
+}
+
+function readGroups(given: readonly string[]): readonly string[] | undefined {
+  if (given.length === 0) return undefined
+  const groups = given.length === 1 && given[0] === 'none' ? [] : [...new Set(given)].sort()
+  if (!areGroups(groups) || groups.includes('none'))
+    throw new ClientError('usage', `--group is a name of letters, digits and . _ : = / -, at most ${TAGS_MAX} of them; none alone takes them all away`)
+  return groups
 }
 
 /** Grants it, or with --dry-run says what would be granted: the settings that it has now, changed. */
@@ -95,7 +110,7 @@ export function showClients({ io }: Context, views: readonly ClientView[]): void
 /** Used and granted, a line for each client. */
 export function clientTable(views: readonly ClientView[], nowMs: number): string[] {
   return formatTable(
-    ['CLIENT', 'ROLE', 'SHARE', 'DISK', 'TIME', 'PERIOD ENDS', 'RUNNING', 'TASKS', 'BATCHES'],
+    ['CLIENT', 'ROLE', 'SHARE', 'DISK', 'TIME', 'PERIOD ENDS', 'RUNNING', 'TASKS', 'BATCHES', 'GROUPS'],
     views.map(({ client, administrator, member, settings, used, periodEndsAtMs }) => [
       client,
       administrator ? 'administrator' : member ? 'client' : 'removed',
@@ -105,7 +120,8 @@ export function clientTable(views: readonly ClientView[], nowMs: number): string
       `in ${formatDuration(Math.max(0, periodEndsAtMs - nowMs))}`,
       of(String(used.parallel), settings.parallel, String),
       of(String(used.tasks), settings.tasks, String),
-      of(String(used.batches), settings.batches, String)
+      of(String(used.batches), settings.batches, String),
+      settings.groups?.join(',') || '-'
     ])
   )
 }

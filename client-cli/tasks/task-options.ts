@@ -1,17 +1,19 @@
 /** Options that `run` and `map` share, and what they mean. */
 import type { Command } from 'commander'
-import { DEFAULT_RESOURCES, type Engine, type Resources } from '#protocol/bundle/manifest'
-import { COPY_RULES, type CopyRule, SAME_CLASSES, type TaskPolicy } from '#protocol/bundle/policy'
+import type { Engine, Resources } from '#protocol/bundle/manifest'
+import type { TaskPolicy } from '#protocol/bundle/policy'
 import { parseRules } from '#protocol/compare/rules'
 import { acceptCid } from '#protocol/content/cid'
 import { messageOf } from '#protocol/message-of'
 import type { NodeView } from '#protocol/owner/messages'
 import type { Client } from '../client/client.ts'
 import type { TaskSpec } from '../client/spec.ts'
-import { parseBytes, parseCpus, parseDuration, parseGpus, parsePairs, parseWhole } from '../client/units.ts'
+import { parseBytes, parseCpus, parseDuration, parseGpus, parsePairs } from '../client/units.ts'
 import { type Context, collect, flag, text, texts } from '../command.ts'
 import { parseComparator } from '../dag/file.ts'
 import { ClientError } from '../errors.ts'
+import { commandOf, stepsOfLines } from './command-of.ts'
+import { readPolicy, timeWithin } from './policy-options.ts'
 import { showTransfer } from './show-transfer.ts'
 
 type Options = Readonly<Record<string, unknown>>
@@ -21,6 +23,11 @@ export function taskOptions(command: Command): void {
     .option(
       '-i, --input <name=ID[/path]>',
       'show data at /in/<name>: an id, a name, a finished task, or a path here (./data), which is uploaded; may repeat',
+      collect
+    )
+    .option(
+      '--step <line>',
+      'in place of the command, a shell’s line; may repeat: they run in order in one container, until one ends with another status than 0',
       collect
     )
     .option('-e, --env <NAME=VALUE>', 'set an environment variable; may repeat', collect)
@@ -67,6 +74,10 @@ export function taskOptions(command: Command): void {
     .option('--platform <os/architecture>', 'only on such nodes, like linux/arm64 (default: what the image is for)')
     .option('--gpus <n[:what]>', 'GPUs, like 1, or 2:model=a100,memory=40G,driver=535: so many, of that model, memory and driver at least')
     .option('--tag <tag>', 'only on nodes with this tag; may repeat', collect)
+    .option(
+      '--trust <class>',
+      'only on nodes of this class: own (yours), trusted (yours, the administrator’s, and those that the project has come to believe by their results), or any (default any)'
+    )
     .option('--node <node>', 'only on this node (id, unique prefix, or name); may repeat', collect)
     .option('--name <name>', 'name of the batch')
     .option('-l, --label <key=value>', 'a label of the batch, by which talko ps, kill, hold, release and retry find it; may repeat', collect)
@@ -75,13 +86,22 @@ export function taskOptions(command: Command): void {
     .option('--dry-run', 'say what would be submitted, and submit nothing')
 }
 
-/** 99.9% or 0.999: the doubt that is left, in millionths. */
-function parseConfidence(value: string, option: string): number {
-  const number = value.endsWith('%') ? Number(value.slice(0, -1)) / 100 : Number(value)
-  const doubtPpm = Math.round((1 - number) * 1_000_000)
-  if (value.trim() === '' || !(doubtPpm >= 1 && doubtPpm <= 500_000))
-    throw new ClientError('usage', `${option} is a share from 50% to 99.9999%, not ${JSON.stringify(value)}`)
-  return doubtPpm
+/** Names of what -i and --dep show below /in. */
+export function inputsOf(options: Options): readonly string[] {
+  return [...texts(options, 'input'), ...texts(options, 'dep')].map((pair) => pair.slice(0, Math.max(0, pair.indexOf('='))))
+}
+
+/** The command that a task runs, of the words after `--` or of --step; `more` are inputs beside -i and --dep. Throws ClientError `usage`. */
+export function readCommand(words: readonly string[], options: Options, more: readonly string[] = []): readonly string[] {
+  const engine = text(options, 'engine') === 'process' ? 'process' : 'docker'
+  const [main] = more
+  return commandOf({
+    words,
+    steps: stepsOfLines(texts(options, 'step')),
+    inputs: [...inputsOf(options), ...more],
+    engine,
+    ...(main === undefined ? {} : { main })
+  })
 }
 
 /** What the options say by themselves; throws ClientError `usage`. */
@@ -94,38 +114,23 @@ export function readTaskOptions(options: Options): {
     const value = text(options, name)
     return value === undefined ? undefined : parse(value, `--${name}`)
   }
-  const whole = (min: number, max: number) => (value: string, option: string) => parseWhole(value, option, min, max)
-  const deadlineMs = amount('deadline', parseDuration)
+  const decided = readPolicy(
+    (key) => text(options, camel(key)),
+    (key) => flag(options, camel(key)),
+    (key) => `--${key}`
+  )
   const resources: Partial<Resources> = defined({
     cpuMillis: amount('cpus', parseCpus),
     memoryBytes: amount('memory', parseBytes),
-    timeMs: amount('time', parseDuration) ?? timeWithin(deadlineMs),
+    timeMs: amount('time', parseDuration) ?? timeWithin(decided.deadlineMs),
     diskBytes: amount('disk', parseBytes),
     silenceMs: amount('silence', parseDuration)
   })
-  const queueLimit = text(options, 'queueLimit')
-  const retryMemory = text(options, 'retryMemory')
   const policy: Partial<TaskPolicy> = defined({
-    minQuorum: amount('quorum', whole(1, 64)),
-    targetResults: amount('target', whole(1, 64)),
-    maxTotalResults: amount('total', whole(1, 64)),
-    maxSuccessResults: amount('success', whole(1, 64)),
-    maxErrorResults: amount('attempts', whole(1, 64)),
-    estimateMs: amount('estimate', parseDuration),
-    priority: amount('priority', whole(-1_000_000, 1_000_000)),
-    force: flag(options, 'force') ? true : undefined,
-    queueLimitMs: queueLimit === undefined ? undefined : parseDuration(queueLimit, '--queue-limit'),
+    ...decided,
     guessMemory: text(options, 'memory') === undefined ? true : undefined,
-    retryMemoryBytes: retryMemory === undefined ? undefined : parseBytes(retryMemory, '--retry-memory'),
-    sameClass: classOption(text(options, 'sameClass')),
-    deadlineMs,
     tags: texts(options, 'tag').length === 0 ? undefined : texts(options, 'tag'),
-    compare: comparing(texts(options, 'compare')),
-    independence: flag(options, 'independent') ? ('require' as const) : undefined,
-    copies: amount('copies', copyRule),
-    adaptive: flag(options, 'adaptive') ? true : undefined,
-    commit: flag(options, 'commit') ? true : undefined,
-    doubtPpm: amount('confidence', parseConfidence)
+    compare: comparing(texts(options, 'compare'))
   })
   const comparator = text(options, 'compareProgram')
   if (comparator !== undefined && texts(options, 'compare').length > 0)
@@ -148,17 +153,6 @@ export function readTaskOptions(options: Options): {
   }
 }
 
-function classOption(given: string | undefined): TaskPolicy['sameClass'] | undefined {
-  const found = SAME_CLASSES.find((name) => name === given)
-  if (given !== undefined && found === undefined) throw new ClientError('usage', `--same-class is platform or cpu, not ${JSON.stringify(given)}`)
-  return found
-}
-
-/** A run that may take all the time there is leaves a node no time to be away: half of it, and no more than the default. */
-function timeWithin(deadlineMs: number | undefined): number | undefined {
-  return deadlineMs === undefined || deadlineMs === 0 ? undefined : Math.max(1, Math.min(DEFAULT_RESOURCES.timeMs, Math.floor(deadlineMs / 2)))
-}
-
 function comparing(rules: readonly string[]): TaskPolicy['compare'] | undefined {
   if (rules.length === 0) return undefined
   try {
@@ -168,10 +162,9 @@ function comparing(rules: readonly string[]): TaskPolicy['compare'] | undefined 
   }
 }
 
-function copyRule(value: string): CopyRule {
-  const rule = COPY_RULES.find((known) => known === value)
-  if (rule === undefined) throw new ClientError('usage', `--copies is ${COPY_RULES.join(', ')}, not ${JSON.stringify(value)}`)
-  return rule
+/** As commander names an option. */
+function camel(key: string): string {
+  return key.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
 }
 
 /** Peer ids of the nodes named. Throws ClientError `not_found`, `ambiguous`. */

@@ -82,10 +82,11 @@ export function parseTemplate(text: string, from: string): Template {
   const over = yaml.text(file.get('over'))
   if ((over === undefined) === (verb === 'map')) yaml.refuse(file.get('over') ?? yaml.root, 'a map, and nothing else, has `over`: the input that is split')
   const command = yaml.command(file.get('command'))
-  if (command.length === 0) yaml.refuse(file.get('command') ?? yaml.root, 'a template has a `command`')
   const options = file.has('options')
     ? yaml.pairs(file.get('options') as Node, 'options').map(([name, node]) => ({ name, values: valuesOf(yaml, name, node) }))
     : []
+  if (command.length === 0 && !options.some(({ name }) => name === 'step'))
+    yaml.refuse(file.get('command') ?? yaml.root, 'a template has a `command`, or commands in order as the option `step`')
   // Where the verb takes its image from.
   if (verb === 'map' && image !== undefined) options.push({ name: 'image', values: [image] })
   const word = verb === 'map' ? over : image

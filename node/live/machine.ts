@@ -26,6 +26,7 @@ export async function capabilitiesOf(
     exclusive: [...(settings.exclusiveTags ?? [])],
     gpus: [...gpus],
     ownerOnly: settings.ownerOnly ?? false,
+    groups: [...(settings.groups ?? [])],
     ...(settings.owner === undefined
       ? {}
       : { owner: { client: settings.owner.client, signature: new Uint8Array(Buffer.from(settings.owner.signature, 'base64')) } })

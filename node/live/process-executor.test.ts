@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
+import { commandOfSteps, cutSteps, INPUTS_HOLE } from '#protocol/bundle/steps'
 import { type Ended, type Execution, ExecutorError } from '../ports.ts'
 import { until } from '../testing/live/until.ts'
 import { manifestOf, replicaOf } from '../testing/samples.ts'
@@ -39,6 +40,28 @@ describe('the process engine', () => {
     assert.deepEqual([stdout, stderr], ['out\n', 'err\n'])
     assert.equal(readFileSync(join(folder, 'out', 'f'), 'utf8'), 'file\n')
     assert.ok(ended.endedAtMs >= ended.startedAtMs)
+  })
+
+  it('X13: runs several commands in order in one folder, with the path of an input, and ends with the first that fails', async () => {
+    const data = join(root, 'in put')
+    writeFileSync(data, 'hello')
+    const steps = [
+      { name: 'copy', command: ['cp', `${INPUTS_HOLE}/data`, 'copied'] },
+      { name: 'show', command: ['cat', 'copied'] },
+      { name: 'fail', command: ['sh', '-c', 'echo no >&2; exit 4'] },
+      { name: 'never', command: ['touch', 'never'] }
+    ]
+    const { ended, stdout, stderr, folder } = await run({ command: commandOfSteps(steps) }, [{ name: 'data', path: data }])
+    assert.deepEqual([ended.reason, ended.exitCode], ['exit', 4])
+    assert.deepEqual(
+      cutSteps(steps, { stdout, stderr }).map((log) => [log.name, log.stdout, log.stderr, log.exitCode]),
+      [
+        ['copy', '', '', 0],
+        ['show', 'hello', '', 0],
+        ['fail', '', 'no\n', 4]
+      ]
+    )
+    assert.deepEqual([existsSync(join(folder, 'out', 'copied')), existsSync(join(folder, 'out', 'never'))], [true, false])
   })
 
   it('gives a command its environment as it is, whatever its folder is called', async () => {

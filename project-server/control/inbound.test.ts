@@ -31,7 +31,8 @@ const HELLO: Hello = {
     tags: [],
     exclusive: [],
     gpus: [],
-    ownerOnly: false
+    ownerOnly: false,
+    groups: []
   },
   replicas: [replica],
   agent: 'a',

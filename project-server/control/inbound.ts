@@ -22,6 +22,7 @@ import {
 import { verifyOwnership } from '#protocol/control/owner'
 import { type PeerIdString, parseReplicaId } from '#protocol/ids'
 import { NONE } from '#protocol/lists'
+import { areGroups } from '#protocol/owner/clients'
 import { verifyParked } from '#protocol/parking/messages'
 import { COMMITMENT_BYTES } from '#protocol/result/commitment'
 import { decodeResult, RESULT_DOMAIN, type Result } from '#protocol/result/result'
@@ -207,11 +208,12 @@ function offerOf(
 ): NodeOffer | undefined {
   const capabilities = hello.capabilities
   if (capabilities === undefined) return undefined
-  const { platform, engines, cpuMillis, memoryBytes, diskBytes, tags, exclusive, gpus, ownerOnly, cpu = '' } = capabilities
+  const { platform, engines, cpuMillis, memoryBytes, diskBytes, tags, exclusive, gpus, ownerOnly, cpu = '', groups } = capabilities
   const slots = hello.demand?.slots ?? 0
   if (![memoryBytes, diskBytes, hello.received].every((value) => Number.isSafeInteger(value) && value >= 0)) return undefined
   if (![platform, ...engines].every((word) => word.length <= NAME_CHARS_MAX)) return undefined
   if (!tags.every(isTag) || !exclusive.every((tag) => tags.includes(tag))) return undefined
+  if (!areGroups(groups)) return undefined
   if (!gpus.every(isGpu) || new Set(gpus.map(({ uuid }) => uuid)).size < gpus.length) return undefined
   return {
     name: clip(hello.name, NAME_CHARS_MAX),
@@ -231,6 +233,7 @@ function offerOf(
         ? NONE
         : gpus.map(({ uuid, model, memoryBytes: bytes, driver }) => ({ uuid, model: clip(model, GPU_CHARS_MAX), memoryBytes: bytes, driver })),
     ownerOnly,
+    ...(groups.length === 0 ? {} : { groups }),
     owner: null,
     network,
     ...(hidden ? { hidden } : {}),

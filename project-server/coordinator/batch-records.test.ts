@@ -27,6 +27,7 @@ const policy: fc.Arbitrary<TaskPolicy> = fc.record(
     guessMemory: fc.boolean(),
     compare: fc.constantFrom(null, { kind: 'tolerance' as const, rules: { abs: 0.25, rel: 1e-6, files: [] } }),
     copies: fc.constantFrom(...COPY_RULES),
+    trust: fc.constantFrom('any' as const, 'trusted' as const, 'own' as const),
     sameClass: fc.constantFrom('no' as const, 'platform' as const, 'cpu' as const),
     adaptive: fc.boolean(),
     commit: fc.boolean(),

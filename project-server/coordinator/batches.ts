@@ -5,6 +5,7 @@ import { encodeSweep, sweepCount } from '#protocol/bundle/sweep'
 import { HOLDING_BYTES_MIN } from '#protocol/control/messages'
 import { taskId } from '#protocol/ids'
 import { NONE } from '#protocol/lists'
+import { DEFAULT_CLIENT_SETTINGS } from '#protocol/owner/clients'
 import { decodeBundleRecord, encodeBundleRecord, factsOfBundle } from './bundle-records.ts'
 import { clientOf, quotaFault } from './clients.ts'
 import type { AcceptedBundle, Aim, Event, Repeat } from './events.ts'
@@ -68,6 +69,9 @@ const LACKS: Readonly<Record<Lack, string>> = {
   tags: 'it has not the tags',
   reserved: 'it is kept for tasks that ask for its tag',
   private: "it takes its owner's tasks only",
+  other_group: "it takes the tasks of other groups' clients",
+  not_own: 'it is not yours, and only your own may run it',
+  not_trusted: 'the project does not believe it yet',
   gpus: 'it has not the GPUs',
   other_class: 'it does not tell its processor',
   cpu: 'it lends fewer CPUs',
@@ -76,13 +80,14 @@ const LACKS: Readonly<Record<Lack, string>> = {
 }
 
 /** Nodes were named, and none of them can ever run one of the tasks, as far as they are known. One that never came may. */
-function namedRefusal(state: State, { by, bundles, policy: { nodes, tags, sameClass } }: Submit): SubmitRefusal | undefined {
+function namedRefusal(state: State, { by, bundles, policy: { nodes, tags, sameClass, trust } }: Submit): SubmitRefusal | undefined {
   const named = nodes.map((id) => state.nodes.get(id)).filter((node) => node !== undefined)
   if (nodes.length === 0 || named.length < nodes.length) return undefined
-  const client = { id: by }
+  const client = state.clients.get(by) ?? { id: by, settings: DEFAULT_CLIENT_SETTINGS }
   for (const { manifest, platform } of new Set(bundles)) {
     const needs = needsOf(manifest, platform)
-    const lacks = named.map((node) => lackOf(node.offer, { needs, tags, client, sameClass }))
+    // Whether it is believed passes.
+    const lacks = named.map(({ offer }) => lackOf({ offer, believed: true }, { needs, tags, client, sameClass, trust }))
     if (lacks.includes(undefined)) continue
     const [first] = named
     const others = named.length === 1 ? '' : `, nor can the ${named.length - 1} others that are named`
@@ -111,7 +116,7 @@ export function accept(state: State, event: Submit, nowMs: number): void {
   if (event.sweep === undefined) for (const accepted of event.bundles.slice(batch.tasks.length - from)) create(state, batch, accepted, event, nowMs)
   state.out.batch(batch)
   if (event.more) return
-  if (event.sweep !== undefined) beginSweep(state, batch, event.sweep)
+  if (event.sweep !== undefined) beginSweep(state, batch, event.sweep, event)
   batch.open = false
   state.out.journal.batch(batch.id, 'submitted', `${batch.tasks.length} ${batch.tasks.length === 1 ? 'task' : 'tasks'}`)
   hintWork(state, batch)
@@ -213,7 +218,8 @@ function open(state: State, { batch: id, name, by, policy, seed }: Submit, nowMs
     ranFailed: 0,
     secret: null,
     stored: new Set(),
-    dependents: null
+    dependents: null,
+    waits: null
   }
   state.known.add(id)
   state.batches.set(id, batch)
@@ -226,14 +232,16 @@ function open(state: State, { batch: id, name, by, policy, seed }: Submit, nowMs
   return batch
 }
 
-/** Nothing | a batch of tasks to be made. Its only bundle is the template. */
-function beginSweep(state: State, batch: Batch, { template, sweep }: NonNullable<Submit['sweep']>): void {
+/** Nothing | a batch of tasks to be made, once what they take from others is over. Its only bundle is the template. */
+function beginSweep(state: State, batch: Batch, { template, sweep }: NonNullable<Submit['sweep']>, { sources, ended }: Submit): void {
   const maker = makerOf(sweep, template.manifest, { ...(template.platform === undefined ? {} : { platform: template.platform }), data: template.data ?? [] })
   batch.maker = maker
   state.sweeps.add(batch)
   count(batch, 'created', maker.count)
   state.out.put(bundleKey(batch.id, template.cid), encodeBundleRecord(template))
-  state.out.put(sweepKey(batch.id), encodeSweepRecord(template.cid, encodeSweep(sweep)))
+  const takes = sources?.get(0)
+  state.out.put(sweepKey(batch.id), encodeSweepRecord({ template: template.cid, sweep: encodeSweep(sweep), waits: takes !== undefined }))
+  if (takes !== undefined) waitFor(state, batch, { template: template.cid, sources: takes }, ended)
 }
 
 function create(state: State, batch: Batch, accepted: AcceptedBundle, { sources: all, ended, repeats }: Submit, nowMs: number): void {
@@ -242,7 +250,7 @@ function create(state: State, batch: Batch, accepted: AcceptedBundle, { sources:
   // What takes something from others has its bundle only when they are ready.
   const repeat = sources === undefined ? repeats?.get(accepted.cid) : undefined
   const task = addTask(state, batch, { index, accepted, repeat }, nowMs)
-  if (sources !== undefined) waitFor(state, task, sources, ended)
+  if (sources !== undefined) waitFor(state, task, { template: accepted.cid, sources }, ended)
 }
 
 /** A task of this index, created. */
@@ -299,7 +307,8 @@ export function addTask(
   return task
 }
 
-function closeEmpty(state: State, batch: Batch): void {
+/** A batch whose last tasks ended without having been there. */
+export function closeEmpty(state: State, batch: Batch): void {
   if (!state.batches.delete(batch.id)) return
   state.out.journal.batch(batch.id, 'over')
   batch.client.batches--

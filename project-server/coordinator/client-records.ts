@@ -10,7 +10,7 @@ type Limit = number | null
 type Row = [
   id: PeerIdString,
   member: boolean | null,
-  settings: [share: number, diskBytes: Limit, timeMs: Limit, periodMs: number, parallel: Limit, tasks: Limit, batches: Limit],
+  settings: [share: number, diskBytes: Limit, timeMs: Limit, periodMs: number, parallel: Limit, tasks: Limit, batches: Limit, groups?: readonly string[]],
   ranMs: number,
   runs: number,
   periodMs: number,
@@ -25,15 +25,16 @@ export function clientKey(id: PeerIdString): string {
 }
 
 export function encodeClientRecord({ id, member, settings, ranMs, runs, periodMs, periodRanMs, outputBytes }: ClientRecord): Uint8Array {
-  const { share, diskBytes, timeMs, periodMs: lengthMs, parallel, tasks, batches } = settings
-  const row: Row = [id, member, [share, diskBytes, timeMs, lengthMs, parallel, tasks, batches], ranMs, runs, periodMs, periodRanMs, outputBytes]
+  const { share, diskBytes, timeMs, periodMs: lengthMs, parallel, tasks, batches, groups = [] } = settings
+  const more: [groups?: readonly string[]] = groups.length === 0 ? [] : [groups]
+  const row: Row = [id, member, [share, diskBytes, timeMs, lengthMs, parallel, tasks, batches, ...more], ranMs, runs, periodMs, periodRanMs, outputBytes]
   return encodeRecord(row)
 }
 
 /** Throws when the bytes are no such record. */
 export function decodeClientRecord(bytes: Uint8Array): ClientRecord {
   const [id, member, row, ranMs, runs, periodMs, periodRanMs, outputBytes] = decodeRecord<Row>('client', bytes)
-  const [share, diskBytes, timeMs, lengthMs, parallel, tasks, batches] = row
-  const settings: ClientSettings = { share, diskBytes, timeMs, periodMs: lengthMs, parallel, tasks, batches }
+  const [share, diskBytes, timeMs, lengthMs, parallel, tasks, batches, groups = []] = row
+  const settings: ClientSettings = { share, diskBytes, timeMs, periodMs: lengthMs, parallel, tasks, batches, ...(groups.length === 0 ? {} : { groups }) }
   return { id, member, settings, ranMs, runs, periodMs, periodRanMs, outputBytes }
 }

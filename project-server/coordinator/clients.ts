@@ -9,6 +9,7 @@ import type { QuotaWhy } from '#protocol/owner/messages'
 import type { Event } from './events.ts'
 import { type Claim, newClaim } from './fair-share.ts'
 import type { Group, Replica } from './model.ts'
+import { dropUnsuited } from './next.ts'
 import { CLIENTS_MAX } from './policy.ts'
 import type { State } from './state.ts'
 import { unmade } from './sweeps.ts'
@@ -73,10 +74,17 @@ export function setClient(state: State, { client: id, settings, member }: Extrac
   if (!state.clients.has(id) && state.clients.size >= CLIENTS_MAX) return
   const client = clientOf(state, id)
   client.settings = { ...client.settings, ...settings }
+  if (settings.groups !== undefined) regroupClient(state, client)
   if (member !== undefined) client.member = member
   state.fair.share(client, client.settings.share)
   lookAgain(state, client)
   state.out.client(client)
+}
+
+/** Nodes that are for other groups than before may take its tasks, and those that may not any more are told of none. What runs goes on. */
+function regroupClient(state: State, client: Client): void {
+  state.free.rejoin(client)
+  for (const node of state.nodes.values()) dropUnsuited(state, node)
 }
 
 /** What the shell counted of the data that it brought. */

@@ -7,47 +7,58 @@
  *    └── a source failed or was killed, an input cannot be had ──> failed: `source`
  * ```
  *
+ * A sweep waits likewise: its complete bundle is the template that its tasks are made from, and those that were not made fail together.
+ *
  * With `allowFailed` a failed source counts as one that is over. A list is worked off, never a call within a call: a chain of
  * a hundred thousand tasks fails as a chain of two.
  */
 
 import type { Source } from '#protocol/bundle/sources'
-import { bundleOf } from './batches.ts'
+import { type BatchId, isBatchId, type TaskId } from '#protocol/ids'
+import { bundleOf, closeEmpty } from './batches.ts'
 import { encodeBundleRecord } from './bundle-records.ts'
 import type { Event } from './events.ts'
 import { bundleKey } from './keys.ts'
 import { needsAtFirst } from './memory.ts'
-import type { Batch, Task } from './model.ts'
+import { type Batch, isSweep, type Task, type Waiter } from './model.ts'
 import { MESSAGE_CHARS_MAX } from './policy.ts'
-import { batchFault, expects, less, link, named } from './sources.ts'
+import { batchFault, expects, isOver, less, link, named } from './sources.ts'
 import { encodeSourcesRecord, sourcesKey } from './sources-records.ts'
 import type { State } from './state.ts'
-import { isTerminal } from './states.ts'
+import { beginMaking, failUnmade } from './sweeps.ts'
 import { moveTask } from './task-moves.ts'
 import { fail } from './tasks.ts'
 
 /** Called once at the end of each event. */
 export function releaseDependents(state: State, nowMs: number): void {
   while (state.over.length + state.doomed.length > 0) {
-    for (const { task, message } of state.doomed.splice(0)) failOne(state, task, message, nowMs)
+    for (const { waiter, message } of state.doomed.splice(0)) failOne(state, waiter, message, nowMs)
     for (const over of state.over.splice(0)) {
       if ('tasks' in over) releaseWhole(state, over)
       else releaseOf(state, over)
     }
   }
-  if (state.complete.length > 0) for (const task of state.complete.splice(0)) ask(state, task)
+  if (state.complete.length > 0) for (const waiter of state.complete.splice(0)) ask(state, waiter)
 }
 
-/** created -> staged, or only complete while its batch is open; or failed because an input cannot be had. */
+/** created -> staged, or only complete while its batch is open; of a sweep, that its tasks are made; or failed because an input cannot be had. */
 export function completed(state: State, event: Extract<Event, { kind: 'completed' }>, nowMs: number): void {
-  const task = state.task(event.task)
-  if (task === undefined || task.waits?.asked !== true) return
-  if (event.bundle === null) {
-    failOne(state, task, event.message, nowMs)
+  const waiter = waiterOf(state, event.task)
+  if (waiter === undefined) return
+  const { bundle: accepted } = event
+  if (accepted === null) {
+    failOne(state, waiter, event.message, nowMs)
     return
   }
-  const { batch, bundle: template } = task
-  const { bundle: accepted } = event
+  const batch = isSweep(waiter) ? waiter : waiter.batch
+  state.out.put(bundleKey(batch.id, accepted.cid), encodeBundleRecord(accepted))
+  if (isSweep(waiter)) {
+    beginMaking(state, waiter, accepted)
+    queuedNow(state, waiter, nowMs)
+    return
+  }
+  const task = waiter
+  const { bundle: template } = task
   if (--template.users === 0) state.bundles.delete(template.cid)
   task.bundle = bundleOf(state, accepted)
   task.bundle.users++
@@ -57,29 +68,39 @@ export function completed(state: State, event: Extract<Event, { kind: 'completed
     task.decision = event.repeat.decision
     task.repeats = event.repeat.task
   }
-  state.out.put(bundleKey(batch.id, accepted.cid), encodeBundleRecord(accepted))
   state.out.task(task)
   if (batch.open) return
-  // It waits for a node from now on.
-  batch.queuedAtMs = nowMs
-  state.queueLimits.restart(batch)
+  queuedNow(state, batch, nowMs)
   moveTask(state, task, 'staged')
   state.touched.add(task)
 }
 
 /** Waits once more, for what computes the lost inputs again. They get the ids that they had. */
 export function again(state: State, event: Extract<Event, { kind: 'again' }>, nowMs: number): void {
-  const task = state.task(event.task)
-  if (task === undefined || task.waits?.asked !== true) return
+  const waiter = waiterOf(state, event.task)
+  if (waiter === undefined || waiter.waits === null) return
   const gone = event.through.find((of) => !expects(state, of))
   if (gone !== undefined) {
-    failOne(state, task, 'an input is no longer here, and cannot be computed again now: submit it again later', nowMs)
+    failOne(state, waiter, 'an input is no longer here, and cannot be computed again now: submit it again later', nowMs)
     return
   }
-  const { sources, depth } = task.waits
+  const { sources, depth } = waiter.waits
   const list = [...sources.list, ...event.through.map((of): Source => ({ name: '', of, from: 0, count: 0, part: 'after', path: '' }))]
-  link(state, task, { ...sources, list }, depth)
-  state.out.put(sourcesKey(task.id), encodeSourcesRecord({ template: task.bundle.cid, depth, sources: { ...sources, list } }))
+  link(state, waiter, { ...sources, list }, depth)
+  state.out.put(sourcesKey(waiter.id), encodeSourcesRecord({ template: event.template, depth, sources: { ...sources, list } }))
+}
+
+/** Whose complete bundle was asked for. */
+function waiterOf(state: State, of: TaskId | BatchId): Waiter | undefined {
+  const waiter = isBatchId(of) ? state.batches.get(of) : state.task(of)
+  return waiter?.waits?.asked === true ? waiter : undefined
+}
+
+/** They wait for nodes from now on. */
+function queuedNow(state: State, batch: Batch, nowMs: number): void {
+  batch.queuedAtMs = nowMs
+  state.queueLimits.restart(batch)
+  state.out.batch(batch)
 }
 
 function releaseOf(state: State, parent: Task): void {
@@ -92,30 +113,36 @@ function releaseOf(state: State, parent: Task): void {
   if (one !== undefined) {
     dependents.one.delete(index)
     state.sourceLinks -= one.length
-    for (const task of one) less(state, task, fault)
+    for (const waiter of one) less(state, waiter, fault)
   }
   for (const range of dependents.ranges) {
     if (index < range.from || index >= range.to) continue
     range.left--
-    if (range.left === 0 || fault !== null) less(state, range.task, fault, range.left === 0)
+    if (range.left === 0 || fault !== null) less(state, range.waiter, fault, range.left === 0)
   }
   if (dependents.ranges.some(({ left }) => left === 0))
     dependents.ranges.splice(0, dependents.ranges.length, ...dependents.ranges.filter(({ left }) => left > 0))
-  if (fault !== null) for (const task of dependents.whole) less(state, task, fault, false)
+  if (fault !== null) for (const waiter of dependents.whole) less(state, waiter, fault, false)
 }
 
 function releaseWhole(state: State, batch: Batch): void {
   const { failed, killed } = batch.counts
   const fault = failed + killed === 0 ? null : batchFault(batch)
-  for (const task of batch.dependents?.whole.splice(0) ?? []) less(state, task, fault)
+  for (const waiter of batch.dependents?.whole.splice(0) ?? []) less(state, waiter, fault)
 }
 
-function failOne(state: State, task: Task, message: string, nowMs: number): void {
-  if (task.waits !== null && !isTerminal(task.state)) fail(state, task, { code: 'source', message }, nowMs)
+function failOne(state: State, waiter: Waiter, message: string, nowMs: number): void {
+  if (waiter.waits === null || isOver(waiter)) return
+  if (!isSweep(waiter)) {
+    fail(state, waiter, { code: 'source', message }, nowMs)
+    return
+  }
+  failUnmade(state, waiter, message)
+  if (waiter.tasks.size === 0) closeEmpty(state, waiter)
 }
 
-function ask(state: State, task: Task): void {
-  if (task.waits === null || task.waits.asked || isTerminal(task.state)) return
-  task.waits.asked = true
-  state.out.effect({ kind: 'complete', task: task.id })
+function ask(state: State, waiter: Waiter): void {
+  if (waiter.waits === null || waiter.waits.asked || isOver(waiter)) return
+  waiter.waits.asked = true
+  state.out.effect({ kind: 'complete', task: waiter.id })
 }

@@ -62,6 +62,8 @@ export interface NodeOffer {
   readonly gpus: readonly Gpu[]
   /** It takes its owner's tasks and no others. */
   readonly ownerOnly: boolean
+  /** It takes the tasks of clients of these groups, and its owner's; left out for those of all. */
+  readonly groups?: readonly string[]
   /** It runs on the server's machine or in its local network, or its owner says so (the tag `local`). */
   readonly local?: true
   /** Its owner is the project's administrator. Not written down: told with every hello. */
@@ -100,7 +102,7 @@ export type Event =
       readonly more: boolean
       /** Index of the first of `bundles` in the batch, so that a part sent twice is known; without it they follow what is there. */
       readonly from?: number
-      /** What tasks of this part take from others, by index in the batch. */
+      /** What tasks of this part take from others, by index in the batch; of a sweep at 0 what each of its tasks takes. */
       readonly sources?: ReadonlyMap<number, Sources>
       /** Of the sources that are over: null for ready, else how they failed. */
       readonly ended?: ReadonlyMap<string, string | null>
@@ -196,15 +198,15 @@ export type Event =
   /** Answer to `complete`: the bundle with what its sources gave; null when an input cannot be had, and why. */
   | {
       readonly kind: 'completed'
-      readonly task: TaskId
+      readonly task: TaskId | BatchId
       readonly bundle: AcceptedBundle | null
       readonly message: string
       readonly repeat?: Repeat | undefined
     }
   /** Answers `look`: all tasks before this index may be made; these were decided before, by index. */
   | { readonly kind: 'looked'; readonly batch: BatchId; readonly to: number; readonly repeats: ReadonlyMap<number, Repeat> }
-  /** Instead: what a task takes from others is lost, and is computed again by these, which were submitted just now. It waits for them. */
-  | { readonly kind: 'again'; readonly task: TaskId; readonly through: readonly TaskId[] }
+  /** Instead: what a task takes from others is lost, and is computed again by these, which were submitted just now. It waits for them; `template` is its bundle without what it takes. */
+  | { readonly kind: 'again'; readonly task: TaskId | BatchId; readonly template: string; readonly through: readonly TaskId[] }
   /** Answers `inputs`. `lost`: something of it was gone; what these compute again, which were submitted just now, is not here yet. `message`: why it cannot be had again. */
   | { readonly kind: 'inputs'; readonly task: TaskId; readonly lost: boolean; readonly through: readonly TaskId[]; readonly message: string }
   /** The project's administrator grants a client what these settings say, and may add or remove it. */
@@ -254,8 +256,8 @@ export type Effect =
       readonly bytesMax: number
     }
   | { readonly kind: 'compared_enough'; readonly task: TaskId }
-  /** All sources of a task are over: add what they gave to its bundle, and answer with `completed`. */
-  | { readonly kind: 'complete'; readonly task: TaskId }
+  /** All sources of a task, or of a sweep, are over: add what they gave to its bundle, and answer with `completed`. */
+  | { readonly kind: 'complete'; readonly task: TaskId | BatchId }
   /** Nodes say that an input of this task is at fault: look whether it is here, have computed again what is not, and answer with `inputs`. */
   | { readonly kind: 'inputs'; readonly task: TaskId }
   /** Tasks of a sweep are to be made: look which of them were decided before, and answer with `looked`. */

@@ -30,9 +30,9 @@ function lastGroup({ group }: Batch, { timeMs }: Bundle, needs: Needs): Group | 
 
 function groupOf(state: State, batch: Batch, bundle: Bundle, needs: Needs): Group {
   const { client } = batch
-  const { priority, nodes, tags, sameClass, deadlineMs, estimateMs } = batch.policy
+  const { priority, nodes, tags, sameClass, trust, deadlineMs, estimateMs } = batch.policy
   const due = deadlineMs === 0 ? null : { batch, deadlineMs, timeMs: bundle.timeMs }
-  const key = `${sameClass === 'no' ? '' : sameClass} ${needs.key} ${priority} ${client.id} ${estimateMs} ${tags.join(',')} ${nodes.length === 0 ? '' : [...nodes].sort().join(',')}${due === null ? '' : ` ${batch.order} ${due.timeMs}`}`
+  const key = `${trust === 'any' ? '' : trust} ${sameClass === 'no' ? '' : sameClass} ${needs.key} ${priority} ${client.id} ${estimateMs} ${tags.join(',')} ${nodes.length === 0 ? '' : [...nodes].sort().join(',')}${due === null ? '' : ` ${batch.order} ${due.timeMs}`}`
   let group = state.groups.get(key)
   if (group === undefined) {
     const place = state.heads.begin(priority)
@@ -53,6 +53,7 @@ function groupOf(state: State, batch: Batch, bundle: Bundle, needs: Needs): Grou
       place,
       tags,
       sameClass,
+      trust,
       estimateMs,
       pace: new Pace(),
       kinds: { own: [], others: [] },

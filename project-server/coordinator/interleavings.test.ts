@@ -25,6 +25,7 @@ const policy = fc.constantFrom<Partial<TaskPolicy>[]>(
   { minQuorum: 1, targetResults: 1, retryMemoryBytes: 3 * 1024 ** 3, copies: 'idle' as const },
   { minQuorum: 2, targetResults: 2, guessMemory: true },
   { adaptive: true },
+  { minQuorum: 1, targetResults: 1, trust: 'trusted' as const },
   { adaptive: true, minQuorum: 3, targetResults: 3 },
   { doubtPpm: 5_000, maxTotalResults: 12, maxSuccessResults: 10 },
   { minQuorum: 2, targetResults: 2, independence: 'require' as const },

@@ -11,11 +11,11 @@
  * | `open/<id>` | empty: the batch has tasks that are not terminal |
  * | `task/<batch>.<index, 9 digits>` | TaskRecord |
  * | `bundle/<batch>/<cid>` | a manifest, stored once however many tasks of the batch share it |
- * | `sources/<batch>.<index, 9 digits>` | what a task takes from others: sources-records.ts |
+ * | `sources/<batch>.<index, 9 digits>`, `sources/<batch>` | what a task, or each of a sweep, takes from others: sources-records.ts |
  * | `done/<client>/<cid>` | the newest task of the client's that decided this bundle and is ready |
  * | `from/<client>/<root>` | the newest task of the client's that left this output, and is ready |
  * | `event/<number, 16 digits>` | what happened in one commit, for people: journal.ts |
- * | `sweep/<batch>`, `made/<batch>` | the generator of a batch, and how many of its tasks were made: sweeps.ts |
+ * | `sweep/<batch>`, `made/<batch>` | the generator of a batch, how many of its tasks were made, and how the rest ended: sweeps.ts |
  * | `seal/`, `result/`, `receipt/` | what was signed: receipt-records.ts |
  * | `credit/`, `earned/` | what nodes earned, signed, and what owners have by it: ledger.ts |
  * | `client/<peer>` | ClientRecord: client-records.ts |

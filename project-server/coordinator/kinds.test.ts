@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { DEFAULT_POLICY } from '#protocol/bundle/policy'
+import { type ClientSettings, DEFAULT_CLIENT_SETTINGS } from '#protocol/owner/clients'
 import { batchId, bundle, CoordinatorWorld, offer } from '../../test/support/coordinator.ts'
 import type { NodeOffer } from './events.ts'
-import { lackOf } from './needs.ts'
+import { type Asked, type Lack, lackOf } from './needs.ts'
 import { NODE_KINDS_MAX } from './policy.ts'
 
 const ONE = { minQuorum: 1, targetResults: 1 }
@@ -104,22 +105,30 @@ describe("a client's own nodes come first (S07)", () => {
 })
 
 describe('what can go where', () => {
-  it('is what each node and each task say, whatever kinds there are', async () => {
+  it('is what each node and each task say, and whoever belongs to which group, whatever kinds there are', async () => {
     const word = fc.constantFrom('a', 'b', 'c')
     const node = fc.record({
       tags: fc.uniqueArray(word, { maxLength: 3 }),
       exclusive: fc.boolean(),
       platform: fc.constantFrom('linux/amd64', 'linux/arm64'),
       owner: fc.constantFrom(null, 'ann', 'bob'),
-      ownerOnly: fc.boolean()
+      ownerOnly: fc.boolean(),
+      groups: fc.constantFrom(undefined, undefined, ['physics'], ['chemistry', 'physics']),
+      vouched: fc.constantFrom(undefined, true as const)
     })
     const task = fc.record({
       tags: fc.uniqueArray(word, { maxLength: 2 }).map((tags) => tags.sort()),
       platform: fc.constantFrom(undefined, 'linux/amd64', 'linux/arm64'),
       by: fc.constantFrom('ann', 'bob', 'cid'),
+      trust: fc.constantFrom('any' as const, 'any' as const, 'trusted' as const, 'own' as const),
       nodes: fc.uniqueArray(fc.constantFrom('node 0', 'node 1', 'node 9'), { maxLength: 2 })
     })
-    const event = fc.oneof(fc.record({ node, number: fc.nat(4) }), fc.record({ task }))
+    const client = fc.record({ id: fc.constantFrom('ann', 'bob', 'cid'), groups: fc.subarray(['chemistry', 'physics']) })
+    const event = fc.oneof(
+      { weight: 4, arbitrary: fc.record({ node, number: fc.nat(4) }) },
+      { weight: 4, arbitrary: fc.record({ task }) },
+      { weight: 1, arbitrary: fc.record({ client }) }
+    )
     let placed = 0
     let waited = 0
     let refused = 0
@@ -127,26 +136,37 @@ describe('what can go where', () => {
       fc.asyncProperty(fc.array(event, { minLength: 5, maxLength: 25 }), async (events) => {
         const at = await world()
         const offers = new Map<string, NodeOffer>()
-        const groups: { readonly batch: string; readonly needs: Parameters<typeof lackOf>[1]; readonly nodes: readonly string[] }[] = []
+        const settings = new Map<string, ClientSettings>()
+        const lacks = (id: string, needs: Asked): Lack | undefined => {
+          const offered = offers.get(id) ?? offer(0)
+          const client = { id: needs.client.id, settings: settings.get(needs.client.id) ?? DEFAULT_CLIENT_SETTINGS }
+          return lackOf({ offer: offered, believed: offered.vouched === true }, { ...needs, client })
+        }
+        const groups: { readonly batch: string; readonly needs: Asked; readonly nodes: readonly string[] }[] = []
         for (const one of events) {
           if ('node' in one) {
-            const { tags, exclusive, ...rest } = one.node
-            const offered = offer(2, { ...rest, tags, exclusive: exclusive ? tags.slice(0, 1) : [] })
+            const { tags, exclusive, groups, vouched, ...rest } = one.node
+            const more = { ...(groups === undefined ? {} : { groups }), ...(vouched === undefined ? {} : { vouched }) }
+            const offered = offer(2, { ...rest, ...more, tags, exclusive: exclusive ? tags.slice(0, 1) : [] })
             // A node that is back with another offer, too.
             offers.set(`node ${one.number}`, offered)
             at.join(`node ${one.number}`, offered)
+          } else if ('client' in one) {
+            const { id, groups } = one.client
+            settings.set(id, { ...DEFAULT_CLIENT_SETTINGS, groups })
+            at.apply({ kind: 'client', client: id, settings: { groups } })
           } else {
-            const { tags, platform, by, nodes } = one.task
+            const { tags, platform, by, nodes, trust } = one.task
             const batch = batchId(groups.length + 1)
             const accepted = bundle(`${groups.length}`, platform === undefined ? {} : { platform })
             const { resources } = accepted.manifest
             const needs = { key: '', engine: 'process', ...resources, platform: platform ?? null, gpus: null }
-            const asked = { batch, needs: { needs, tags, sameClass: 'no' as const, client: { id: by } }, nodes }
-            const policy = { ...DEFAULT_POLICY, ...ONE, tags, nodes }
+            const asked = { batch, needs: { needs, tags, sameClass: 'no' as const, trust, client: { id: by, settings: DEFAULT_CLIENT_SETTINGS } }, nodes }
+            const policy = { ...DEFAULT_POLICY, ...ONE, tags, nodes, trust }
             const event = { kind: 'submit' as const, batch, name: '', by, bundles: [accepted], policy, more: false, seed: 1 }
             if (at.coordinator.refusal(event) !== undefined) {
               // Nodes were named, and none of them can ever run it.
-              assert.ok(nodes.length > 0 && nodes.every((id) => offers.has(id) && lackOf(offers.get(id) as NodeOffer, asked.needs) !== undefined))
+              assert.ok(nodes.length > 0 && nodes.every((id) => offers.has(id) && lacks(id, asked.needs) !== undefined))
               refused++
               continue
             }
@@ -155,7 +175,7 @@ describe('what can go where', () => {
           }
           const free = new Map(at.coordinator.nodes().map(({ id, slots, busy }) => [id, slots - busy]))
           for (const { batch, needs, nodes } of groups) {
-            const able = [...offers].filter(([id, offered]) => lackOf(offered, needs) === undefined && (nodes.length === 0 || nodes.includes(id)))
+            const able = [...offers].filter(([id]) => lacks(id, needs) === undefined && (nodes.length === 0 || nodes.includes(id)))
             const { replicas } = at.record(`${batch}.0`)
             if (replicas.length > 0) placed++
             else {
@@ -169,7 +189,7 @@ describe('what can go where', () => {
           if ('task' in one) {
             const { batch, needs, nodes } = groups.at(-1) as (typeof groups)[number]
             for (const { node: id } of at.record(`${batch}.0`).replicas) {
-              assert.equal(lackOf(offers.get(id) as NodeOffer, needs), undefined)
+              assert.equal(lacks(id, needs), undefined)
               assert.ok(nodes.length === 0 || nodes.includes(id))
             }
           }

@@ -1,6 +1,6 @@
 /**
- * Nodes that are alike in what they can run (engines, platform, tags, GPUs, and whose they are where that matters) are one
- * kind, so that a group of tasks knows the kinds that can take it, and a node the groups that it can take. A decision looks
+ * Nodes that are alike in what they can run (engines, platform, tags, GPUs, and whose they are and whether they are believed
+ * where that matters) are one kind, so that a group of tasks knows the kinds that can take it, and a node the groups that it can take. A decision looks
  * at these alone, however many other nodes and groups there are. How much a node has free is not its kind's but its own.
  */
 import type { PeerIdString } from '#protocol/ids'
@@ -17,6 +17,7 @@ export interface NodeKind {
   readonly key: string
   /** Of any node of the kind; null for the one kind of all nodes beyond so many kinds, which are looked at one by one. */
   readonly offer: NodeOffer | null
+  readonly believed: boolean
   readonly free: FreeNodes
   /** Groups that it can take, by their clients; those for named nodes are elsewhere. */
   readonly groups: Map<Client, GroupList>
@@ -44,6 +45,8 @@ export class Kinds {
   readonly #platforms = new Map<string, Set<NodeKind>>()
   #free = 0
   #slots = 0
+  /** Some group asked for nodes that are believed; from then on they are kinds of their own. Most projects never ask. */
+  #tellsBelief = false
 
   constructor(nodes: ReadonlyMap<PeerIdString, Node>) {
     this.#nodes = nodes
@@ -80,9 +83,29 @@ export class Kinds {
     this.#move(node)
   }
 
+  /** It is believed now, or no more. True when that matters to some group. */
+  believe(node: Node): boolean {
+    if (this.#tellsBelief && node.kind !== null) this.#move(node)
+    return this.#tellsBelief
+  }
+
+  /** The client belongs to other groups: other nodes may take its tasks. */
+  rejoin({ groups }: Client): void {
+    for (const group of groups) {
+      if (group.nodes !== null) continue
+      for (const kind of group.kinds.own.splice(0)) leave(kind, group)
+      for (const kind of group.kinds.others.splice(0)) leave(kind, group)
+      for (const kind of this.#kinds.values()) join(kind, group)
+    }
+  }
+
   /** A group came into being. */
   add(group: Group): void {
     const { client } = group
+    if (group.trust === 'trusted' && !this.#tellsBelief) {
+      this.#tellsBelief = true
+      for (const node of this.#nodes.values()) if (node.kind !== null) this.#move(node)
+    }
     if (client.groups.size === 0) {
       this.#askers.set(client.id, client)
       for (const node of this.#owned.get(client.id) ?? []) this.#move(node)
@@ -159,9 +182,11 @@ export class Kinds {
   }
 
   #move(node: Node): void {
-    const key = this.#keyOf(node.offer)
+    const believed = this.#tellsBelief && node.believed
+    const key = `${this.#keyOf(node.offer)}${believed ? ' believed' : ''}`
     const known = this.#kinds.get(key)
-    const kind = known ?? (this.#kinds.size < NODE_KINDS_MAX ? this.#begin(key, node.offer) : (this.#kinds.get(MIXED) ?? this.#begin(MIXED, null)))
+    const kind =
+      known ?? (this.#kinds.size < NODE_KINDS_MAX ? this.#begin(key, node.offer, believed) : (this.#kinds.get(MIXED) ?? this.#begin(MIXED, null, false)))
     const before = node.kind
     if (before === kind) return
     const { free } = node
@@ -172,9 +197,17 @@ export class Kinds {
     if (before !== null && --before.nodes === 0) this.#end(before)
   }
 
-  #begin(key: string, offer: NodeOffer | null): NodeKind {
+  #begin(key: string, offer: NodeOffer | null, believed: boolean): NodeKind {
     const owner = offer !== null && offer.owner !== null && this.#askers.has(offer.owner) ? offer.owner : null
-    const kind: NodeKind = { key, offer: offer === null ? null : { ...offer, owner }, free: new FreeNodes(), groups: new Map(), last: NO_GROUPS, nodes: 0 }
+    const kind: NodeKind = {
+      key,
+      offer: offer === null ? null : { ...offer, owner },
+      believed,
+      free: new FreeNodes(),
+      groups: new Map(),
+      last: NO_GROUPS,
+      nodes: 0
+    }
     this.#kinds.set(key, kind)
     // Those of mixed kind may have any.
     if (offer === null) for (const one of ['', MIXED]) putIn(this.#platforms, one, kind)
@@ -189,11 +222,11 @@ export class Kinds {
     for (const groups of kind.groups.values()) for (const { kinds } of groups.groups) for (const list of [kinds.own, kinds.others]) drop(list, kind)
   }
 
-  #keyOf({ engines, platform, tags, exclusive, gpus, ownerOnly, owner, cpu }: NodeOffer): string {
+  #keyOf({ engines, platform, tags, exclusive, gpus, ownerOnly, groups = NONE, owner, cpu }: NodeOffer): string {
     const whose = owner !== null && this.#askers.has(owner) ? owner : ''
-    if (tags.length + gpus.length === 0) return `${engines.join(' ')} ${platform} ${whose} ${ownerOnly} ${cpu === ''}`
+    if (tags.length + gpus.length + groups.length === 0) return `${engines.join(' ')} ${platform} ${whose} ${ownerOnly} ${cpu === ''}`
     const cards = gpus.map(({ model, memoryBytes, driver }) => `${model} ${memoryBytes} ${driver}`).sort()
-    return JSON.stringify([engines, platform, whose, ownerOnly, cpu === '', [...tags].sort(), [...exclusive].sort(), cards])
+    return JSON.stringify([engines, platform, whose, ownerOnly, cpu === '', [...tags].sort(), [...exclusive].sort(), cards, [...groups].sort()])
   }
 }
 
@@ -201,8 +234,8 @@ const NO_GROUPS = new GroupList(null)
 
 /** The group and the kind know each other, if it can take it. */
 function join(kind: NodeKind, group: Group): void {
-  const { offer } = kind
-  if (offer !== null && kindLack(offer, group) !== undefined) return
+  const { offer, believed } = kind
+  if (offer !== null && kindLack({ offer, believed }, group) !== undefined) return
   const list = kind.groups.get(group.client)
   if (list === undefined) kind.groups.set(group.client, new GroupList(group.client, group))
   else list.add(group)

@@ -181,6 +181,6 @@ function meanMsOf({ pace }: State, { state, task }: Replica): number | undefined
 }
 
 /** The node could run the group's tasks, did it run nothing else. */
-export function couldRun({ id, offer, slots }: Node, group: Group): boolean {
-  return slots > 0 && (group.nodes === null || group.nodes.has(id)) && lackOf(offer, group) === undefined
+export function couldRun(node: Node, group: Group): boolean {
+  return node.slots > 0 && (group.nodes === null || group.nodes.has(node.id)) && lackOf(node, group) === undefined
 }

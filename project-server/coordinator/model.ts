@@ -1,7 +1,7 @@
 /** The live state: what is held in memory of tasks that are not terminal, of their replicas, and of nodes. */
 import type { CID } from 'multiformats/cid'
 import type { GpuNeeds } from '#protocol/bundle/manifest'
-import type { SameClass, TaskPolicy } from '#protocol/bundle/policy'
+import type { SameClass, TaskPolicy, TrustClass } from '#protocol/bundle/policy'
 import type { Sources } from '#protocol/bundle/sources'
 import type { Link } from '#protocol/control/link'
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
@@ -106,21 +106,26 @@ export interface Batch {
   readonly stored: Set<string>
   /** Tasks that wait for its own; null while there are none. */
   dependents: Dependents | null
+  /** Of a sweep, what its tasks take from others that are not over: none is made before. Null for other batches. */
+  waits: Waits | null
   readonly runs: RunTimes
   readonly counts: { created: number; running: number; validating: number; ready: number; failed: number; killed: number }
 }
 
+/** What waits for others: a task, or a sweep with all of its tasks. */
+export type Waiter = Task | Batch
+
 /** Who waits for the tasks of one batch: see sources.ts. */
 export interface Dependents {
   /** By the index of the one task waited for. */
-  readonly one: Map<number, Task[]>
+  readonly one: Map<number, Waiter[]>
   /** Those who wait for several tasks of it, `left` of them not over. */
-  readonly ranges: { readonly from: number; readonly to: number; left: number; readonly task: Task }[]
+  readonly ranges: { readonly from: number; readonly to: number; left: number; readonly waiter: Waiter }[]
   /** Those who wait for the whole batch. */
-  readonly whole: Task[]
+  readonly whole: Waiter[]
 }
 
-/** What a task waits for before it can be staged. */
+/** What a task waits for before it can be staged, or a sweep before its tasks are made. */
 export interface Waits {
   readonly sources: Sources
   /** Sources that are not over. */
@@ -140,6 +145,7 @@ export interface Group {
   readonly needs: Needs
   readonly tags: readonly string[]
   readonly sameClass: SameClass
+  readonly trust: TrustClass
   /** What a run of them takes: as their owner says (0: not), and as those that ended took. */
   readonly estimateMs: number
   readonly pace: Pace
@@ -369,6 +375,8 @@ export interface Node {
   outgoing: Outbound | null
   /** Leases that it did not list in its last hello. */
   forgotten: { readonly replicas: readonly Replica[]; readonly atMs: number } | null
+  /** The project believes it without others, or its owner is the administrator; as it was when it last said hello or something came of a result of its. See trust.ts. */
+  believed: boolean
   /** Its offer as it is counted among those that are there; null while it is away. */
   counted: NodeOffer | null
   /** Its part of what new nodes of its network may use; null when it is known, or nobody knows where it calls from: see newcomers.ts. */
@@ -406,6 +414,10 @@ interface OutboundItems {
 
 /** What goes to a node with the next `take`, one frame of each kind: six lists, of which mostly one is used. */
 export type Outbound<Kinds extends keyof OutboundItems = keyof OutboundItems> = { [Kind in Kinds]: readonly OutboundItems[Kind][] }
+
+export function isSweep(waiter: Waiter): waiter is Batch {
+  return 'tasks' in waiter
+}
 
 /** It gets no new replica: see holds.ts. */
 export function isHeld({ held, batch }: Task): boolean {

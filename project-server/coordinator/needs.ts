@@ -30,23 +30,29 @@ function keyed(needs: Omit<Needs, 'key'>): Needs {
 }
 
 /** What lasts. */
-export type Lack = Extract<WhyReason, 'engine' | 'platform' | 'tags' | 'reserved' | 'private' | 'gpus' | 'other_class' | 'cpu' | 'memory' | 'disk'>
+export type Lack = Extract<
+  WhyReason,
+  'engine' | 'platform' | 'tags' | 'reserved' | 'private' | 'other_group' | 'gpus' | 'other_class' | 'not_own' | 'not_trusted' | 'cpu' | 'memory' | 'disk'
+>
 
 /** What of a group a node must suit. */
-type Asked = Pick<Group, 'needs' | 'tags' | 'sameClass'> & { readonly client: Pick<Client, 'id'> }
+export type Asked = Pick<Group, 'needs' | 'tags' | 'sameClass' | 'trust'> & { readonly client: Pick<Client, 'id' | 'settings'> }
+
+/** What of a node suits a group or not. */
+type Offering = Pick<Node, 'offer' | 'believed'>
 
 /** What keeps the node from ever running them, as it is: the first thing. */
-export function lackOf(offer: NodeOffer, group: Asked): Lack | undefined {
-  return kindLack(offer, group) ?? amountLack(offer, group.needs)
+export function lackOf(node: Offering, group: Asked): Lack | undefined {
+  return kindLack(node, group) ?? amountLack(node.offer, group.needs)
 }
 
 /** The node could run them, did it run nothing else. */
-export function suits({ id, offer }: Pick<Node, 'id' | 'offer'>, group: Group): boolean {
-  return lackOf(offer, group) === undefined && (group.nodes === null || group.nodes.has(id))
+export function suits(node: Offering & Pick<Node, 'id'>, group: Group): boolean {
+  return lackOf(node, group) === undefined && (group.nodes === null || group.nodes.has(node.id))
 }
 
 /** The same without amounts: what all nodes of one kind lack or have alike. */
-export function kindLack(offer: NodeOffer, { needs, tags, client, sameClass }: Asked): Lack | undefined {
+export function kindLack({ offer, believed }: Offering, { needs, tags, client, sameClass, trust }: Asked): Lack | undefined {
   if (!offer.engines.includes(needs.engine)) return 'engine'
   if (needs.platform !== null && needs.platform !== offer.platform) return 'platform'
   if (!tags.every((tag) => offer.tags.includes(tag))) return 'tags'
@@ -54,7 +60,17 @@ export function kindLack(offer: NodeOffer, { needs, tags, client, sameClass }: A
   if (offer.ownerOnly && offer.owner !== client.id) return 'private'
   if (sameClass === 'cpu' && offer.cpu === '') return 'other_class'
   const { gpus } = needs
-  return gpus !== null && offer.gpus.filter((gpu) => serves(gpu, gpus)).length < gpus.count ? 'gpus' : undefined
+  if (gpus !== null && offer.gpus.filter((gpu) => serves(gpu, gpus)).length < gpus.count) return 'gpus'
+  const isOwn = offer.owner === client.id
+  if (offer.groups !== undefined && !isOwn && !sharesGroup(offer.groups, client)) return 'other_group'
+  if (trust === 'any' || isOwn) return undefined
+  if (trust === 'own') return 'not_own'
+  // What passes by itself comes last: nothing else keeps it from them.
+  return believed ? undefined : 'not_trusted'
+}
+
+function sharesGroup(groups: readonly string[], { settings }: Asked['client']): boolean {
+  return settings.groups?.some((group) => groups.includes(group)) === true
 }
 
 function amountLack(offer: NodeOffer, needs: Needs): Lack | undefined {

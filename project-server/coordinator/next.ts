@@ -5,6 +5,7 @@
  */
 import { forgetComing, note } from './holders.ts'
 import type { Node, Task } from './model.ts'
+import { kindLack } from './needs.ts'
 import { NEXT_MANIFEST_BYTES_MAX, NEXT_PASSED_FACTOR, NEXT_PASSED_MIN } from './policy.ts'
 import type { State } from './state.ts'
 
@@ -68,6 +69,11 @@ export function endNext(state: State, node: Node, task: Task, leased: boolean): 
 /** The task waits for so many nodes and no more: it is next at no more than that. */
 export function limitNext(state: State, task: Task, count: number): void {
   for (let at = task.nextAt?.length ?? 0; at > count; at--) endNext(state, task.nextAt?.at(-1) as Node, task, false)
+}
+
+/** It may not take any more what is next there. */
+export function dropUnsuited(state: State, node: Node): void {
+  for (const { task } of [...(node.next?.tasks ?? [])]) if (kindLack(node, task.group) !== undefined) endNext(state, node, task, false)
 }
 
 export function takeAllBack(state: State, node: Node): void {

@@ -44,15 +44,22 @@ type OfferRow = [
   exclusive: string[],
   gpus: GpuRow[],
   ownerOnly: boolean,
-  cpu?: string
+  cpu?: string,
+  groups?: string[]
 ]
 
 type Known = [row?: number, errorPpm?: number, sinceMs?: number, credit?: number, claimsPpm?: number]
 
 export function encodeNodeRecord(node: NodeRecord): Uint8Array {
   const { id, offer, state, lastSeenMs, valid, invalid, errors, lost, row, errorPpm, sinceMs, credit, claimsPpm } = node
-  const { name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags, exclusive, gpus, ownerOnly, owner, network, cpu } = offer
-  WRITER.list(14).int(RECORD_VERSION).text(id).list(15).text(name).text(agent).text(platform)
+  const { name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags, exclusive, gpus, ownerOnly, owner, network, cpu, groups } = offer
+  WRITER.list(14)
+    .int(RECORD_VERSION)
+    .text(id)
+    .list(groups === undefined ? 15 : 16)
+    .text(name)
+    .text(agent)
+    .text(platform)
   writeTexts(engines)
   WRITER.int(cpuMillis).int(memoryBytes).int(diskBytes).int(slots)
   writeTexts(tags)
@@ -62,7 +69,9 @@ export function encodeNodeRecord(node: NodeRecord): Uint8Array {
   writeTexts(exclusive)
   WRITER.list(gpus.length)
   for (const { uuid, model, memoryBytes: bytes, driver } of gpus) WRITER.list(4).text(uuid).text(model).int(bytes).text(driver)
-  WRITER.flag(ownerOnly).text(cpu).text(state).int(lastSeenMs).int(valid).int(invalid).int(errors).int(lost).int(row).int(errorPpm).int(sinceMs)
+  WRITER.flag(ownerOnly).text(cpu)
+  if (groups !== undefined) writeTexts(groups)
+  WRITER.text(state).int(lastSeenMs).int(valid).int(invalid).int(errors).int(lost).int(row).int(errorPpm).int(sinceMs)
   return WRITER.int(credit).int(claimsPpm).done()
 }
 
@@ -71,8 +80,26 @@ export function decodeNodeRecord(bytes: Uint8Array): NodeRecord {
     [PeerIdString, OfferRow, NodeRecord['state'], number, number, number, number, number, ...Known]
   >('node', bytes)
   const [row = 0, errorPpm = ERROR_RATE_AT_FIRST_PPM, sinceMs = lastSeenMs, credit = 0, claimsPpm = CLAIMS_WHOLE_PPM] = known
-  const [name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags, owner, network, exclusive, gpuRows, ownerOnly, cpu = ''] = offered
+  const [name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags, owner, network, exclusive, gpuRows, ownerOnly, cpu = '', groups] =
+    offered
   const gpus = gpuRows.map(([uuid, model, bytes, driver]) => ({ uuid, model, memoryBytes: bytes, driver }))
-  const offer = { name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags, exclusive, gpus, ownerOnly, owner, network, cpu }
+  const offer = {
+    name,
+    agent,
+    platform,
+    engines,
+    cpuMillis,
+    memoryBytes,
+    diskBytes,
+    slots,
+    tags,
+    exclusive,
+    gpus,
+    ownerOnly,
+    owner,
+    network,
+    cpu,
+    ...(groups === undefined ? {} : { groups })
+  }
   return { id, offer, state, lastSeenMs, valid, invalid, errors, lost, row, errorPpm, sinceMs, credit, claimsPpm }
 }

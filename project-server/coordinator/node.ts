@@ -36,6 +36,7 @@ class LiveNode implements Node {
   asideUntilMs = 0
   marks = 0
   kind: NodeKind | null = null
+  believed = false
   free = 0
   place = 0
   counted: NodeOffer | null = null

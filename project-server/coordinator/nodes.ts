@@ -18,6 +18,7 @@ import { askAgain, forgetRemains, sweepRemains } from './remains.ts'
 import { close, closeAll, deadlineMs, giveBack, isFull, lose, overdue, refile, revive } from './replicas.ts'
 import type { State } from './state.ts'
 import { isLive } from './states.ts'
+import { gradeTrust } from './trust.ts'
 
 type Hello = Extract<Event, { kind: 'hello' }>
 
@@ -41,6 +42,7 @@ export function hello(state: State, event: Hello, nowMs: number): void {
   node.offer = event.offer
   // It was of a banned network, and is of another now.
   node.ban = null
+  gradeTrust(state, node)
   state.free.file(node, was)
   node.slots = event.offer.slots
   node.state = 'online'

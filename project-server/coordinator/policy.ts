@@ -216,6 +216,8 @@ export const WHY_AHEAD_MAX = 100_000
 export const WHY_NODES_TRIED_MAX = 1_000
 /** Nodes that are named for one reason; the others are counted. */
 export const WHY_NODES_NAMED_MAX = 3
+/** Of what a task waits for, so much is named. */
+export const WHY_SOURCES_NAMED_MAX = 3
 /** Clients that are named as those whose turn it is before another's. */
 export const WHY_CLIENTS_NAMED_MAX = 3
 /** Runs that came to nothing, the last ones, which are told with their reasons. */

@@ -191,6 +191,7 @@ it('100,000 tasks in one batch, in parts of 2,048, are accepted, recovered and k
     compare: null,
     copies: 'tail' as const,
     sameClass: 'no' as const,
+    trust: 'any' as const,
     adaptive: false,
     commit: false,
     doubtPpm: 0

@@ -21,7 +21,7 @@ import { decodeLinkRecord, decodeOutgoing, type Waiting } from './link-records.t
 import { LiveTasks } from './live-tasks.ts'
 import { memoryNeeds, needsAfter } from './memory.ts'
 import { MEMORY_PREFIX } from './memory-history.ts'
-import type { Batch, Node, Replica, Report, Task } from './model.ts'
+import type { Batch, Node, Replica, Report, Task, Waits } from './model.ts'
 import { newNode } from './node.ts'
 import { decodeNodeRecord } from './node-records.ts'
 import { overruns, watch } from './nodes.ts'
@@ -77,13 +77,15 @@ export async function load(state: State, store: Records, nowMs: number): Promise
     watch(state, node, nowMs)
     if (overruns(node)) state.out.overrun.add(node)
   }
-  for (const { tasks } of state.batches.values())
-    for (const task of tasks) {
+  for (const batch of state.batches.values()) {
+    if (batch.waits !== null) link(state, batch, batch.waits.sources, batch.waits.depth)
+    for (const task of batch.tasks) {
       if (task.waits !== null) link(state, task, task.waits.sources, task.waits.depth)
       // What was asked for often enough is being computed again.
       if (task.decision !== null && !task.decision.held && task.replicas.some(hasOutput)) resumePull(state, task, nowMs)
       else state.touched.add(task)
     }
+  }
 }
 
 async function loadLastWords(state: State, store: Records): Promise<void> {
@@ -177,13 +179,14 @@ async function loadBatch(
   const { name, by, createdAtMs, order, seed, policy, open, tasks, created, running, validating, ready, failed, killed } = record
   const { held, queuedAtMs, releasedAtMs, ranFailed } = record
   const counts = { created, running, validating, ready, failed, killed }
+  const made = await loadMaker(store, id)
   const batch: Batch = {
     id,
     client: clientOf(state, by),
     policy,
     counts,
     runs: new RunTimes(policy.estimateMs),
-    maker: await loadMaker(store, id),
+    maker: made?.maker ?? null,
     marks: 0,
     held,
     rechecks: null,
@@ -199,7 +202,9 @@ async function loadBatch(
     ranFailed,
     secret: null,
     stored: new Set(),
-    dependents: null
+    dependents: null,
+    // Linked to its sources with the tasks.
+    waits: made?.waits === undefined ? null : toBeLinked(made.waits)
   }
   state.batches.set(id, batch)
   batch.client.batches++
@@ -234,17 +239,24 @@ async function loadBatch(
   batch.runs.sort()
 }
 
-async function loadMaker(store: Records, batch: BatchId): Promise<Maker | null> {
+async function loadMaker(store: Records, batch: BatchId): Promise<{ readonly maker: Maker; readonly waits?: SourcesRecord } | undefined> {
   const bytes = await store.get(sweepKey(batch))
-  if (bytes === undefined) return null
-  const { template, sweep } = decodeSweepRecord(bytes)
+  if (bytes === undefined) return undefined
+  const { template, sweep, waits } = decodeSweepRecord(bytes)
   const bundle = await store.get(bundleKey(batch, template))
   if (bundle === undefined) throw new Error(`the record of bundle ${template} is missing`)
   const maker = makerOf(sweep, storedManifest(decodeBundleRecord(bundle)), factsOfBundle(bundle))
   const made = await store.get(madeKey(batch))
-  const { next, killed } = made === undefined ? { next: 0, killed: false } : decodeMadeRecord(made)
-  maker.next = killed ? maker.count : next
-  return maker
+  const { next, end } = made === undefined ? { next: 0, end: null } : decodeMadeRecord(made)
+  maker.next = end !== null ? maker.count : next
+  if (!waits || end !== null) return { maker }
+  const sources = await store.get(sourcesKey(batch))
+  if (sources === undefined) throw new Error(`the record of what sweep ${batch} takes from others is missing`)
+  return { maker, waits: decodeSourcesRecord(sources) }
+}
+
+function toBeLinked({ sources, depth }: SourcesRecord): Waits {
+  return { sources, missing: 0, asked: false, depth }
 }
 
 async function loadBundles(state: State, store: Records, batch: BatchId, records: readonly TaskRecord[]): Promise<void> {
@@ -294,7 +306,7 @@ function loadTask(state: State, batch: Batch, record: TaskRecord, { results, ass
     marks: 0,
     held,
     // Linked to its sources once all of them are here.
-    waits: waits === undefined ? null : { sources: waits.sources, missing: 0, asked: false, depth: waits.depth },
+    waits: waits === undefined ? null : toBeLinked(waits),
     repeats,
     failure,
     key: taskKeyOf(batch.id, index),

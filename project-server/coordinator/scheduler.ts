@@ -120,7 +120,7 @@ export function lookAtAll(state: State): void {
 /** The node's offer, less what its replicas take, covers the group's needs, and it should be done in time. */
 export function fits(node: Node, group: Group): boolean {
   if (group.nodes !== null && !group.nodes.has(node.id)) return false
-  return kindLack(node.offer, group) === undefined && hasRoom(node, group)
+  return kindLack(node, group) === undefined && hasRoom(node, group)
 }
 
 /** What is free at the node now covers them, whatever kind it is of. */

@@ -1,6 +1,6 @@
-/** Durable form of what a task takes from others: `sources/<batch>.<index, 9 digits>`, kept after the task's end to be shown and for its lineage. */
+/** Durable form of what a task takes from others: `sources/<batch>.<index, 9 digits>`, or of all tasks of a sweep: `sources/<batch>`; kept after the task's end to be shown and for its lineage. */
 import { type SourceRow, type Sources, sourceOfRow, sourceRow } from '#protocol/bundle/sources'
-import type { TaskId } from '#protocol/ids'
+import { type BatchId, isBatchId, type TaskId } from '#protocol/ids'
 import { taskKey } from './keys.ts'
 import { decodeRecord, encodeRecord } from './record-version.ts'
 
@@ -12,8 +12,9 @@ export interface SourcesRecord {
   readonly sources: Sources
 }
 
-export function sourcesKey(task: TaskId): string {
-  return `sources/${taskKey(task).slice('task/'.length)}`
+/** Of a task, or of a sweep. */
+export function sourcesKey(of: TaskId | BatchId): string {
+  return isBatchId(of) ? `sources/${of}` : `sources/${taskKey(of).slice('task/'.length)}`
 }
 
 export function encodeSourcesRecord({ template, depth, sources: { allowFailed, list } }: SourcesRecord): Uint8Array {

@@ -13,7 +13,7 @@ import { Ledger } from './ledger.ts'
 import type { Look } from './lost-inputs.ts'
 import { CHANGED, Marked, NEXT, TOUCHED } from './marks.ts'
 import { MemoryHistory } from './memory-history.ts'
-import type { Batch, Bundle, Group, Needs, Node, Remains, Replica, Task } from './model.ts'
+import type { Batch, Bundle, Group, Needs, Node, Remains, Replica, Task, Waiter } from './model.ts'
 import { Newcomers } from './newcomers.ts'
 import { NodeLists } from './node.ts'
 import { type LeaseSigner, Output } from './output.ts'
@@ -90,10 +90,10 @@ export class State {
   readonly waitingComparisons = new Set<Task>()
   /** Tasks whose replicas changed in this event: each is settled once at its end. */
   readonly touched = new Marked<Task>(TOUCHED)
-  /** What is over and waited for, tasks that a source fails, and tasks whose sources are all over: looked at at the end of the event. See dependents.ts. */
+  /** What is over and waited for, what a source fails, and what has all of its sources over: looked at at the end of the event. See dependents.ts. */
   readonly over: (Task | Batch)[] = []
-  readonly doomed: { readonly task: Task; readonly message: string }[] = []
-  readonly complete: Task[] = []
+  readonly doomed: { readonly waiter: Waiter; readonly message: string }[] = []
+  readonly complete: Waiter[] = []
   /** Pairs of a task that is not over and one that waits for it. */
   sourceLinks = 0
   /** Groups that gained waiting tasks, nodes that gained room: what placing has to look at. */

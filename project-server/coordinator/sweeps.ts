@@ -1,17 +1,18 @@
 /**
  * Sweeps: batches that are stored as their generator, whose tasks are made as they are wanted. A few wait ahead of what runs;
  * the rest is a number. Which manifest an index has is a function of the generator, and how many were made is written with
- * them, so that after a crash none is lost and none is made twice.
+ * them, so that after a crash none is lost and none is made twice. A sweep that takes something from others waits for them as
+ * a whole (sources.ts): its template is complete before the first task is made from it.
  */
 import { encodeManifest, manifestCidText, type RunManifest } from '#protocol/bundle/manifest'
-import { manifestAt, type Sweep, storedSweep, sweepCount } from '#protocol/bundle/sweep'
+import { encodeSweep, manifestAt, type Sweep, storedSweep, sweepCount } from '#protocol/bundle/sweep'
 import { type BatchId, type TaskId, taskId } from '#protocol/ids'
 import { addTask } from './batches.ts'
-import type { AcceptedBundle, Event, Repeat } from './events.ts'
+import type { AcceptedBundle, Event, Repeat, TaskFailure } from './events.ts'
 import type { Batch, Task } from './model.ts'
 import { LIVE_TASKS_MAX, SWEEP_LOOK_MAX } from './policy.ts'
 import { decodeRecord, encodeRecord } from './record-version.ts'
-import { unmadeOver } from './sources.ts'
+import { named, unmadeOver, waitFor } from './sources.ts'
 import type { State } from './state.ts'
 import { count } from './task-moves.ts'
 import type { TaskRecord } from './task-records.ts'
@@ -22,8 +23,8 @@ type BundleFacts = Pick<AcceptedBundle, 'platform' | 'data'>
 /** What a batch of a sweep is made from. */
 export interface Maker {
   readonly sweep: Sweep
-  readonly template: RunManifest
-  readonly facts: BundleFacts
+  template: RunManifest
+  facts: BundleFacts
   readonly count: number
   /** All before it were made. */
   next: number
@@ -41,33 +42,45 @@ export function sweepKey(batch: BatchId): string {
   return `sweep/${batch}`
 }
 
-/** `made/<batch>`: how many were made, and whether the rest is killed. */
+/** `made/<batch>`: how many were made, and how the rest ended. */
 export function madeKey(batch: BatchId): string {
   return `made/${batch}`
 }
 
-/** `template`: id of a bundle of the batch. */
-export function encodeSweepRecord(template: string, sweep: Uint8Array): Uint8Array {
-  return encodeRecord([template, sweep])
+interface SweepRecord<Of> {
+  /** Id of a bundle of the batch; once the sweep waits no more, of the one that has all that it takes from others. */
+  readonly template: string
+  readonly sweep: Of
+  /** It waits for what it takes from others: `sources/<batch>`. */
+  readonly waits: boolean
 }
 
-export function decodeSweepRecord(bytes: Uint8Array): { readonly template: string; readonly sweep: Sweep } {
-  const [template, sweep] = decodeRecord<[string, Uint8Array]>('sweep', bytes)
-  return { template, sweep: storedSweep(sweep) }
+export function encodeSweepRecord({ template, sweep, waits }: SweepRecord<Uint8Array>): Uint8Array {
+  return encodeRecord([template, sweep, waits])
 }
+
+export function decodeSweepRecord(bytes: Uint8Array): SweepRecord<Sweep> {
+  // Older sweeps could not wait.
+  const [template, sweep, waits = false] = decodeRecord<[string, Uint8Array, boolean?]>('sweep', bytes)
+  return { template, sweep: storedSweep(sweep), waits }
+}
+
+/** How those ended that were never made: killed, or failed for one that the sweep takes something from. */
+export type UnmadeEnd = 'killed' | TaskFailure
 
 export interface MadeRecord {
   readonly next: number
-  readonly killed: boolean
+  /** Null while they may still be made. */
+  readonly end: UnmadeEnd | null
 }
 
-function encodeMadeRecord({ next, killed }: MadeRecord): Uint8Array {
-  return encodeRecord([next, killed])
+function encodeMadeRecord({ next, end }: MadeRecord): Uint8Array {
+  return encodeRecord(end === null || end === 'killed' ? [next, end !== null] : [next, true, end.message])
 }
 
 export function decodeMadeRecord(bytes: Uint8Array): MadeRecord {
-  const [next, killed] = decodeRecord<[number, boolean]>('made', bytes)
-  return { next, killed }
+  const [next, over, message] = decodeRecord<[number, boolean, string?]>('made', bytes)
+  return { next, end: !over ? null : message === undefined ? 'killed' : { code: 'source', message } }
 }
 
 export function makerOf(sweep: Sweep, template: RunManifest, facts: BundleFacts): Maker {
@@ -92,16 +105,16 @@ export function unmadeRecord(
   batch: { readonly id: BatchId; readonly createdAtMs: number },
   maker: Pick<Maker, 'sweep' | 'template' | 'facts'>,
   index: number,
-  killed: boolean
+  end: UnmadeEnd | null
 ): TaskRecord {
   return {
     id: taskId(batch.id, index),
     bundle: bundleAt(maker, index).cid,
     createdAtMs: batch.createdAtMs,
     startedAtMs: null,
-    endedAtMs: killed ? batch.createdAtMs : null,
-    state: killed ? 'killed' : 'created',
-    failure: null,
+    endedAtMs: end === null ? null : batch.createdAtMs,
+    state: end === null ? 'created' : end === 'killed' ? 'killed' : 'failed',
+    failure: end === 'killed' ? null : end,
     decision: null,
     outputLosses: 0,
     replicas: [],
@@ -159,25 +172,47 @@ export function makeNow(state: State, id: TaskId, nowMs: number): void {
 
 /** Those that were not made yet will never be. */
 export function killUnmade(state: State, batch: Batch): void {
+  endUnmade(state, batch, 'killed')
+}
+
+/** Nor will those of a sweep that cannot have what it takes from others. */
+export function failUnmade(state: State, batch: Batch, message: string): void {
+  endUnmade(state, batch, { code: 'source', message })
+  state.out.journal.batch(batch.id, 'failed', message)
+}
+
+function endUnmade(state: State, batch: Batch, end: UnmadeEnd): void {
   const { maker } = batch
   const left = unmade(batch)
   if (maker === null || left === 0) return
   batch.counts.created -= left
-  batch.counts.killed += left
-  state.out.put(madeKey(batch.id), encodeMadeRecord({ next: maker.next, killed: true }))
+  batch.counts[end === 'killed' ? 'killed' : 'failed'] += left
+  state.out.put(madeKey(batch.id), encodeMadeRecord({ next: maker.next, end }))
   maker.next = maker.count
   maker.early = null
   maker.repeats.clear()
+  batch.waits = null
   state.sweeps.delete(batch)
-  unmadeOver(state, batch)
+  unmadeOver(state, batch, end === 'killed' ? 'was killed' : `failed: ${end.message}`)
   state.out.batch(batch)
+}
+
+/** What it takes from others is known: tasks are made from the complete template from now on. */
+export function beginMaking(state: State, batch: Batch, { cid, manifest, platform, data = [] }: AcceptedBundle): void {
+  const { maker } = batch
+  if (maker === null) throw new Error(`${named(batch.id)} is no sweep`)
+  batch.waits = null
+  maker.template = manifest
+  maker.facts = { ...(platform === undefined ? {} : { platform }), data }
+  state.out.put(sweepKey(batch.id), encodeSweepRecord({ template: cid, sweep: encodeSweep(maker.sweep), waits: false }))
+  state.sweeps.touch(batch)
 }
 
 function makeSome(state: State, batch: Batch, nowMs: number): boolean {
   const { maker } = batch
   const waiting = batch.counts.created - unmade(batch)
   const { ahead } = state.sweeps
-  if (maker === null || batch.held !== null) return false
+  if (maker === null || batch.held !== null || batch.waits !== null) return false
   lookAt(state, batch, maker)
   if (waiting > ahead / 2) return false
   const from = maker.next
@@ -191,7 +226,7 @@ function makeSome(state: State, batch: Batch, nowMs: number): boolean {
     room--
   }
   if (maker.next === from) return false
-  state.out.put(madeKey(batch.id), encodeMadeRecord({ next: maker.next, killed: false }))
+  state.out.put(madeKey(batch.id), encodeMadeRecord({ next: maker.next, end: null }))
   return true
 }
 
@@ -206,10 +241,16 @@ function lookAt(state: State, { id, policy }: Batch, maker: Maker): void {
 function make(state: State, batch: Batch, index: number, nowMs: number): Task {
   const { maker } = batch
   if (maker === null) throw new Error(`batch ${batch.id} is no sweep`)
-  const task = addTask(state, batch, { index, accepted: bundleAt(maker, index), repeat: maker.repeats.get(index) }, nowMs)
+  const accepted = bundleAt(maker, index)
+  const task = addTask(state, batch, { index, accepted, repeat: maker.repeats.get(index) }, nowMs)
   maker.repeats.delete(index)
   // It was counted with the batch.
   count(batch, 'created', -1)
+  if (batch.waits !== null) {
+    // Before its turn, and before its sweep's: it waits by itself.
+    waitFor(state, task, { template: accepted.cid, sources: batch.waits.sources })
+    return task
+  }
   task.state = 'staged'
   state.touched.add(task)
   return task

@@ -2,11 +2,13 @@
  * How far nodes are believed, by what became of their results: BOINC's adaptive replication, with its spot checks. A node with
  * enough results in a row that others confirmed decides a task of an adaptive batch alone, unless the task is drawn to be
  * checked (1 in as many as it has in a row) or too many of its decisions are unconfirmed. Judged when the task is leased, and
- * written with the replica. One result that turns out wrong takes it all back: see rechecks.ts.
+ * written with the replica. One result that turns out wrong takes it all back: see rechecks.ts. Tasks may ask for nodes that
+ * are believed so (`trust` of their policy): who they are is filed with the nodes' kinds (kinds.ts), and follows each verdict.
  */
 import { createHash } from 'node:crypto'
 import { aloneKey } from './keys.ts'
 import type { Node, Replica, Task } from './model.ts'
+import { dropUnsuited } from './next.ts'
 import { UNCONFIRMED_MAX } from './policy.ts'
 import { askRechecks } from './rechecks.ts'
 import { NO_STANDING, type Standing } from './standing.ts'
@@ -33,6 +35,16 @@ function mayDecide(state: State, task: Task, node: Node): boolean {
   return (node.unconfirmed?.length ?? 0) < UNCONFIRMED_MAX && spotDraw(state, task) * node.row >= 1
 }
 
+/** Something was learnt of the node, or it said what it is: whether tasks that ask for trusted nodes may go to it. */
+export function gradeTrust(state: State, node: Node): void {
+  const believed = node.offer.vouched === true || node.row >= state.policy.trustedAfter
+  if (node.believed === believed) return
+  node.believed = believed
+  if (!state.free.believe(node)) return
+  if (believed) state.nodesChanged.add(node)
+  else dropUnsuited(state, node)
+}
+
 /** From 0 to 1, by the batch's seed and a secret of the project: nobody who runs the task can tell whether it is checked. */
 function spotDraw({ signer }: State, { batch, index, replicas }: Task): number {
   batch.secret ??= signer.sign(SPOT_DOMAIN, TEXT.encode(batch.id))
@@ -48,6 +60,7 @@ export function confirm(state: State, node: Node): void {
   for (const task of node.unconfirmed ?? []) state.out.delete(aloneKey(node.id, task))
   node.unconfirmed = null
   state.newcomers.regrade(node)
+  gradeTrust(state, node)
   state.out.node(node)
 }
 
@@ -66,6 +79,7 @@ export function distrust(state: State, node: Node): void {
   node.unconfirmed = null
   askRechecks(state, unconfirmed, node.id)
   state.newcomers.regrade(node)
+  gradeTrust(state, node)
   state.out.node(node)
 }
 

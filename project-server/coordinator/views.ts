@@ -101,7 +101,7 @@ function saidOf(policy: TaskPolicy): Partial<TaskPolicy> {
 /** online | banned | set aside (it failed too often in a row) | silent (its stream ended, or it missed two heartbeats) | lost | left. */
 export function nodeView(node: Node, silentBeforeMs: number): NodeView {
   const { id, offer, lastSeenMs, held, valid, invalid, errors, lost, row, errorPpm, sinceMs, credit } = node
-  const { name, platform, engines, slots, tags, exclusive, gpus, owner, ownerOnly } = offer
+  const { name, platform, engines, slots, tags, exclusive, gpus, owner, ownerOnly, groups } = offer
   return {
     id,
     name,
@@ -124,6 +124,7 @@ export function nodeView(node: Node, silentBeforeMs: number): NodeView {
     gpus: gpus.map((gpu) => ({ ...gpu, taken: node.gpusTaken?.has(gpu.uuid) === true })),
     ...(owner === null ? {} : { owner }),
     ownerOnly,
+    ...(groups === undefined ? {} : { groups }),
     ...dataOf(node),
     ...(node.next === null || node.next.tasks.length === 0 ? {} : { next: node.next.tasks.length }),
     availability: Math.round(node.availability * 100),

@@ -2,7 +2,7 @@
  * Why a task does not go on: what it waits for, for every node what keeps it from taking the task, its place in the queue, and
  * when it should come to an end. Reads the state and changes nothing; every rule of placing (scheduler.ts) has its reason here.
  */
-import { parseTaskId, type TaskId } from '#protocol/ids'
+import { type BatchId, parseTaskId, type TaskId, taskId } from '#protocol/ids'
 import type { ClientTurn, FaultWhy, NearestMiss, NodesWhy, QueuePlace, RunWhy, WhyReason, WhyView } from '#protocol/owner/messages'
 import { isInTime } from './availability.ts'
 import { blockOf, type Client } from './clients.ts'
@@ -13,12 +13,21 @@ import { isHere } from './holders.ts'
 import { isDependent } from './independence.ts'
 import { isHeldBack, isLocal } from './locality.ts'
 import { awaitedInputs } from './lost-inputs.ts'
-import { type Batch, isHeld, type Needs, type Node, type Task } from './model.ts'
+import { type Batch, isHeld, isSweep, type Needs, type Node, type Task, type Waiter, type Waits } from './model.ts'
 import { kindLack, lackOf, roomLack, suits } from './needs.ts'
-import { NODE_SLOTS_MAX, WHY_AHEAD_MAX, WHY_CLIENTS_NAMED_MAX, WHY_FAULTS_NAMED_MAX, WHY_NODES_NAMED_MAX, WHY_NODES_TRIED_MAX } from './policy.ts'
+import {
+  NODE_SLOTS_MAX,
+  WHY_AHEAD_MAX,
+  WHY_CLIENTS_NAMED_MAX,
+  WHY_FAULTS_NAMED_MAX,
+  WHY_NODES_NAMED_MAX,
+  WHY_NODES_TRIED_MAX,
+  WHY_SOURCES_NAMED_MAX
+} from './policy.ts'
 import { hadIt, roomOf } from './replicas.ts'
 import { isOtherClass } from './same-class.ts'
 import { fits, hasCopyFor } from './scheduler.ts'
+import { expects } from './sources.ts'
 import type { State } from './state.ts'
 import { isLive, TOO_LITTLE_MEMORY } from './states.ts'
 import { isUnmade, unmade } from './sweeps.ts'
@@ -70,6 +79,7 @@ export function why(state: State, task: Task, nowMs: number): WhyView {
       ...(platform === null ? {} : { platform }),
       ...(gpus === null ? {} : { gpus }),
       ...(group.tags.length === 0 ? {} : { tags: group.tags }),
+      ...(group.trust === 'any' ? {} : { trust: group.trust }),
       ...(group.due === null ? {} : { deadlineMs: group.due.deadlineMs })
     },
     runs,
@@ -78,8 +88,9 @@ export function why(state: State, task: Task, nowMs: number): WhyView {
     ...comparingOf(task)
   }
   if (batch.open) return { ...view, waitsFor: 'submission' }
-  const sources = task.waits?.missing ?? awaitedInputs(state, task)
-  if (task.waits !== null || sources > 0) return { ...view, waitsFor: 'sources', sources }
+  if (task.waits !== null) return { ...view, waitsFor: 'sources', ...sourcesOf(state, task, task.waits) }
+  const inputs = awaitedInputs(state, task)
+  if (inputs > 0) return { ...view, waitsFor: 'sources', sources: inputs }
   if (task.decision !== null && task.wanted === 0 && runs.length === 0) return { ...view, waitsFor: 'output', holders: holdersOf(task) }
   if (task.wanted === 0 && runs.length === 0 && task.comparison !== null) return { ...view, waitsFor: isStopped(task) ? 'release' : 'comparison' }
   if (task.wanted === 0) return { ...view, waitsFor: 'runs', ...estimateOfRuns(state, runs) }
@@ -133,24 +144,39 @@ export function firstWaiting({ tasks }: Batch): Task | undefined {
   return tasks.find((task) => task.queue !== null) ?? tasks.find((task) => task.wanted > 0) ?? tasks.find(() => true)
 }
 
-/** A task of a sweep that was not made yet waits as the first one does that was, behind all that come before it. */
-export function whyUnmade(state: State, id: TaskId, nowMs: number): WhyView | undefined {
-  const { batch: of = '', index = 0 } = parseTaskId(id) ?? {}
-  const batch = state.batches.get(of)
-  if (batch === undefined || batch.maker === null || !isUnmade(batch, index)) return undefined
+/** What is not over yet of all that it takes something from. */
+function sourcesOf(state: State, waiter: Waiter, { sources, missing }: Waits): Pick<WhyView, 'sources' | 'awaits'> {
+  const own = isSweep(waiter) ? waiter : waiter.batch
+  const awaits = new Set<string>()
+  for (const { of, from, count } of sources.list) {
+    if (of !== '' && expects(state, of)) awaits.add(of)
+    if (of === '')
+      for (let at = from; at < from + count && awaits.size < WHY_SOURCES_NAMED_MAX; at++) if (own.tasks.get(at) !== undefined) awaits.add(taskId(own.id, at))
+    if (awaits.size >= WHY_SOURCES_NAMED_MAX) break
+  }
+  return { sources: missing, ...(awaits.size === 0 ? {} : { awaits: [...awaits] }) }
+}
+
+/** A task of a sweep that was not made yet waits as the first one does that was, behind all that come before it; of the sweep, its next one. */
+export function whyUnmade(state: State, id: TaskId | BatchId, nowMs: number): WhyView | undefined {
+  const batch = state.batches.get(parseTaskId(id)?.batch ?? id)
+  if (batch === undefined || batch.maker === null) return undefined
   const { maker, policy, name, createdAtMs } = batch
+  const index = parseTaskId(id)?.index ?? maker.next
+  if (!isUnmade(batch, index)) return undefined
   const first = firstWaiting(batch)
-  const before = index - maker.next + (batch.counts.created - unmade(batch))
-  const ahead = { tasks: before, replicas: before * policy.targetResults }
-  const own = {
-    task: id,
+  const waiting = {
+    task: taskId(batch.id, index),
     name,
-    status: 'staged',
     waitedMs: Math.max(0, nowMs - createdAtMs),
     quorum: policy.minQuorum,
     wanted: policy.targetResults,
     runs: []
   } as const
+  if (batch.waits !== null) return { ...waiting, status: 'created', waitsFor: 'sources', ...sourcesOf(state, batch, batch.waits) }
+  const before = index - maker.next + (batch.counts.created - unmade(batch))
+  const ahead = { tasks: before, replicas: before * policy.targetResults }
+  const own = { ...waiting, status: 'staged' } as const
   if (first === undefined) return { ...own, waitsFor: batch.held === null ? 'turn' : 'release', ahead, ...(batch.held === null ? {} : { held: batch.held }) }
   const { startMs: _startMs, endMs: _endMs, runMs: _runMs, ...view } = why(state, first, nowMs)
   return { ...view, ...own, ...(view.waitsFor === 'node' || view.waitsFor === 'release' ? {} : { waitsFor: 'turn', ahead }) }
@@ -162,7 +188,7 @@ function reasonOf(state: State, node: Node, task: Task, nowMs: number): WhyReaso
   if (group.nodes !== null && !group.nodes.has(node.id)) return 'not_named'
   if (node.ban !== null) return 'banned'
   if (!isThere(node)) return 'away'
-  const lacks = lackOf(node.offer, group)
+  const lacks = lackOf(node, group)
   if (lacks !== undefined) return lacks
   if (!isInTime(node, group)) return 'deadline'
   if (isOnOther(task, node)) return 'platform'
@@ -197,13 +223,16 @@ function nodesWhy(state: State, task: Task, nowMs: number): NodesWhy[] {
   return [...found].map(([reason, entry]) => ({ reason, ...entry })).sort((a, b) => b.count - a.count)
 }
 
-/** Of the nodes that are there and lack CPU, memory or disk: the one that lacks the smallest share. */
+/** Of the nodes that are there and lack CPU, memory, disk or confirmed results: the one that lacks the smallest share. */
 function nearestMiss(state: State, { group }: Task): NearestMiss | undefined {
   let nearest: NearestMiss | undefined
   let best = 0
   for (const node of state.nodes.values()) {
-    if (!isThere(node) || (group.nodes !== null && !group.nodes.has(node.id)) || kindLack(node.offer, group) !== undefined) continue
+    if (!isThere(node) || (group.nodes !== null && !group.nodes.has(node.id))) continue
+    const lack = kindLack(node, group)
+    if (lack !== undefined && lack !== 'not_trusted') continue
     const misses = [
+      { requirement: 'trust' as const, needs: lack === undefined ? 0 : state.policy.trustedAfter, offers: node.row },
       { requirement: 'cpu' as const, needs: group.needs.cpuMillis, offers: node.offer.cpuMillis },
       { requirement: 'memory' as const, needs: group.needs.memoryBytes, offers: node.offer.memoryBytes },
       { requirement: 'disk' as const, needs: group.needs.diskBytes, offers: node.offer.diskBytes }

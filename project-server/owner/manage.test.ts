@@ -258,6 +258,22 @@ describe('a client', () => {
     })
   })
 
+  it('S14, S15: tries a sweep again whole that never had what it takes from others', async () => {
+    const { at, ask, submissions, submit } = await setUp()
+    await submit(A, 'parent', [], ['x'])
+    const sweep = { mode: 'product' as const, parameters: [{ name: 'n', values: { from: 1, to: 1000, step: 1 } }] }
+    const sources = new Map([[0, { allowFailed: false, list: [{ name: '', of: A, from: 0, count: 0, part: 'after' as const, path: '' }] }]])
+    const head = { batch: B, name: 'sweep', by: 'owner', policy: { ...POLICY, ...ONE }, more: false, labels: [], retryOf: null }
+    await submissions.add({ ...head, manifests: [plainBundle('{n}').bytes], sweep, sources }, 0)
+    at.apply({ kind: 'kill', batch: B, by: 'owner' })
+    const { targets } = await ask({ verb: 'retry', of: B })
+    assert.deepEqual([targets[0]?.retryOf, targets[0]?.tasks], [B, 1000])
+    const made = targets[0]?.id ?? ''
+    assert.deepEqual([at.coordinator.batch(made)?.created, at.coordinator.why(made)?.waitsFor], [1000, 'sources'])
+    at.work(at.join('ann', offer(2)))
+    assert.equal(at.coordinator.batch(made)?.running, 2)
+  })
+
   it('is told which batch would be tried again, and not the id of one that is never made', async () => {
     const { at, ask, submit } = await setUp()
     await submit(A, 'sweep', [], ['x', 'y'])

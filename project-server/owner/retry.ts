@@ -3,10 +3,11 @@
  * their own, under the same name, labels and policy, with what it is a retry of. One that never had what it takes from others waits
  * for them again: for those that are tried again with it, and for what the others left. Where it gathers what many left (the reduce
  * of a map) all of these are submitted with it: those that are ready are repeats of themselves, and not run again unless
- * their policy says `force`.
+ * their policy says `force`. A sweep that never had what it takes from others is submitted again whole.
  */
 import { hash } from 'node:crypto'
 import type { Source, Sources } from '#protocol/bundle/sources'
+import { type Sweep, sweepCount } from '#protocol/bundle/sweep'
 import { type BatchId, batchIdFrom, type PeerIdString, parseTaskId, type TaskId, taskId } from '#protocol/ids'
 import { type ManagedTarget, QUERY_ROWS_MAX, type Resolved, SUBMIT_MANIFESTS_MAX } from '#protocol/owner/messages'
 import { decodeBatchRecord } from '../coordinator/batch-records.ts'
@@ -14,11 +15,12 @@ import { decodeBundleRecord } from '../coordinator/bundle-records.ts'
 import { batchKey, bundleKey, taskKey } from '../coordinator/keys.ts'
 import { decodeSourcesRecord, type SourcesRecord, sourcesKey } from '../coordinator/sources-records.ts'
 import { isTerminal } from '../coordinator/states.ts'
+import { decodeMadeRecord, decodeSweepRecord, madeKey, sweepKey } from '../coordinator/sweeps.ts'
 import { decodeTaskRecord, type TaskRecord } from '../coordinator/task-records.ts'
 import type { Store } from '../ports.ts'
 import { readNotes } from './notes.ts'
 import { OwnerError } from './request.ts'
-import type { Submissions } from './submit.ts'
+import type { Submission, Submissions } from './submit.ts'
 
 export interface RetryPorts {
   readonly store: Pick<Store, 'get' | 'range'>
@@ -43,6 +45,18 @@ export async function retry({ target, by, id, states, dryRun }: Retry, { store, 
   const { name, policy } = decodeBatchRecord(bytes)
   const { labels } = await readNotes(store, batch)
   const again: BatchId = batchIdFrom(new Uint8Array(hash('sha256', Buffer.concat([id, Buffer.from(target.id)]), 'buffer').subarray(0, 16)))
+  const head = { batch: again, name, by, policy, more: false, labels, retryOf: batch }
+  const answer = (tasks: number): ManagedTarget => ({
+    kind: 'batch',
+    ...(dryRun ? { id: batch } : { id: again, retryOf: batch }),
+    tasks,
+    ...(name === '' ? {} : { name })
+  })
+  const sweep = parseTaskId(target.id) === undefined ? await sweepAgain(store, batch, states) : undefined
+  if (sweep !== undefined) {
+    if (!dryRun) await submissions.add({ ...head, ...sweep }, 0)
+    return answer(sweepCount(sweep.sweep))
+  }
   const manifests = new Map<string, Uint8Array>()
   let first = 0
   let failed = 0
@@ -51,8 +65,7 @@ export async function retry({ target, by, id, states, dryRun }: Retry, { store, 
   /** Where tasks of the batch are in the new one. */
   const places = new Map<number, number>()
   const send = async (more: boolean): Promise<void> => {
-    const submission = { batch: again, name, by, manifests: part, policy, more, labels, retryOf: batch, sources }
-    if (!dryRun) await submissions.add(submission, first)
+    if (!dryRun) await submissions.add({ ...head, manifests: part, more, sources }, first)
     first += part.length
     part = []
     sources = new Map()
@@ -72,7 +85,22 @@ export async function retry({ target, by, id, states, dryRun }: Retry, { store, 
   }
   if (part.length === 0) return undefined
   await send(false)
-  return { kind: 'batch', ...(dryRun ? { id: batch } : { id: again, retryOf: batch }), tasks: failed, ...(name === '' ? {} : { name }) }
+  return answer(failed)
+}
+
+/** A sweep that ended before it had what it takes from others is tried again as a whole: it has no task that could be. */
+async function sweepAgain(
+  store: RetryPorts['store'],
+  batch: BatchId,
+  states: ReadonlySet<string>
+): Promise<(Pick<Submission, 'manifests' | 'sources'> & { readonly sweep: Sweep }) | undefined> {
+  const [record, made, sources] = await Promise.all([store.get(sweepKey(batch)), store.get(madeKey(batch)), store.get(sourcesKey(batch))])
+  if (record === undefined || made === undefined || sources === undefined) return undefined
+  const { template, sweep, waits } = decodeSweepRecord(record)
+  const { end } = decodeMadeRecord(made)
+  if (!waits || end === null || !states.has(end === 'killed' ? 'killed' : 'failed')) return undefined
+  const manifest = decodeBundleRecord((await store.get(bundleKey(batch, template))) ?? missing(template))
+  return { manifests: [manifest], sweep, sources: new Map([[0, decodeSourcesRecord(sources).sources]]) }
 }
 
 async function waitsOf(store: RetryPorts['store'], task: TaskId): Promise<SourcesRecord> {

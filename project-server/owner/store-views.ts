@@ -16,7 +16,7 @@ import { receiptKey, signedReceipt } from '../coordinator/receipt-records.ts'
 import { decodeLeftRecord, type LeftRecord, leftKey } from '../coordinator/remains-records.ts'
 import { decodeSourcesRecord, type SourcesRecord, sourcesKey } from '../coordinator/sources-records.ts'
 import { isTerminal } from '../coordinator/states.ts'
-import { decodeMadeRecord, decodeSweepRecord, type Maker, madeKey, sweepKey, unmadeRecord } from '../coordinator/sweeps.ts'
+import { decodeMadeRecord, decodeSweepRecord, type Maker, madeKey, sweepKey, type UnmadeEnd, unmadeRecord } from '../coordinator/sweeps.ts'
 import { decodeTaskRecord, type TaskRecord } from '../coordinator/task-records.ts'
 import { decodeRevisedRecord, type RevisedRecord } from '../coordinator/trust-records.ts'
 import { batchView, endedWhy, taskView } from '../coordinator/views.ts'
@@ -32,8 +32,8 @@ const ORDER_DIGITS = 12
 const PREFIX_BATCHES_MAX = 1000
 
 type SweepMaker = Pick<Maker, 'sweep' | 'template' | 'facts'> & {
-  /** Those that were not made were killed. */
-  readonly killed: boolean
+  /** How those ended that were not made. */
+  readonly end: UnmadeEnd | null
 }
 
 export interface Reader {
@@ -80,19 +80,21 @@ export function storeViews(
     const { template, sweep } = decodeSweepRecord(bytes)
     const [stored, made] = await Promise.all([store.get(bundleKey(batch, template)), store.get(madeKey(batch))])
     if (stored === undefined) throw new Error(`the record of bundle ${template} is missing`)
-    const killed = made === undefined ? false : decodeMadeRecord(made).killed
-    return { sweep, template: storedManifest(decodeBundleRecord(stored)), facts: factsOfBundle(stored), killed }
+    const end = made === undefined ? null : decodeMadeRecord(made).end
+    return { sweep, template: storedManifest(decodeBundleRecord(stored)), facts: factsOfBundle(stored), end }
   }
   /** A task of a sweep that has no record yet; undefined when there is no such task. */
   const unmadeOf = (batch: BatchRecord, maker: SweepMaker, index: number): TaskView | undefined => {
     if (index >= batch.tasks) return undefined
     const command = manifestAt(maker.template, maker.sweep, index).command
-    return taskView(unmadeRecord(batch, maker, index, maker.killed), { batch, command, left: undefined }, false)
+    return taskView(unmadeRecord(batch, maker, index, maker.end), { batch, command, left: undefined }, false)
   }
-  const sourcesOf = async (id: TaskId): Promise<SourcesRecord | undefined> => {
+  const sourcesOf = async (id: TaskId | BatchId): Promise<SourcesRecord | undefined> => {
     const bytes = await store.get(sourcesKey(id))
     return bytes === undefined ? undefined : decodeSourcesRecord(bytes)
   }
+  /** Its own, or those of its sweep. */
+  const takenBy = async (id: TaskId): Promise<SourcesRecord | undefined> => (await sourcesOf(id)) ?? sourcesOf(parseTaskId(id)?.batch ?? id)
   const commandOf = async ({ id, bundle }: TaskRecord): Promise<readonly string[]> =>
     storedManifest(await manifestOf(id, bundle === '' ? ((await sourcesOf(id))?.template ?? '') : bundle)).command
 
@@ -161,12 +163,12 @@ export function storeViews(
       const [bytes, parent] = batch === undefined ? [] : await Promise.all([store.get(taskKey(id)), batchRecord(batch)])
       if (parent === undefined) return undefined
       if (bytes === undefined) {
-        const maker = await makerOf(parent.id)
+        const [maker, waits] = await Promise.all([makerOf(parent.id), sourcesOf(parent.id)])
         const view = maker === undefined ? undefined : unmadeOf(parent, maker, parseTaskId(id)?.index ?? 0)
-        return view === undefined ? undefined : { ...view, replicas: [] }
+        return view === undefined ? undefined : { ...view, replicas: [], ...(waits === undefined ? {} : { sources: waits.sources }) }
       }
       const record = decodeTaskRecord(bytes)
-      const [command, left, waits, revised] = await Promise.all([commandOf(record), leftOf(record), sourcesOf(id), revisedOf(record)])
+      const [command, left, waits, revised] = await Promise.all([commandOf(record), leftOf(record), takenBy(id), revisedOf(record)])
       const view = withProgress(taskView(record, { batch: parent, command, left, revised }, true), coordinator.task(id), coordinator.progress(id))
       const logged = await withLastWords(view, store)
       return waits === undefined ? logged : { ...logged, sources: waits.sources }

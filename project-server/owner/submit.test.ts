@@ -4,8 +4,10 @@ import * as dagCbor from '@ipld/dag-cbor'
 import { CID } from 'multiformats/cid'
 import { DEFAULT_RESOURCES, encodeManifest, manifestCid, type RunManifest } from '#protocol/bundle/manifest'
 import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
+import { encodeSources } from '#protocol/bundle/sources'
 import { encodeSweep } from '#protocol/bundle/sweep'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
+import { batchIdFrom } from '#protocol/ids'
 import type { Submit } from '#protocol/owner/messages'
 import type { BatchRecord } from '../coordinator/batch-records.ts'
 import type { Event } from '../coordinator/events.ts'
@@ -104,6 +106,10 @@ describe('the generator of a sweep', () => {
       assert.throws(() => submitEvent(submissionOf(request(manifests, change), 'owner'), ports), { name: 'OwnerError', code: 'malformed' })
     }
     refused({ sweep: sweepOf('x'.repeat(1000)) })
+    const list = [{ name: 'in', of: batchIdFrom(new Uint8Array(16)), from: 0, count: 0, part: 'all' as const, path: '' }]
+    const takes = new Map([[0, { allowFailed: false, list }]])
+    const sources = new Uint8Array(encodeSources(takes))
+    assert.deepEqual(submitEvent(submissionOf(request([template], { sweep: sweepOf('x'), sources }), 'owner'), ports).sources, takes)
     refused({ sweep: sweepOf('x'), more: true })
     refused({ sweep: sweepOf('x') }, [template, template])
     refused({ sweep: sweepOf('x') }, [])

@@ -101,7 +101,7 @@ export class Submissions {
     const found = await findRepeats({ ...event, bundles: asked }, this.#ports)
     const taken = await this.#present({ ...event, bundles: asked }, have, found)
     const bundles = await withPlatforms(taken.bundles, this.#ports.content)
-    const sweep = event.sweep === undefined ? undefined : await sweepWithPlatform(event.sweep, this.#ports.content)
+    const sweep = taken.sweep === undefined ? undefined : await sweepWithPlatform(taken.sweep, this.#ports.content)
     const ended = await this.#endedSources({ ...event, ...taken })
     // Nothing is waited for from here on: what is here now is here when it is applied.
     const repeats = stillHere(found, this.#ports.content)
@@ -122,7 +122,7 @@ export class Submissions {
     { bundles, sources = NO_SOURCES, sweep, by }: SubmitEvent,
     from: number,
     repeats: ReadonlyMap<string, Repeat>
-  ): Promise<Pick<SubmitEvent, 'bundles' | 'sources'>> {
+  ): Promise<Pick<SubmitEvent, 'bundles' | 'sources' | 'sweep'>> {
     const looked: Looked = new Map()
     const done = new Map<string, Taken>()
     const takes = new Map(sources)
@@ -135,12 +135,18 @@ export class Submissions {
       present.push(taken.bundle)
       if (taken.list.length > 0) takes.set(from + at, { allowFailed: own?.allowFailed ?? false, list: [...(own?.list ?? []), ...taken.list] })
     }
-    if (sweep !== undefined) {
-      const [lost] = (await takeLost(sweep.template, by, this.#ports, looked)).list
-      if (lost !== undefined)
-        throw new OwnerError('missing_content', `the data of input ${lost.name} is gone; ${lost.of} left it: run what that ran once more, it is computed again`)
+    let template = sweep?.template
+    if (template !== undefined) {
+      const own = sources.get(0)
+      const taken = await takeLost(template, by, this.#ports, looked)
+      template = taken.bundle
+      if (taken.list.length > 0) takes.set(0, { allowFailed: own?.allowFailed ?? false, list: [...(own?.list ?? []), ...taken.list] })
     }
-    return takes.size === 0 ? { bundles: present } : { bundles: present, sources: takes }
+    return {
+      bundles: present,
+      ...(takes.size === 0 ? {} : { sources: takes }),
+      ...(sweep === undefined || template === undefined ? {} : { sweep: { ...sweep, template } })
+    }
   }
 
   /** A program that compares is one that can be run here: nothing is computed whose results nobody could tell apart. */
@@ -202,7 +208,7 @@ export interface Submission extends BatchNotes {
   readonly manifests: readonly Uint8Array[]
   readonly policy: TaskPolicy
   readonly more: boolean
-  /** What tasks of this part take from others, by index in the batch. */
+  /** What tasks of this part take from others, by index in the batch; of a sweep at 0 what each of its tasks takes. */
   readonly sources?: ReadonlyMap<number, Sources>
   /** Tasks to be made of the one manifest. */
   readonly sweep?: Sweep
@@ -226,7 +232,7 @@ export function submissionOf(
     labels: [...labels].sort(),
     retryOf: null,
     sources: sourcesOf(sources),
-    ...(sweep === undefined ? {} : { sweep: sweepOf(sweep, manifests.length === 1 && !more && sources === undefined) })
+    ...(sweep === undefined ? {} : { sweep: sweepOf(sweep, manifests.length === 1 && !more) })
   }
 }
 
@@ -247,8 +253,10 @@ export function submitEvent({ batch, name, by, manifests, policy, more, sources 
   if (sweep !== undefined) checkSweep(bundles[0], sweep)
   const seed = Buffer.from(ports.random.bytes(4)).readUInt32BE()
   const [template] = bundles
-  if (sweep !== undefined && template !== undefined) return { kind: 'submit', batch, name, by, bundles: [], policy, more, seed, sweep: { template, sweep } }
-  return { kind: 'submit', batch, name, by, bundles, policy, more, seed, ...(sources.size === 0 ? {} : { sources }) }
+  const takes = sources.size === 0 ? {} : { sources }
+  if (sweep !== undefined && template !== undefined)
+    return { kind: 'submit', batch, name, by, bundles: [], policy, more, seed, sweep: { template, sweep }, ...takes }
+  return { kind: 'submit', batch, name, by, bundles, policy, more, seed, ...takes }
 }
 
 /** What tasks take from others are inputs that their manifests do not have, and no more of them than a manifest holds. */
@@ -275,7 +283,7 @@ function checkSweep(template: AcceptedBundle | undefined, sweep: Sweep): void {
 function sweepOf(bytes: Uint8Array, alone: boolean): Sweep {
   const sweep = decodeSweep(bytes)
   if (typeof sweep === 'string') throw new OwnerError('malformed', sweep)
-  if (!alone) throw new OwnerError('malformed', 'a sweep is submitted whole: with one manifest, and without sources')
+  if (!alone) throw new OwnerError('malformed', 'a sweep is submitted whole, with one manifest')
   return sweep
 }
 

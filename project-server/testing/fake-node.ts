@@ -161,7 +161,8 @@ export class FakeNode {
         tags: [],
         exclusive: [],
         gpus: [],
-        ownerOnly: false
+        ownerOnly: false,
+        groups: []
       },
       replicas: [...this.leases.keys()],
       agent: 'fake',

@@ -43,11 +43,13 @@ export interface TaskPolicy {
   readonly retryMemoryBytes: number
   /** Its owner did not say how much memory a run needs: it gets what earlier runs of the program took, and a little more, where that is known. Where that is not enough, it is tried once with what its bundle says. */
   readonly guessMemory: boolean
+  /** Of which nodes it may run on, as they are believed when they get it. */
+  readonly trust: TrustClass
   /** Each node commits itself to its result before any of a quorum says its own: what one says cannot be copied by the others. */
   readonly commit: boolean
 }
 
-/** Tags of a task or a node. */
+/** Tags of a task or a node; groups of a client or a node, which are named alike. */
 export const TAGS_MAX = 32
 const TAG = /^[A-Za-z0-9][A-Za-z0-9._:=/-]{0,62}$/
 /** As a manifest may ask for. */
@@ -70,6 +72,15 @@ export const COMPARED_RESULTS_MAX = 16
 
 export type SameClass = (typeof SAME_CLASSES)[number]
 export const SAME_CLASSES = ['no', 'platform', 'cpu'] as const
+
+/**
+ * - `any`: whoever the project lets in.
+ * - `trusted`: nodes with as many results in a row that others confirmed as the project believes one alone with (`trustedAfter`), the administrator's, and the client's own.
+ * - `own`: nodes that prove that they are the client's.
+ */
+export type TrustClass = (typeof TRUST_CLASSES)[number]
+/** From the widest to the narrowest: each takes less than the one before. */
+export const TRUST_CLASSES = ['any', 'trusted', 'own'] as const
 
 export type Independence = (typeof INDEPENDENCES)[number]
 export const INDEPENDENCES = ['prefer', 'require'] as const
@@ -104,7 +115,8 @@ export const DEFAULT_POLICY: TaskPolicy = {
   sameClass: 'no',
   adaptive: false,
   doubtPpm: 0,
-  commit: false
+  commit: false,
+  trust: 'any'
 }
 
 /** How a task gets there, not what its result is worth. */
@@ -128,6 +140,7 @@ export function covers(had: TaskPolicy, asked: TaskPolicy): boolean {
   if (had.minQuorum < asked.minQuorum) return false
   if (asked.commit && !had.commit) return false
   if (asked.independence === 'require' && had.independence !== 'require') return false
+  if (TRUST_CLASSES.indexOf(had.trust) < TRUST_CLASSES.indexOf(asked.trust)) return false
   if (!asked.tags.every((tag) => had.tags.includes(tag))) return false
   if (asked.nodes.length > 0 && (had.nodes.length === 0 || !had.nodes.every((node) => asked.nodes.includes(node)))) return false
   const rest = (policy: TaskPolicy): string =>
@@ -139,7 +152,7 @@ export function covers(had: TaskPolicy, asked: TaskPolicy): boolean {
   return rest(had) === rest(asked)
 }
 
-const COMPARED: ReadonlySet<string> = new Set<keyof TaskPolicy>(['minQuorum', 'independence', 'tags', 'nodes', 'commit'])
+const COMPARED: ReadonlySet<string> = new Set<keyof TaskPolicy>(['minQuorum', 'independence', 'tags', 'nodes', 'commit', 'trust'])
 
 /** Ten years: whoever waits longer means for ever. */
 const QUEUE_LIMIT_MS_MAX = 10 * 366 * 86_400_000
@@ -173,6 +186,7 @@ export function policyFault(policy: TaskPolicy): string | undefined {
   if (typeof policy.commit !== 'boolean') return 'commit is true or false'
   if (!Number.isSafeInteger(policy.doubtPpm) || policy.doubtPpm < 0 || policy.doubtPpm > 500_000)
     return 'the doubt is at most 500000 in a million, or 0 to count votes'
+  if (!TRUST_CLASSES.includes(policy.trust)) return `trust is one of ${TRUST_CLASSES.join(', ')}, not ${JSON.stringify(policy.trust)}`.slice(0, 200)
   if (!INDEPENDENCES.includes(policy.independence)) return `independence is one of ${INDEPENDENCES.join(', ')}`
   if (policy.tags.length > TAGS_MAX) return `at most ${TAGS_MAX} tags can be asked for`
   const bad = policy.tags.find((tag) => !isTag(tag))

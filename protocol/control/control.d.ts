@@ -132,6 +132,11 @@ export declare namespace Frame {
         field: '$.hello.capabilities.cpu';
         value: string;
     }
+    interface FrameHelloCapabilitiesGroupsFieldEvent {
+        field: '$.hello.capabilities.groups[]';
+        index: number;
+        value: string;
+    }
     interface FrameHelloReplicasFieldEvent {
         field: '$.hello.replicas[]';
         index: number;
@@ -392,7 +397,7 @@ export declare namespace Frame {
     }
     function encode(obj: Partial<Frame>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Frame>): Frame;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Frame>): Generator<FrameSeqFieldEvent | FrameAckFieldEvent | FrameBeforeFieldEvent | FrameHelloVersionsFieldEvent | FrameHelloLinkFieldEvent | FrameHelloReceivedFieldEvent | FrameHelloProjectFieldEvent | FrameHelloCapabilitiesPlatformFieldEvent | FrameHelloCapabilitiesEnginesFieldEvent | FrameHelloCapabilitiesCpuMillisFieldEvent | FrameHelloCapabilitiesMemoryBytesFieldEvent | FrameHelloCapabilitiesDiskBytesFieldEvent | FrameHelloCapabilitiesSlotsFieldEvent | FrameHelloCapabilitiesCoresFieldEvent | FrameHelloCapabilitiesTagsFieldEvent | FrameHelloCapabilitiesGpusUuidFieldEvent | FrameHelloCapabilitiesGpusModelFieldEvent | FrameHelloCapabilitiesGpusMemoryBytesFieldEvent | FrameHelloCapabilitiesGpusDriverFieldEvent | FrameHelloCapabilitiesExclusiveFieldEvent | FrameHelloCapabilitiesOwnerOnlyFieldEvent | FrameHelloCapabilitiesOwnerClientFieldEvent | FrameHelloCapabilitiesOwnerSignatureFieldEvent | FrameHelloCapabilitiesCpuFieldEvent | FrameHelloReplicasFieldEvent | FrameHelloAgentFieldEvent | FrameHelloNameFieldEvent | FrameHelloDemandSlotsFieldEvent | FrameHelloHoldingsRootFieldEvent | FrameHelloHoldingsBytesFieldEvent | FrameHelloSpareFieldEvent | FrameHelloNextFieldEvent | FrameDemandSlotsFieldEvent | FrameHoldingsGotRootFieldEvent | FrameHoldingsGotBytesFieldEvent | FrameHoldingsDroppedFieldEvent | FrameCrashedReplicasReplicaFieldEvent | FrameCrashedReplicasLogFieldEvent | FrameParkedResultsResultFieldEvent | FrameParkedResultsSignatureFieldEvent | FrameStartReplicasReplicaFieldEvent | FrameStartReplicasEpochFieldEvent | FrameProgressReplicasReplicaFieldEvent | FrameProgressReplicasStateFieldEvent | FrameProgressReplicasAgainFieldEvent | FrameProgressReplicasDonePpmFieldEvent | FrameProgressReplicasNoteFieldEvent | FrameReportsResultsFieldEvent | FrameReportsSignatureFieldEvent | FrameReturnedReplicasReplicaFieldEvent | FrameReturnedReplicasClassFieldEvent | FrameReturnedReplicasCodeFieldEvent | FrameReturnedReplicasMessageFieldEvent | FrameCommitsReplicasReplicaFieldEvent | FrameCommitsReplicasDigestFieldEvent | FrameWelcomeVersionFieldEvent | FrameWelcomeEpochFieldEvent | FrameWelcomeResumedFieldEvent | FrameWelcomeReceivedFieldEvent | FrameWelcomeHeartbeatMsFieldEvent | FrameWelcomeUnknownFieldEvent | FrameRefusedCodeFieldEvent | FrameRefusedMessageFieldEvent | FrameRefusedRetryMsFieldEvent | FrameNextManifestsFieldEvent | FrameAssignLeasesReplicaFieldEvent | FrameAssignLeasesEpochFieldEvent | FrameAssignLeasesManifestFieldEvent | FrameAssignLeasesGrantedFieldEvent | FrameAssignLeasesGpusFieldEvent | FrameAssignLeasesMemoryBytesFieldEvent | FrameAssignLeasesSealedFieldEvent | FrameAssignSignatureFieldEvent | FrameGrantGrantedFieldEvent | FrameGrantRefusedFieldEvent | FrameCancelReplicasFieldEvent | FrameCancelReasonFieldEvent | FrameReleaseReplicasFieldEvent | FrameRevealReplicasFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Frame>): Generator<FrameSeqFieldEvent | FrameAckFieldEvent | FrameBeforeFieldEvent | FrameHelloVersionsFieldEvent | FrameHelloLinkFieldEvent | FrameHelloReceivedFieldEvent | FrameHelloProjectFieldEvent | FrameHelloCapabilitiesPlatformFieldEvent | FrameHelloCapabilitiesEnginesFieldEvent | FrameHelloCapabilitiesCpuMillisFieldEvent | FrameHelloCapabilitiesMemoryBytesFieldEvent | FrameHelloCapabilitiesDiskBytesFieldEvent | FrameHelloCapabilitiesSlotsFieldEvent | FrameHelloCapabilitiesCoresFieldEvent | FrameHelloCapabilitiesTagsFieldEvent | FrameHelloCapabilitiesGpusUuidFieldEvent | FrameHelloCapabilitiesGpusModelFieldEvent | FrameHelloCapabilitiesGpusMemoryBytesFieldEvent | FrameHelloCapabilitiesGpusDriverFieldEvent | FrameHelloCapabilitiesExclusiveFieldEvent | FrameHelloCapabilitiesOwnerOnlyFieldEvent | FrameHelloCapabilitiesOwnerClientFieldEvent | FrameHelloCapabilitiesOwnerSignatureFieldEvent | FrameHelloCapabilitiesCpuFieldEvent | FrameHelloCapabilitiesGroupsFieldEvent | FrameHelloReplicasFieldEvent | FrameHelloAgentFieldEvent | FrameHelloNameFieldEvent | FrameHelloDemandSlotsFieldEvent | FrameHelloHoldingsRootFieldEvent | FrameHelloHoldingsBytesFieldEvent | FrameHelloSpareFieldEvent | FrameHelloNextFieldEvent | FrameDemandSlotsFieldEvent | FrameHoldingsGotRootFieldEvent | FrameHoldingsGotBytesFieldEvent | FrameHoldingsDroppedFieldEvent | FrameCrashedReplicasReplicaFieldEvent | FrameCrashedReplicasLogFieldEvent | FrameParkedResultsResultFieldEvent | FrameParkedResultsSignatureFieldEvent | FrameStartReplicasReplicaFieldEvent | FrameStartReplicasEpochFieldEvent | FrameProgressReplicasReplicaFieldEvent | FrameProgressReplicasStateFieldEvent | FrameProgressReplicasAgainFieldEvent | FrameProgressReplicasDonePpmFieldEvent | FrameProgressReplicasNoteFieldEvent | FrameReportsResultsFieldEvent | FrameReportsSignatureFieldEvent | FrameReturnedReplicasReplicaFieldEvent | FrameReturnedReplicasClassFieldEvent | FrameReturnedReplicasCodeFieldEvent | FrameReturnedReplicasMessageFieldEvent | FrameCommitsReplicasReplicaFieldEvent | FrameCommitsReplicasDigestFieldEvent | FrameWelcomeVersionFieldEvent | FrameWelcomeEpochFieldEvent | FrameWelcomeResumedFieldEvent | FrameWelcomeReceivedFieldEvent | FrameWelcomeHeartbeatMsFieldEvent | FrameWelcomeUnknownFieldEvent | FrameRefusedCodeFieldEvent | FrameRefusedMessageFieldEvent | FrameRefusedRetryMsFieldEvent | FrameNextManifestsFieldEvent | FrameAssignLeasesReplicaFieldEvent | FrameAssignLeasesEpochFieldEvent | FrameAssignLeasesManifestFieldEvent | FrameAssignLeasesGrantedFieldEvent | FrameAssignLeasesGpusFieldEvent | FrameAssignLeasesMemoryBytesFieldEvent | FrameAssignLeasesSealedFieldEvent | FrameAssignSignatureFieldEvent | FrameGrantGrantedFieldEvent | FrameGrantRefusedFieldEvent | FrameCancelReplicasFieldEvent | FrameCancelReasonFieldEvent | FrameReleaseReplicasFieldEvent | FrameRevealReplicasFieldEvent>;
 }
 export interface Hello {
     versions: number[];
@@ -502,6 +507,11 @@ export declare namespace Hello {
         field: '$.capabilities.cpu';
         value: string;
     }
+    interface HelloCapabilitiesGroupsFieldEvent {
+        field: '$.capabilities.groups[]';
+        index: number;
+        value: string;
+    }
     interface HelloReplicasFieldEvent {
         field: '$.replicas[]';
         index: number;
@@ -539,7 +549,7 @@ export declare namespace Hello {
     }
     function encode(obj: Partial<Hello>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Hello>): Hello;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Hello>): Generator<HelloVersionsFieldEvent | HelloLinkFieldEvent | HelloReceivedFieldEvent | HelloProjectFieldEvent | HelloCapabilitiesPlatformFieldEvent | HelloCapabilitiesEnginesFieldEvent | HelloCapabilitiesCpuMillisFieldEvent | HelloCapabilitiesMemoryBytesFieldEvent | HelloCapabilitiesDiskBytesFieldEvent | HelloCapabilitiesSlotsFieldEvent | HelloCapabilitiesCoresFieldEvent | HelloCapabilitiesTagsFieldEvent | HelloCapabilitiesGpusUuidFieldEvent | HelloCapabilitiesGpusModelFieldEvent | HelloCapabilitiesGpusMemoryBytesFieldEvent | HelloCapabilitiesGpusDriverFieldEvent | HelloCapabilitiesExclusiveFieldEvent | HelloCapabilitiesOwnerOnlyFieldEvent | HelloCapabilitiesOwnerClientFieldEvent | HelloCapabilitiesOwnerSignatureFieldEvent | HelloCapabilitiesCpuFieldEvent | HelloReplicasFieldEvent | HelloAgentFieldEvent | HelloNameFieldEvent | HelloDemandSlotsFieldEvent | HelloHoldingsRootFieldEvent | HelloHoldingsBytesFieldEvent | HelloSpareFieldEvent | HelloNextFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Hello>): Generator<HelloVersionsFieldEvent | HelloLinkFieldEvent | HelloReceivedFieldEvent | HelloProjectFieldEvent | HelloCapabilitiesPlatformFieldEvent | HelloCapabilitiesEnginesFieldEvent | HelloCapabilitiesCpuMillisFieldEvent | HelloCapabilitiesMemoryBytesFieldEvent | HelloCapabilitiesDiskBytesFieldEvent | HelloCapabilitiesSlotsFieldEvent | HelloCapabilitiesCoresFieldEvent | HelloCapabilitiesTagsFieldEvent | HelloCapabilitiesGpusUuidFieldEvent | HelloCapabilitiesGpusModelFieldEvent | HelloCapabilitiesGpusMemoryBytesFieldEvent | HelloCapabilitiesGpusDriverFieldEvent | HelloCapabilitiesExclusiveFieldEvent | HelloCapabilitiesOwnerOnlyFieldEvent | HelloCapabilitiesOwnerClientFieldEvent | HelloCapabilitiesOwnerSignatureFieldEvent | HelloCapabilitiesCpuFieldEvent | HelloCapabilitiesGroupsFieldEvent | HelloReplicasFieldEvent | HelloAgentFieldEvent | HelloNameFieldEvent | HelloDemandSlotsFieldEvent | HelloHoldingsRootFieldEvent | HelloHoldingsBytesFieldEvent | HelloSpareFieldEvent | HelloNextFieldEvent>;
 }
 export interface Capabilities {
     platform: string;
@@ -555,6 +565,7 @@ export interface Capabilities {
     ownerOnly: boolean;
     owner?: Owner;
     cpu?: string;
+    groups: string[];
 }
 export declare namespace Capabilities {
     const codec: () => Codec<Capabilities>;
@@ -633,9 +644,14 @@ export declare namespace Capabilities {
         field: '$.cpu';
         value: string;
     }
+    interface CapabilitiesGroupsFieldEvent {
+        field: '$.groups[]';
+        index: number;
+        value: string;
+    }
     function encode(obj: Partial<Capabilities>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Capabilities>): Capabilities;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Capabilities>): Generator<CapabilitiesPlatformFieldEvent | CapabilitiesEnginesFieldEvent | CapabilitiesCpuMillisFieldEvent | CapabilitiesMemoryBytesFieldEvent | CapabilitiesDiskBytesFieldEvent | CapabilitiesSlotsFieldEvent | CapabilitiesCoresFieldEvent | CapabilitiesTagsFieldEvent | CapabilitiesGpusUuidFieldEvent | CapabilitiesGpusModelFieldEvent | CapabilitiesGpusMemoryBytesFieldEvent | CapabilitiesGpusDriverFieldEvent | CapabilitiesExclusiveFieldEvent | CapabilitiesOwnerOnlyFieldEvent | CapabilitiesOwnerClientFieldEvent | CapabilitiesOwnerSignatureFieldEvent | CapabilitiesCpuFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Capabilities>): Generator<CapabilitiesPlatformFieldEvent | CapabilitiesEnginesFieldEvent | CapabilitiesCpuMillisFieldEvent | CapabilitiesMemoryBytesFieldEvent | CapabilitiesDiskBytesFieldEvent | CapabilitiesSlotsFieldEvent | CapabilitiesCoresFieldEvent | CapabilitiesTagsFieldEvent | CapabilitiesGpusUuidFieldEvent | CapabilitiesGpusModelFieldEvent | CapabilitiesGpusMemoryBytesFieldEvent | CapabilitiesGpusDriverFieldEvent | CapabilitiesExclusiveFieldEvent | CapabilitiesOwnerOnlyFieldEvent | CapabilitiesOwnerClientFieldEvent | CapabilitiesOwnerSignatureFieldEvent | CapabilitiesCpuFieldEvent | CapabilitiesGroupsFieldEvent>;
 }
 export interface Gpu {
     uuid: string;

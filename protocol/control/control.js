@@ -777,6 +777,12 @@ export var Capabilities;
                     w.uint32(98);
                     w.string(obj.cpu);
                 }
+                if (obj.groups != null && obj.groups.length > 0) {
+                    for (const value of obj.groups) {
+                        w.uint32(106);
+                        w.string(value);
+                    }
+                }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
                 }
@@ -791,7 +797,8 @@ export var Capabilities;
                     tags: [],
                     gpus: [],
                     exclusive: [],
-                    ownerOnly: false
+                    ownerOnly: false,
+                    groups: []
                 };
                 const end = length == null ? reader.len : reader.pos + length;
                 while (reader.pos < end) {
@@ -865,6 +872,13 @@ export var Capabilities;
                             obj.cpu = reader.string();
                             break;
                         }
+                        case 13: {
+                            if (opts.limits?.groups != null && obj.groups.length === opts.limits.groups) {
+                                throw new MaxLengthError('Decode error - repeated field "groups" had too many elements');
+                            }
+                            obj.groups.push(reader.string());
+                            break;
+                        }
                         default: {
                             reader.skipType(tag & 7);
                             break;
@@ -877,7 +891,8 @@ export var Capabilities;
                     engines: 0,
                     tags: 0,
                     gpus: 0,
-                    exclusive: 0
+                    exclusive: 0,
+                    groups: 0
                 };
                 const end = length == null ? reader.len : reader.pos + length;
                 while (reader.pos < end) {
@@ -994,6 +1009,18 @@ export var Capabilities;
                                 field: `${prefix}.cpu`,
                                 value: reader.string()
                             };
+                            break;
+                        }
+                        case 13: {
+                            if (opts.limits?.groups != null && obj.groups === opts.limits.groups) {
+                                throw new MaxLengthError('Streaming decode error - repeated field "groups" had too many elements');
+                            }
+                            yield {
+                                field: `${prefix}.groups[]`,
+                                index: obj.groups,
+                                value: reader.string()
+                            };
+                            obj.groups++;
                             break;
                         }
                         default: {

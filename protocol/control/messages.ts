@@ -37,7 +37,7 @@ export function decodeFrame(bytes: Uint8Array): Frame | undefined {
           versions: 16,
           replicas: FRAME_ITEMS_MAX,
           holdings: HOLDINGS_MAX,
-          capabilities: { engines: 16, tags: TAGS_MAX, exclusive: TAGS_MAX, gpus: GPUS_MAX }
+          capabilities: { engines: 16, tags: TAGS_MAX, exclusive: TAGS_MAX, groups: TAGS_MAX, gpus: GPUS_MAX }
         },
         holdings: { got: HOLDINGS_MAX, dropped: HOLDINGS_MAX },
         crashed: { replicas: CRASHED_REPLICAS_MAX },

@@ -268,6 +268,8 @@ export interface NodeView {
   readonly owner?: PeerIdString
   /** It takes its owner's tasks only. */
   readonly ownerOnly: boolean
+  /** It takes the tasks of their clients only, and its owner's; left out for those of all. */
+  readonly groups?: readonly string[]
   /** Data of a MiB and more that lies there for later runs, as it says itself. */
   readonly dataTrees: number
   readonly dataBytes: number
@@ -337,6 +339,11 @@ export type WhyReason =
   | 'reserved'
   /** It takes its owner's tasks only. */
   | 'private'
+  /** It takes the tasks of clients of its groups only, and its owner's. */
+  | 'other_group'
+  /** The task is for its client's own nodes; or for nodes that are believed, and it is not: too few of its results in a row were confirmed (`--trust`). */
+  | 'not_own'
+  | 'not_trusted'
   /** Not so many GPUs of that memory, model and driver. */
   | 'gpus'
   | 'cpu'
@@ -374,9 +381,9 @@ export interface NodesWhy {
   readonly nodes: readonly { readonly id: PeerIdString; readonly name: string }[]
 }
 
-/** The node that could nearly take it. Thousandths of a CPU, or bytes. */
+/** The node that could nearly take it. Thousandths of a CPU, bytes, or results in a row that others confirmed. */
 export interface NearestMiss {
-  readonly requirement: 'cpu' | 'memory' | 'disk'
+  readonly requirement: 'cpu' | 'memory' | 'disk' | 'trust'
   readonly needs: number
   readonly offers: number
   readonly node: PeerIdString
@@ -463,6 +470,8 @@ export interface WhyView {
     readonly platform?: string
     readonly gpus?: GpuNeeds
     readonly tags?: readonly string[]
+    /** Left out for any. */
+    readonly trust?: 'trusted' | 'own'
     readonly deadlineMs?: number
   }
   readonly runs: readonly RunWhy[]
@@ -474,6 +483,8 @@ export interface WhyView {
   readonly comparing?: { readonly kind: 'tolerance' | 'program'; readonly bundle?: string; readonly trouble?: string }
   /** With `sources`: how many are not over; 0 while its bundle is made. */
   readonly sources?: number
+  /** The first of these: tasks and batches. */
+  readonly awaits?: readonly string[]
   /** With `node` and `turn`: every node of the project under one reason. */
   readonly nodes?: readonly NodesWhy[]
   readonly nearest?: NearestMiss

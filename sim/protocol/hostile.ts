@@ -202,7 +202,8 @@ export class Hostile {
       tags: [],
       exclusive: [],
       gpus: [],
-      ownerOnly: false
+      ownerOnly: false,
+      groups: []
     }
     const hello = {
       versions: [CONTROL_VERSION],

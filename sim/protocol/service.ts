@@ -80,6 +80,7 @@ export function capabilitiesOf(slots: number, cpu?: string, tag?: NodeCase['tag'
     exclusive: tag === 'exclusive' ? [TAG] : [],
     gpus: [],
     ownerOnly: false,
+    groups: [],
     ...(cpu === undefined ? {} : { cpu })
   }
   known.set(key, made)

@@ -81,7 +81,8 @@ const hello = framed(
         tags: [],
         gpus: [],
         exclusive: [],
-        ownerOnly: false
+        ownerOnly: false,
+        groups: []
       },
       replicas: [],
       agent: 'bench',

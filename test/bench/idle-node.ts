@@ -15,7 +15,8 @@ const capabilities = {
   tags: [],
   gpus: [],
   exclusive: [],
-  ownerOnly: false
+  ownerOnly: false,
+  groups: []
 }
 
 /** Resolves when the project has welcomed the node; the answer ends it. */

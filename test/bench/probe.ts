@@ -24,7 +24,7 @@ export class Probe {
     await host.connect(project, [address])
     const probe = new Probe(host, await host.open(project, CONTROL_PROTOCOL, { frameBytesMax: FRAME_BYTES_MAX }))
     const capabilities = { platform: 'linux/amd64', engines: ['process'], cpuMillis: 1_000, memoryBytes: 2 ** 30, diskBytes: 2 ** 30, slots: 1 }
-    const rest = { tags: [], gpus: [], exclusive: [], ownerOnly: false }
+    const rest = { tags: [], gpus: [], exclusive: [], ownerOnly: false, groups: [] }
     const link = randomBytes(16)
     const hello = { versions: [CONTROL_VERSION], link, spare: link, received: 0, project, replicas: [], agent: 'bench', name: 'probe', holdings: [] }
     await probe.#ask(Frame.encode({ hello: { ...hello, capabilities: { ...capabilities, ...rest }, demand: { slots: 0 } } }))

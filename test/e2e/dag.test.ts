@@ -84,16 +84,44 @@ final: { command: echo over }
   assert.equal(await client.result(await client.task(`${again}.1`)).stdout(), 'one\nsaid\n')
 })
 
-it('a task of a sweep has its value, and another can wait for it from the command line', { timeout: 120_000 }, async (test) => {
+it('S14, S15: a task of a sweep has its value, another can wait for it from the command line, and a sweep for that', { timeout: 120_000 }, async (test) => {
   const client = await network.client()
   await until('the nodes', async () => (await client.nodes()).filter(({ state }) => state === 'online').length === 2)
   const sweep = await ok('sweep', '--engine', 'process', '--quorum', '1', '--set', 'x=10:14', '--set', 'y=a,b', '--', 'sh', '-c', 'echo {x}{y} > v')
   const task = await ok('run', '--engine', 'process', '--quorum', '1', '--dep', `in=${sweep}.7/v`, '--after', sweep, '--', 'sh', '-c', 'cat "$TALKO_IN/in"')
-  await client.wait(task.slice(0, -2))
+  // And a sweep for that.
+  const last = await ok('sweep', '--engine', 'process', '--quorum', '1', '--dep', `in=${task}`, '--after', task, '--set', 'n=1:3', '--', 'sh', '-c', 'echo {n}')
+  await client.wait(last)
+  assert.deepEqual((await client.task(`${last}.2`)).sources?.list.length, 2)
+  assert.equal(await client.result(await client.task(`${last}.2`)).stdout(), '3\n')
   const view = await client.task(task)
   assert.equal(await client.result(view).stdout(), '13b\n')
   const ended = await Promise.all(Array.from({ length: 10 }, async (_, index) => (await client.task(`${sweep}.${index}`)).decidedAtMs ?? 0))
   test.diagnostic(
     `leased ${(view.startedAtMs ?? 0) - Math.max(...ended)} ms after the last of what it waited for was decided, the fetching of that output included`
   )
+})
+
+it('X13: commands in order are one task, stop at the first that fails, and each has its log, exit status and time', { timeout: 120_000 }, async () => {
+  const data = join(network.dir, 'some data')
+  await writeFile(data, 'three little words')
+  const asked = ['run', '--engine', 'process', '--quorum', '1', '-i', `data=${data}`]
+  const good = await ok(...asked, '--step', 'wc -w < "{input}" > count', '--step', 'cat count', '--step', 'echo over >&2')
+  const client = await network.client()
+  await client.wait(good.slice(0, -2))
+  assert.equal(await ok('logs', '--step', '2', good), '3')
+  assert.equal(await ok('logs', '--stderr', '--step', 'echo', good), 'over')
+  const bad = await ok(...asked, '--attempts', '1', '--step', 'echo first', '--step', 'exit 5', '--step', 'echo never')
+  await client.wait(bad.slice(0, -2))
+  const { steps, exitCode } = JSON.parse(await ok('info', bad, '-o', 'json'))
+  assert.equal(exitCode, 5)
+  assert.deepEqual(
+    steps.map(({ name, state, exitCode: code }: { name: string; state: string; exitCode?: number }) => [name, state, code]),
+    [
+      ['echo', 'ready', 0],
+      ['exit', 'failed', 5],
+      ['echo-2', 'not_run', undefined]
+    ]
+  )
+  assert.match(await ok('info', bad), /STEP +NAME +STATE +EXIT +TOOK +COMMAND\n1 +echo +ready +0 +\d+ s +echo first/)
 })

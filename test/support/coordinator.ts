@@ -20,7 +20,7 @@ import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
 import { cidOfBytes, RAW } from '#protocol/content/cid'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import { decodeFrame, type Frame } from '#protocol/control/messages'
-import { type BatchId, batchIdFrom, type ReplicaId, type TaskId } from '#protocol/ids'
+import { type BatchId, batchIdFrom, parseTaskId, type ReplicaId, type TaskId } from '#protocol/ids'
 import { type EndReason, encodeResult, type Result } from '#protocol/result/result'
 import type { Seal } from '#protocol/signing/batch'
 import { MemoryStore } from '../../sim/store.ts'
@@ -208,10 +208,10 @@ export class ScriptedNode {
   }
 }
 
-/** What the shell answers when all sources of a task are over: their outputs as inputs, a folder of many as one root. */
-export function completion(store: MemoryStore, task: TaskId): Extract<Event, { kind: 'completed' }> {
+/** What the shell answers when all sources of a task or sweep are over: their outputs as inputs, a folder of many as one root. */
+export function completion(store: MemoryStore, task: TaskId | BatchId): Extract<Event, { kind: 'completed' }> {
   const { template, sources } = decodeSourcesRecord(store.peek(sourcesKey(task)) ?? new Uint8Array())
-  const batch = task.slice(0, task.indexOf('.'))
+  const batch = parseTaskId(task)?.batch ?? task
   const manifest = decodeManifest(decodeBundleRecord(store.peek(bundleKey(batch, template)) ?? new Uint8Array()))
   const dependencies = [...manifest.dependencies]
   for (const { name, of, from, part, path } of sources.list) {
@@ -220,9 +220,11 @@ export function completion(store: MemoryStore, task: TaskId): Extract<Event, { k
       dependencies.push({ name, root: outputOf(`all for ${task}`), path: '', executables: [] })
       continue
     }
-    const record = decodeTaskRecord(store.peek(taskKey(of === '' ? `${batch}.${from}` : of)) ?? new Uint8Array())
-    if (record.decision?.held === true) dependencies.push({ name, root: CID.parse(record.decision.output), path, executables: [] })
-    else if (!sources.allowFailed) throw new Error(`${task} is completed before ${record.id} is ready`)
+    // One of a sweep that was never made has no record.
+    const bytes = store.peek(taskKey(of === '' ? `${batch}.${from}` : of))
+    const record = bytes === undefined ? undefined : decodeTaskRecord(bytes)
+    if (record?.decision?.held === true) dependencies.push({ name, root: CID.parse(record.decision.output), path, executables: [] })
+    else if (!sources.allowFailed) throw new Error(`${task} is completed before ${of} is ready`)
   }
   const complete = { ...manifest, dependencies }
   const bytes = encodeManifest(complete)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { commandOfSteps, cutSteps } from '#protocol/bundle/steps'
 import { cidOfBytes, DAG_CBOR } from '#protocol/content/cid'
 import { assertEnd, type DockerFixture, dockerFixture, type Finished, type ManifestChange, printed, runToEnd, skipWithoutDocker } from '#test/support/docker'
 import { until } from '#test/support/until'
@@ -40,6 +41,49 @@ describe('Docker executor', { skip }, () => {
     const path = join(fixture.folder, 'in:put,1')
     await writeFile(path, 'hello', { mode: 0o444 })
     assertEnd(await shell('[ "$(cat /in/data)" = hello ]', { inputs: [{ name: 'data', path }] }), 'exit', 0)
+  })
+
+  it('X13: runs several commands in order in one container, tells of each while it runs, and ends with the first that fails', async () => {
+    const steps = [
+      { name: 'make', command: ['sh', '-c', 'echo made > file; echo $$ > /tmp/mine'] },
+      { name: 'wait', command: ['sh', '-c', 'cat file /tmp/mine > /dev/null && until [ -e go ]; do sleep 0.05; done; exit 7'] },
+      { name: 'never', command: ['touch', 'never'] }
+    ]
+    const execution = await fixture.execution(commandOfSteps(steps))
+    const running = await executor.start(execution)
+    const logs = async () => cutSteps(steps, await printed(execution))
+    await until('the second', async () => (await logs()).length === 2)
+    assert.deepEqual(
+      (await logs()).map(({ name, exitCode }) => [name, exitCode]),
+      [
+        ['make', 0],
+        ['wait', undefined]
+      ]
+    )
+    await writeFile(join(execution.folder, 'out/go'), '')
+    const { reason, exitCode } = await running.ended
+    assert.deepEqual([reason, exitCode], ['exit', 7])
+    assert.deepEqual(
+      (await logs()).map((log) => [log.name, log.exitCode]),
+      [
+        ['make', 0],
+        ['wait', 7]
+      ]
+    )
+    await executor.remove(execution.replica)
+  })
+
+  it('X13: tells several commands of an end that is asked for, and what they still say is kept', async () => {
+    const steps = [
+      { name: 'long', command: ['sh', '-c', 'trap "echo told; exit 9" TERM; echo ready; while :; do sleep 0.05; done'] },
+      { name: 'never', command: ['touch', 'never'] }
+    ]
+    const execution = await fixture.execution(commandOfSteps(steps))
+    const running = await executor.start(execution)
+    await until('the first line', async () => (await printed(execution)).stdout.includes('ready'))
+    await running.kill(5_000)
+    assert.match((await printed(execution)).stdout, /told\n$/)
+    await executor.remove(execution.replica)
   })
 
   it('delivers output while the command runs', async () => {
