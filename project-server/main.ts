@@ -10,6 +10,7 @@ import { HostError } from '#protocol/peer/host'
 import { createHost } from '#protocol/peer/live/host'
 import { Callers } from './callers.ts'
 import { Committer } from './commit.ts'
+import { Checkpoints } from './checkpoints.ts'
 import { Comparators } from './comparators.ts'
 import { agreeBy, Comparisons } from './comparisons.ts'
 import { Completions } from './completions.ts'
@@ -166,6 +167,8 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
   const carryOut = (effects: readonly Effect[]): void => {
     for (const effect of effects) {
       if (effect.kind === 'pull') pulls.pull(effect)
+      else if (effect.kind === 'save') checkpoints.save(effect)
+      else if (effect.kind === 'unsave') checkpoints.unsave(effect.root)
       else if (effect.kind === 'compare') comparisons.compare(effect)
       else if (effect.kind === 'compared_enough') comparisons.enough(effect.task)
       else if (effect.kind === 'recheck') rechecks.recheck(effect)
@@ -196,6 +199,16 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
   const hints = new Hints({ host, clock, signer, neighboursOf: (node) => sources.neighboursOf(node) }, epoch)
   const rechecks = new Rechecks({ store, committer, random: systemRandom, logger })
   const pulls = new Pulls({ content, host, clock, logger, done: (event) => committer.apply(event) })
+  const checkpoints = new Checkpoints({
+    content,
+    host,
+    clock,
+    logger,
+    committer,
+    keeps: (root) => coordinator.keepsCheckpoint(root),
+    done: (event) => committer.apply(event)
+  })
+  await checkpoints.begin(store)
   const engines = file.programs ?? DEFAULT_PROGRAMS
   const programs = engines.length === 0 ? undefined : await options.programs?.({ store: content, id: project, folder: programsPath(dir), engines, logger })
   await programs?.begin()
@@ -269,7 +282,7 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
       callers.stop()
       owners.stop()
       control.stop()
-      await Promise.all([pulls.stop(), comparisons.stop(), completions.stop(), sweepLooks.stop(), rechecks.stop(), programs?.stop()])
+      await Promise.all([pulls.stop(), checkpoints.stop(), comparisons.stop(), completions.stop(), sweepLooks.stop(), rechecks.stop(), programs?.stop()])
       await committer.stop()
       await resources.disposeAsync()
       logger.info({ project, epoch }, 'the project server has stopped')

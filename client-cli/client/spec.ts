@@ -136,6 +136,7 @@ export function policyOf(asked: Partial<TaskPolicy> = {}): TaskPolicy {
     sameClass: asked.sameClass ?? DEFAULT_POLICY.sameClass,
     adaptive: asked.adaptive ?? DEFAULT_POLICY.adaptive,
     commit: asked.commit ?? DEFAULT_POLICY.commit,
+    checkpointMs: asked.checkpointMs ?? DEFAULT_POLICY.checkpointMs,
     doubtPpm: asked.doubtPpm ?? DEFAULT_POLICY.doubtPpm
   }
   const fault = policyFault(policy)

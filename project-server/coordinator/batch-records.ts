@@ -55,7 +55,8 @@ const POLICY_PLACES: Readonly<Record<keyof TaskPolicy, number>> = {
   estimateMs: 17,
   retryMemoryBytes: 18,
   guessMemory: 19,
-  commit: 20
+  commit: 20,
+  checkpointMs: 21
 }
 const POLICY_FIELDS = (Object.keys(POLICY_PLACES) as (keyof TaskPolicy)[]).sort((a, b) => POLICY_PLACES[a] - POLICY_PLACES[b])
 

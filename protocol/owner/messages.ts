@@ -126,6 +126,16 @@ export interface ReplicaView {
   /** Made for a node that was idle, beside the runs that the task needs. */
   readonly copy?: boolean
   readonly progress?: RunProgress
+  /** The attempt from whose checkpoint it goes on. */
+  readonly from?: number
+  readonly checkpoint?: CheckpointView
+}
+
+/** The newest snapshot that a run left: when the project had it, after how long of computing in all, and its bytes. */
+export interface CheckpointView {
+  readonly atMs: number
+  readonly doneMs: number
+  readonly bytes: number
 }
 
 /** `task`; `tasks` answers a list of these without `replicas`. CIDs are text. */
