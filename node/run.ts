@@ -31,7 +31,7 @@ export class Run {
   /** That its snapshot may have. */
   diskBytes = 0
   /** An earlier life may have taken one, and not come to say so. */
-  #takesUp = false
+  takesUpSnapshot = false
   /** From one snapshot to the next, in ticks; 0 when it may leave none. */
   #everyTicks = 0
   #sinceTicks = 0
@@ -64,7 +64,7 @@ export class Run {
   leavesSnapshots({ everyTicks, diskBytes }: { readonly everyTicks: number; readonly diskBytes: number }): void {
     this.#everyTicks = everyTicks
     this.diskBytes = diskBytes
-    this.#takesUp = this.ofEarlierLife
+    this.takesUpSnapshot = this.ofEarlierLife
     // The first one is wanted as soon as it comes.
     this.#sinceTicks = everyTicks
   }
@@ -74,13 +74,6 @@ export class Run {
     if (this.#everyTicks === 0 || this.running === undefined) return false
     this.#sinceTicks++
     return this.#sinceTicks >= this.#everyTicks && !this.#offers && this.snapshotting === undefined
-  }
-
-  /** True once after a start of the node: what was taken before it is told of again. */
-  takesUpSnapshot(): boolean {
-    const takesUp = this.#takesUp
-    this.#takesUp = false
-    return takesUp
   }
 
   /** There was one. */

@@ -76,9 +76,12 @@ export class Runner {
       )
   }
 
-  /** After a restart: what a reported replica left is served until it is removed. CIDs as text. */
+  /** After a restart: what a reported replica left is served until it is removed; what nobody will go on from goes now. CIDs as text. */
   remember(replica: ReplicaId, content: readonly string[]): void {
     this.#kept.remember(replica, content)
+    const run = new Run()
+    run.takesUpSnapshot = true
+    this.#track(replica, this.#dropSnapshots(replica, run))
   }
 
   prepare(replica: ReplicaId, manifest: RunManifest): void {
@@ -200,8 +203,8 @@ export class Runner {
       if (snapshot !== undefined) this.#owner.apply({ kind: 'snapshot', replica, ...snapshot, last })
       else if (last) this.#owner.apply({ kind: 'unsaved', replica })
     } catch (error) {
-      this.#complain(replica, 'checkpoint', error)
-      if (last) this.#owner.apply({ kind: 'unsaved', replica })
+      if (last) this.#failed(replica, error)
+      else this.#complain(replica, 'checkpoint', error)
     } finally {
       run.snapshotting = undefined
     }
@@ -209,10 +212,19 @@ export class Runner {
 
   async #snapshotOf(replica: ReplicaId, run: Run, last: boolean): Promise<{ readonly root: string; readonly bytes: number } | undefined> {
     const { workspace } = this.#ports
-    const path = (await workspace.takeSnapshot(replica)) ?? (last || run.takesUpSnapshot() ? await workspace.takenSnapshot(replica) : undefined)
-    if (path === undefined) return undefined
-    const added = await this.#kept.addSnapshot(replica, path, { diskBytes: run.diskBytes, signal: this.#untilStop })
-    run.tookSnapshot()
+    const before = await this.#takeUpSnapshot(replica, run)
+    const path = (await workspace.takeSnapshot(replica)) ?? (last ? await workspace.takenSnapshot(replica) : undefined)
+    const added = path === undefined ? before : await this.#kept.addSnapshot(replica, path, { diskBytes: run.diskBytes, signal: this.#untilStop })
+    if (added !== undefined) run.tookSnapshot()
+    return added
+  }
+
+  /** What an earlier life of the node took, and perhaps added without having come to say so: it is told of, and found when it is to go. */
+  async #takeUpSnapshot(replica: ReplicaId, run: Run): Promise<{ readonly root: string; readonly bytes: number } | undefined> {
+    if (!run.takesUpSnapshot) return undefined
+    const path = await this.#ports.workspace.takenSnapshot(replica)
+    const added = path === undefined ? undefined : await this.#kept.addSnapshot(replica, path, { diskBytes: run.diskBytes, signal: this.#untilStop })
+    run.takesUpSnapshot = false
     return added
   }
 
@@ -266,6 +278,7 @@ export class Runner {
 
   async #dropSnapshots(replica: ReplicaId, run: Run | undefined): Promise<void> {
     await run?.snapshotting
+    if (run !== undefined) await this.#takeUpSnapshot(replica, run)
     await this.#kept.forgetSnapshot(replica)
     await this.#ports.workspace.dropSnapshots(replica)
   }

@@ -208,7 +208,6 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
     keeps: (root) => coordinator.keepsCheckpoint(root),
     done: (event) => committer.apply(event)
   })
-  await checkpoints.begin(store)
   const engines = file.programs ?? DEFAULT_PROGRAMS
   const programs = engines.length === 0 ? undefined : await options.programs?.({ store: content, id: project, folder: programsPath(dir), engines, logger })
   await programs?.begin()
@@ -224,7 +223,6 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
     agree: agreeBy(content, comparators),
     known
   })
-  await Comparisons.begin({ content, committer }, store)
   const completions = new Completions({
     store,
     content,
@@ -236,6 +234,9 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
     }
   })
   const sweepLooks = new SweepLooks({ store, content, committer, logger })
+  // A commit carries out what loading wished for: everything that does must be there.
+  await Comparisons.begin({ content, committer }, store)
+  await checkpoints.begin(store)
   const projectView = () => ({ id: project, name: file.name, epoch, addresses: host.addresses(), relays, nodes: control.connected, version: VERSION })
   const members = new Members(file, coordinator)
   const views = (client: PeerIdString) => storeViews(store, coordinator, { client, all: members.isAdministrator(client) })

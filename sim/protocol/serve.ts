@@ -85,7 +85,6 @@ export async function serve(ports: ServePorts): Promise<Served> {
     keeps: (root) => coordinator.keepsCheckpoint(root),
     done: (event) => committer.apply(event)
   })
-  await checkpoints.begin(store)
   const comparators = new SimComparators({ process, random: random.fork('comparators', epoch), witness })
   const agree = async ({ output: a }: Candidate, { output: b }: Candidate, by: Comparing, { task }: { task: TaskId }): Promise<boolean> => {
     const { name } = readCommand(storedManifest(coordinator.bundle(coordinator.task(task)?.bundle ?? '') ?? new Uint8Array(0)).command)
@@ -113,6 +112,8 @@ export async function serve(ports: ServePorts): Promise<Served> {
   }
   const completions = new Completions({ store, content, clock: process, logger: SILENT, random: { bytes }, done })
   const sweepLooks = new SweepLooks({ store, content, committer, logger: SILENT })
+  // A commit carries out what loading wished for: everything that does must be there.
+  await checkpoints.begin(store)
   await control.start()
   const submissions = new Submissions({
     committer,
