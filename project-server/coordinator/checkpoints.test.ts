@@ -229,12 +229,12 @@ describe('checkpoints', () => {
 })
 
 const NODES = 6
-const STEP = fc.record({ kind: fc.constantFrom('leave', 'report', 'lose', 'give back', 'come', 'restart', 'wait'), node: fc.nat(NODES - 1) })
+const STEP = fc.record({ kind: fc.constantFrom('leave', 'leave', 'leave', 'report', 'lose', 'lose', 'give back', 'come', 'come', 'restart', 'wait'), node: fc.nat(NODES - 1) })
 
 describe('F24: a quorum of runs that went on from checkpoints', () => {
   it('is of voices that share no hands, and one liar decides nothing, whatever it leaves to others', { timeout: 120_000 }, async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(STEP, { maxLength: 40 }), fc.constantFrom(2, 3), async (steps, minQuorum) => {
+      fc.asyncProperty(fc.array(STEP, { minLength: 10, maxLength: 60 }), fc.constantFrom(2, 3), async (steps, minQuorum) => {
         const town = await world(
           Array.from({ length: NODES }, (_, index) => `node ${index}`),
           { minQuorum, targetResults: minQuorum, maxErrorResults: 30, maxTotalResults: 60, maxSuccessResults: 60, checkpointMs: EVERY_MS }
@@ -243,7 +243,8 @@ describe('F24: a quorum of runs that went on from checkpoints', () => {
         let made = 0
         for (const { kind, node: index } of steps) {
           if (town.record(TASK).endedAtMs !== null) break
-          const node = town.nodes.get(`node ${index}`)
+          const holders = [...town.nodes.values()].filter(({ leases }) => leases.size > 0)
+          const node = holders[index % holders.length]
           if (kind === 'come') town.join(`node ${index}`)
           else if (kind === 'restart') {
             await town.start()
@@ -278,7 +279,7 @@ describe('F24: a quorum of runs that went on from checkpoints', () => {
         assert.notEqual(task.decision.output, 'lie')
         assert.ok(agreeing.some((one) => !handsOf(task, one).includes('node 0')))
       }),
-      { numRuns: 300 }
+      { numRuns: 500 }
     )
   })
 })
