@@ -12,6 +12,7 @@ import type { AgentEvent, CheckedLease, Fault, RunFigure } from './agent/events.
 import { nextUser } from './agent/next.ts'
 import { fetchInputs, locateInputs, type Peers, type Using, useInputs } from './inputs.ts'
 import { KeptContent, NOTHING_LEFT } from './kept.ts'
+import { RESUME_NAME } from './leases.ts'
 import { pause } from './pause.ts'
 import { BELIEVED_TICKS, FULL_RETRY_MS, START_MS_MAX, TICK_MS } from './policy.ts'
 import { type Clock, type Execution, type Executor, ExecutorError, type Logger, type Running, type Workspace } from './ports.ts'
@@ -88,6 +89,7 @@ export class Runner {
     this.#work(replica, async (signal) => {
       const executor = this.#executor(manifest)
       const run = this.#runOf(replica)
+      if (manifest.dependencies.some(({ name }) => name === RESUME_NAME)) await this.#removed(signal)
       await this.#fetch(manifest, { using: this.#usingOf(replica), moved: () => run.move(), signal })
       run.believed = BELIEVED_TICKS
       await executor.prepare(manifest, signal).finally(() => {
@@ -96,6 +98,13 @@ export class Runner {
       signal.throwIfAborted()
       this.#owner.apply({ kind: 'prepared', replica })
     })
+  }
+
+  /** What a run goes on from may lie here, in the folder of the run that made it, and go with that. */
+  async #removed(signal: AbortSignal): Promise<void> {
+    const aborted = Promise.withResolvers<never>()
+    signal.addEventListener('abort', () => aborted.reject(signal.reason), { once: true })
+    await Promise.race([Promise.all(this.#removing ?? []), aborted.promise])
   }
 
   /** The same for a bundle that may be leased. What fails is tried again when it is. */

@@ -398,6 +398,9 @@ export interface RunWhy {
   readonly forMs: number
   /** It takes far longer than others of its batch, or than its owner expected, and is no longer counted on. */
   readonly straggles: boolean
+  /** The attempt from whose checkpoint it goes on; and how old its own newest one is. */
+  readonly from?: number
+  readonly checkpoint?: Pick<CheckpointView, 'doneMs' | 'bytes'> & { readonly agoMs: number }
   /** On a node that would be idle: it yields to any task that waits. */
   readonly copy?: boolean
   readonly progress?: RunProgress
