@@ -363,7 +363,11 @@ export class Runner {
     for (const { work } of runs) work?.abort.abort(new Error('the node stops'))
     const bringing = [...(this.#bringing?.values() ?? [])]
     for (const { abort } of bringing) abort.abort(new Error('the node stops'))
-    await Promise.allSettled([...runs.flatMap(({ work, started, snapshotting }) => [work?.over, started, snapshotting]), ...bringing.map(({ over }) => over), ...(this.#removing ?? [])])
+    await Promise.allSettled([
+      ...runs.flatMap(({ work, started, snapshotting }) => [work?.over, started, snapshotting]),
+      ...bringing.map(({ over }) => over),
+      ...(this.#removing ?? [])
+    ])
   }
 
   get #untilStop(): AbortSignal {

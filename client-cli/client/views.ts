@@ -64,7 +64,10 @@ export function taskView(value: unknown): TaskView | undefined {
   if (!optionalTexts(fields, ['output', 'stdout', 'stderr', 'repeats'])) return undefined
   if (!Array.isArray(fields.command) || !fields.command.every((part) => typeof part === 'string')) return undefined
   const isReplica = (item: unknown): boolean =>
-    texts(record(item) ?? {}, ['node', 'state']) && optionalTexts(record(item) ?? {}, ['log']) && isProgress(record(item)?.progress) && goesOn(record(item) ?? {}, 'atMs')
+    texts(record(item) ?? {}, ['node', 'state']) &&
+    optionalTexts(record(item) ?? {}, ['log']) &&
+    isProgress(record(item)?.progress) &&
+    goesOn(record(item) ?? {}, 'atMs')
   if (fields.replicas !== undefined && !(Array.isArray(fields.replicas) && fields.replicas.every(isReplica))) return undefined
   if (!heldView(fields.held) || !isProgress(fields.progress)) return undefined
   const failure = fields.failure === undefined ? {} : record(fields.failure)

@@ -11,10 +11,10 @@ import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync
 import { join } from 'node:path'
 import type { ReplicaId } from '#protocol/ids'
 import { messageOf } from '#protocol/message-of'
+import { RESUME_NAME } from '../leases.ts'
 import { type Ended, type Execution, type Executor, ExecutorError, type Logger, type Running } from '../ports.ts'
 import type { StopCause } from '../sandbox/end.ts'
 import { Silence, silenceText } from '../sandbox/silence.ts'
-import { RESUME_NAME } from '../leases.ts'
 import { changedMs } from './changed.ts'
 import { factsOf, usageOf } from './proc.ts'
 import { quote, type Shell, WarmShells } from './shell.ts'
@@ -120,7 +120,16 @@ function begin(execution: Execution, shells: WarmShells): Run {
   if (pid > 0) writeFileSync(join(folder, 'pid'), JSON.stringify(left))
   const run = new Run(execution, left, shell.process)
   const cards: Record<string, string> = gpus === undefined ? {} : { CUDA_VISIBLE_DEVICES: gpus.join(',') }
-  const environment = { PATH, HOME: folder, LANG: 'C.UTF-8', TZ: 'UTC', TALKO_IN: join(folder, 'in'), ...cards, ...manifest.environment, ...snapshotVariables(execution, folder) }
+  const environment = {
+    PATH,
+    HOME: folder,
+    LANG: 'C.UTF-8',
+    TZ: 'UTC',
+    TALKO_IN: join(folder, 'in'),
+    ...cards,
+    ...manifest.environment,
+    ...snapshotVariables(execution, folder)
+  }
   shell.run(scriptOf(folder, environment, [program, ...rest]))
   return run
 }
@@ -221,7 +230,8 @@ class Run implements Running {
     if (nowMs >= this.#process.startedAtMs + timeMs) return 'time'
     const logBytes = sizeOf(join(folder, 'stdout')) + sizeOf(join(folder, 'stderr'))
     if (logBytes > Math.min(LOG_BYTES_MAX, Math.max(diskBytes, 1024 ** 2))) return 'disk'
-    const hangs = this.#silence?.look({ nowMs, cpuMs, logBytes, changedMs: Math.max(changedMs(join(folder, 'out')), changedMs(join(folder, CHECKPOINT_FOLDER))) }) === true
+    const hangs =
+      this.#silence?.look({ nowMs, cpuMs, logBytes, changedMs: Math.max(changedMs(join(folder, 'out')), changedMs(join(folder, CHECKPOINT_FOLDER))) }) === true
     return hangs ? 'hang' : undefined
   }
 

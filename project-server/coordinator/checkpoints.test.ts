@@ -28,7 +28,12 @@ function nodeOf(town: CoordinatorWorld, id: string): ScriptedNode {
 }
 
 /** The node runs the attempt, and has a snapshot of it; so many milliseconds after the last. */
-function leave(town: CoordinatorWorld, id: string, attempt: number, { root, afterMs = EVERY_MS, last = false, bytes = 1 }: { root: string; afterMs?: number; last?: boolean; bytes?: number }): void {
+function leave(
+  town: CoordinatorWorld,
+  id: string,
+  attempt: number,
+  { root, afterMs = EVERY_MS, last = false, bytes = 1 }: { root: string; afterMs?: number; last?: boolean; bytes?: number }
+): void {
   const node = nodeOf(town, id)
   const replica = `${TASK}.${attempt}`
   if (!node.granted.has(replica)) town.begin(node, replica)
@@ -222,14 +227,19 @@ describe('checkpoints', () => {
     ] as const)
       town.join(id, offer(1, { network }))
     const { replicas } = town.record(TASK)
-    const voices = replicas.filter(({ state }) => state === 'leased').map((one) => new Set(handsOf({ replicas } as TaskRecord, one).map((hand) => (hand.startsWith('liar') ? 'n1' : hand))))
+    const voices = replicas
+      .filter(({ state }) => state === 'leased')
+      .map((one) => new Set(handsOf({ replicas } as TaskRecord, one).map((hand) => (hand.startsWith('liar') ? 'n1' : hand))))
     assert.equal(voices.length, 2)
     for (const place of voices[0] ?? []) assert.ok(!voices[1]?.has(place), 'one place has two voices')
   })
 })
 
 const NODES = 6
-const STEP = fc.record({ kind: fc.constantFrom('leave', 'leave', 'leave', 'report', 'lose', 'lose', 'give back', 'come', 'come', 'restart', 'wait'), node: fc.nat(NODES - 1) })
+const STEP = fc.record({
+  kind: fc.constantFrom('leave', 'leave', 'leave', 'report', 'lose', 'lose', 'give back', 'come', 'come', 'restart', 'wait'),
+  node: fc.nat(NODES - 1)
+})
 
 describe('F24: a quorum of runs that went on from checkpoints', () => {
   it('is of voices that share no hands, and one liar decides nothing, whatever it leaves to others', { timeout: 120_000 }, async () => {

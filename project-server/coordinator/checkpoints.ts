@@ -213,6 +213,14 @@ function answer(state: State, node: Node, { replica, root }: { readonly replica:
 }
 
 /** It went on to where another can: it does not count as issued, however often that comes. */
-export function isContinued({ state, fault, checkpoint }: { readonly state: string; readonly fault: { readonly class: string } | null; readonly checkpoint: Checkpoint | null }): boolean {
+export function isContinued({
+  state,
+  fault,
+  checkpoint
+}: {
+  readonly state: string
+  readonly fault: { readonly class: string } | null
+  readonly checkpoint: Checkpoint | null
+}): boolean {
   return state === 'returned' && checkpoint !== null && isUnharmed(fault) && fault?.class !== CHECKPOINT_GONE
 }

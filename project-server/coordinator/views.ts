@@ -144,7 +144,10 @@ function presenceOf({ state, connected, lastSeenMs, asideUntilMs, ban }: Node, s
 }
 
 /** `decided`: until then no answer is shown to anybody, who could pass it on to be copied (F23). */
-function replicaView({ attempt, node, state, atMs, verdict, exitCode, reason, vote, fault, copy, standing, from, checkpoint }: ReplicaRecord, decided: boolean): ReplicaView {
+function replicaView(
+  { attempt, node, state, atMs, verdict, exitCode, reason, vote, fault, copy, standing, from, checkpoint }: ReplicaRecord,
+  decided: boolean
+): ReplicaView {
   return {
     attempt,
     node,

@@ -285,12 +285,18 @@ export class Tasks {
       const maker = replicas[from.attempt - 1]
       const roots = [maker?.checkpoint?.root, before?.replicas[from.attempt - 1]?.checkpoint?.root]
       sometimes.see(maker?.from === null ? 'a run went on from a checkpoint' : 'a run went on from a checkpoint of one that had gone on')
-      complaints.expect(from.attempt < attempt && roots.includes(from.root), () => `${id}.${attempt} goes on from ${from.root}, which attempt ${from.attempt} did not leave`)
+      complaints.expect(
+        from.attempt < attempt && roots.includes(from.root),
+        () => `${id}.${attempt} goes on from ${from.root}, which attempt ${from.attempt} did not leave`
+      )
       const hands = new Set(handsIn(replicas, later))
       for (const other of replicas) {
         const was = before?.replicas[other.attempt - 1]
         if (other === later || !voiced(other) || was === undefined || !voiced(was)) continue
-        complaints.expect(!handsIn(replicas, other).some((hand) => hands.has(hand)), () => `${id}.${attempt} went through hands of attempt ${other.attempt}, which has a voice`)
+        complaints.expect(
+          !handsIn(replicas, other).some((hand) => hands.has(hand)),
+          () => `${id}.${attempt} went through hands of attempt ${other.attempt}, which has a voice`
+        )
       }
     }
     for (const [index, { checkpoint: was }] of (before?.replicas ?? []).entries()) {

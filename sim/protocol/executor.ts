@@ -72,9 +72,11 @@ export class Container {
       for (let step = from.step + 1; step < STEPS; step++) machine.engine.after(stepMs * (step - from.step), () => this.#leave({ step, spoilt }))
     if (silenceMs !== undefined && hangs(manifest.command, execution.replica)) this.#cancelEnd = machine.engine.after(silenceMs, () => this.#hang())
     else
-      this.#cancelEnd = machine.engine.after(Math.min(runMs, timeMs) + (goesOn === undefined ? 0 : 1), () =>
-        this.#end(goesOn !== undefined && !tooLong ? 'goes on' : tooLong ? 'time' : failsBy === undefined && memoryBytes < memoryOf(manifest.command) ? 'memory' : 'exit')
-      )
+      this.#cancelEnd = machine.engine.after(Math.min(runMs, timeMs) + (goesOn === undefined ? 0 : 1), () => {
+        if (tooLong) this.#end('time')
+        else if (goesOn !== undefined) this.#end('goes on')
+        else this.#end(failsBy === undefined && memoryBytes < memoryOf(manifest.command) ? 'memory' : 'exit')
+      })
   }
 
   get running(): boolean {

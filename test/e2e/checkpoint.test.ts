@@ -83,7 +83,9 @@ describe('a run that leaves checkpoints', () => {
     assert.equal(readFileSync(join(network.dir, 'result'), 'utf8'), 'all 20 steps\n')
   })
 
-  it('X18: kill -9 of the node loses nothing, and of the run no more than since its last checkpoint; talko why and info tell of it', { timeout: 120_000 }, async () => {
+  it('X18: kill -9 of the node loses nothing, and of the run no more than since its last checkpoint; talko why and info tell of it', {
+    timeout: 120_000
+  }, async () => {
     const program = stepper(network.dir, 'killed', { steps: 10 })
     const task = await submit(program)
     program.allow(4)
