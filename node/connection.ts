@@ -380,6 +380,7 @@ export class Connection implements FrameListener {
     if (ack > 0) owner.apply({ kind: 'acked', seq: ack })
     if (frame.refused !== undefined) throw refusal(frame.refused)
     if (frame.next !== undefined) owner.apply({ kind: 'next', bundles: nextBundles(frame.next.manifests) })
+    if (frame.taken !== undefined) owner.apply({ kind: 'taken', replicas: frame.taken.replicas })
     if (seq === 0) return
     if (frame.assign !== undefined) {
       const offered: OfferedLease[] = []

@@ -61,10 +61,25 @@ export class KeptContent {
     return { output: out.cid, stdout: stdout.cid, stderr: stderr.cid, bytes: out.bytes + stdout.bytes + stderr.bytes, overDisk: out.over }
   }
 
+  /** Adds what a run left of itself, in place of what it left before. As hostile as an output. Throws ContentError. */
+  async addSnapshot(replica: ReplicaId, path: string, { diskBytes, signal }: Publishing): Promise<{ readonly root: string; readonly bytes: number }> {
+    await this.forgetSnapshot(replica)
+    const { root, bytes } = await this.#store.addTree(path, { special: 'skip', bytesMax: diskBytes, entriesMax: OUTPUT_ENTRIES_MAX, signal })
+    this.#need(root.toString(), snapshotOf(replica), path)
+    return { root: root.toString(), bytes }
+  }
+
+  async forgetSnapshot(replica: ReplicaId): Promise<void> {
+    await this.#forget(snapshotOf(replica))
+  }
+
   /** What an earlier life of the node may have published of a replica, without having come to say so: found by publishing it again. False when there is no room to do so now. */
   async takeUp(replica: ReplicaId, diskBytes = Number.POSITIVE_INFINITY): Promise<boolean> {
     try {
-      await this.publish(replica, { diskBytes, signal: new AbortController().signal })
+      const signal = new AbortController().signal
+      await this.publish(replica, { diskBytes, signal })
+      const snapshot = await this.#workspace.takenSnapshot(replica)
+      if (snapshot !== undefined) await this.addSnapshot(replica, snapshot, { diskBytes, signal })
       return true
     } catch (error) {
       // What else keeps it from being published now did so then.
@@ -79,6 +94,11 @@ export class KeptContent {
 
   /** The replica's folder has gone. What another replica also left is served from there. */
   async forget(replica: ReplicaId): Promise<void> {
+    await this.#forget(replica)
+    await this.forgetSnapshot(replica)
+  }
+
+  async #forget(replica: ReplicaId): Promise<void> {
     const left = this.#left?.get(replica) ?? []
     this.#left?.delete(replica)
     for (const text of left) {
@@ -150,4 +170,9 @@ export class KeptContent {
     const left = this.#left.get(replica) ?? new Set<string>()
     this.#left.set(replica, left.add(cid))
   }
+}
+
+/** Whose a run's snapshot is, among those that need content: no replica is called so. */
+function snapshotOf(replica: ReplicaId): ReplicaId {
+  return `${replica}/snapshot`
 }

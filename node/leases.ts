@@ -1,11 +1,13 @@
 /** What a node runs: only what the project it chose has signed, with an engine it offers, within what it lends. */
 import { ManifestError } from '#protocol/bundle/errors'
 import { decodeManifest, encodeManifest, manifestCid, type RunManifest } from '#protocol/bundle/manifest'
+import { CHECKPOINT_MS_MAX, CHECKPOINT_MS_MIN } from '#protocol/bundle/policy'
 import { verifyBundles } from '#protocol/bundle/sign'
+import { acceptCid } from '#protocol/content/cid'
 import type { Assign, Gpu, Lease } from '#protocol/control/messages'
 import type { PeerIdString } from '#protocol/ids'
 import { parseReplicaId } from '#protocol/ids'
-import type { CheckedLease, Fault, NextBundle, OfferedLease } from './agent/events.ts'
+import type { CheckedLease, Checkpointing, Fault, NextBundle, OfferedLease } from './agent/events.ts'
 
 export interface Offer {
   readonly engines: readonly string[]
@@ -26,14 +28,16 @@ export function checkLeases(project: PeerIdString, offer: Offer, { leases, signa
 
 /** `unsigned` is the project that did not sign it. */
 function checkOne(
-  { replica, epoch, manifest: bytes, granted, gpus, memoryBytes, sealed }: Lease,
+  { replica, epoch, manifest: bytes, granted, gpus, memoryBytes, sealed, checkpoint }: Lease,
   offer: Offer,
   unsigned: PeerIdString | undefined
 ): OfferedLease | undefined {
   if (parseReplicaId(replica) === undefined) return undefined
   let manifest: RunManifest
+  if (checkpoint !== undefined && !isCheckpointing(checkpoint))
+    return { ok: false, replica, fault: { class: 'input', code: 'checkpoint', message: 'the lease names a checkpoint that is none' } }
   try {
-    manifest = leasedManifest(bytes, memoryBytes)
+    manifest = goingOn(leasedManifest(bytes, memoryBytes), checkpoint)
     if (unsigned !== undefined) throw new ManifestError('manifest_signature', `the bundle of replica ${replica} is not signed by project ${unsigned}`)
   } catch (error) {
     if (!(error instanceof ManifestError)) throw error
@@ -44,7 +48,15 @@ function checkOne(
   return fault === undefined
     ? {
         ok: true,
-        lease: { replica, epoch, bytes, manifest, ...gpusAndMemory(gpus, memoryBytes), ...(sealed === true ? { sealed } : {}) },
+        lease: {
+          replica,
+          epoch,
+          bytes,
+          manifest,
+          ...gpusAndMemory(gpus, memoryBytes),
+          ...(sealed === true ? { sealed } : {}),
+          ...(checkpoint === undefined ? {} : { checkpoint })
+        },
         granted: granted === true
       }
     : { ok: false, replica, fault }
@@ -58,6 +70,20 @@ export function leasedManifest(bytes: Uint8Array, memoryBytes: number | undefine
   // It has a manifest's bounds.
   encodeManifest(leased)
   return leased
+}
+
+/** As what a checkpoint is among a run's inputs; no dependency of a manifest can be called so. */
+export const RESUME_NAME = '.checkpoint'
+
+/** The same with the checkpoint that it goes on from, which is fetched and shown like any other input. */
+export function goingOn(manifest: RunManifest, checkpoint: Checkpointing | undefined): RunManifest {
+  const root = checkpoint?.root === undefined ? undefined : acceptCid(checkpoint.root)
+  if (root === undefined) return manifest
+  return { ...manifest, dependencies: [...manifest.dependencies, { name: RESUME_NAME, root, path: '', executables: [] }] }
+}
+
+function isCheckpointing({ everyMs, root }: Checkpointing): boolean {
+  return everyMs >= CHECKPOINT_MS_MIN && everyMs <= CHECKPOINT_MS_MAX && (root === undefined || acceptCid(root) !== undefined)
 }
 
 /** Of what may be leased next. Nothing of it is run, so that it need not be signed: its lease will be. What is no manifest is left out. */

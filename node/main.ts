@@ -81,7 +81,8 @@ export interface StartNodeOptions {
 export interface StartedNode {
   readonly peerId: PeerIdString
   status(): NodeStatus
-  pause(): void
+  /** `now`: what runs is ended, too. */
+  pause(now?: boolean): void
   resume(): void
   /** `finish` takes nothing more, waits for what runs and for its results to be taken, `graceMs` at most; `now` kills what runs and gives it back. Resolves when all is closed; asked twice, the more urgent counts. */
   stop(mode: 'finish' | 'now', graceMs?: number): Promise<void>
@@ -238,7 +239,7 @@ export async function startNode({ dir: given, executors, logger: outside = SILEN
     if (mode === 'now') service.quit()
     else service.drain(graceMs)
   }
-  const closeControl = await openLocalControl(dir, { status, pause: () => service.pause(), resume: () => service.resume(), stop: leave })
+  const closeControl = await openLocalControl(dir, { status, pause: (now) => service.pause(now), resume: () => service.resume(), stop: leave })
   opened.defer(closeControl)
   opened.defer(() => service.close())
   const stopWatching = watchFolder(dir, () => {
@@ -260,7 +261,7 @@ export async function startNode({ dir: given, executors, logger: outside = SILEN
   return {
     peerId: signer.peerId,
     status,
-    pause: () => service.pause(),
+    pause: (now) => service.pause(now),
     resume: () => service.resume(),
     async stop(mode, graceMs) {
       leave(mode, graceMs)

@@ -41,6 +41,12 @@ export interface Workspace {
   read(path: string): Promise<Uint8Array>
   /** The beginning of the file in which a running task says how far it is; undefined when there is none that may be read. */
   progress(replica: ReplicaId): Promise<Uint8Array | undefined>
+  /** Takes the newest snapshot that a run has finished out of its reach, in place of the one taken before, and answers where it lies; undefined when there is no new one. Older ones go. */
+  takeSnapshot(replica: ReplicaId): Promise<string | undefined>
+  /** Where the one taken last lies; undefined for none. */
+  takenSnapshot(replica: ReplicaId): Promise<string | undefined>
+  /** Removes what was taken, and what was not. */
+  dropSnapshots(replica: ReplicaId): Promise<void>
 }
 
 /** Facts for programs and one sentence for people; a pino logger is one. */
@@ -59,6 +65,8 @@ export interface Execution {
   readonly inputs: readonly { readonly name: string; readonly path: string }[]
   /** UUIDs of the GPUs that it may use, and no others; left out for none. */
   readonly gpus?: readonly string[]
+  /** The run is given a folder for snapshots, `checkpoint/` in the one below, and told of it by TALKO_CHECKPOINT; what it goes on from, if anything, is an input called RESUME_NAME, told of by TALKO_RESUME. Left out when it may leave none. */
+  readonly snapshots?: true
   /** The node's folder for this replica. To start it the executor makes it (what may lie there is removed), makes `out/` in it for the task and writes `stdout` and `stderr` files beside it as they arrive; a run that leaves nothing needs none of them, and whose executor never reads this is not looked for on the disk. */
   readonly folder: string
 }

@@ -26,6 +26,17 @@ export class Run {
 
   /** See BELIEVED_TICKS. */
   believed = 0
+  /** A snapshot of it is being added. */
+  snapshotting: Promise<void> | undefined
+  /** That its snapshot may have. */
+  diskBytes = 0
+  /** An earlier life may have taken one, and not come to say so. */
+  takesUpSnapshot = false
+  /** From one snapshot to the next, in ticks; 0 when it may leave none. */
+  #everyTicks = 0
+  #sinceTicks = 0
+  /** The project was told of one and has not taken it yet. */
+  #offers = false
   #moved = false
   #ticks = 0
   /** What it said last of how far it is; and whether that is news. */
@@ -47,6 +58,32 @@ export class Run {
   /** Counts a tick: true when it is to be read how far it is. */
   figureDue(): boolean {
     return this.running !== undefined && this.folderTold && ++this.#ticks % FIGURE_TICKS === FIGURE_FIRST_TICKS
+  }
+
+  /** It may leave snapshots so often, and so large. */
+  leavesSnapshots({ everyTicks, diskBytes }: { readonly everyTicks: number; readonly diskBytes: number }): void {
+    this.#everyTicks = everyTicks
+    this.diskBytes = diskBytes
+    this.takesUpSnapshot = this.ofEarlierLife
+    // The first one is wanted as soon as it comes.
+    this.#sinceTicks = everyTicks
+  }
+
+  /** Counts a tick: true when it is to be looked for a snapshot. */
+  snapshotDue(): boolean {
+    if (this.#everyTicks === 0 || this.running === undefined) return false
+    this.#sinceTicks++
+    return this.#sinceTicks >= this.#everyTicks && !this.#offers && this.snapshotting === undefined
+  }
+
+  /** There was one. */
+  tookSnapshot(): void {
+    this.#sinceTicks = 0
+    this.#offers = true
+  }
+
+  snapshotSaved(): void {
+    this.#offers = false
   }
 
   setFigure(figure: Figure): void {
@@ -75,6 +112,8 @@ export class Run {
     this.#ticks = 0
     this.#figure = undefined
     this.#figureNew = false
+    this.#everyTicks = 0
+    this.#offers = false
   }
 }
 
@@ -84,14 +123,16 @@ export class WatchedExecution implements Execution {
   readonly manifest: RunManifest
   readonly inputs: Execution['inputs']
   readonly gpus?: readonly string[]
+  readonly snapshots?: true
   readonly #run: Run
   readonly #workspace: Workspace
 
-  constructor({ replica, manifest, inputs, gpus }: Omit<Execution, 'folder'>, run: Run, workspace: Workspace) {
+  constructor({ replica, manifest, inputs, gpus, snapshots }: Omit<Execution, 'folder'>, run: Run, workspace: Workspace) {
     this.replica = replica
     this.manifest = manifest
     this.inputs = inputs
     if (gpus !== undefined) this.gpus = gpus
+    if (snapshots !== undefined) this.snapshots = snapshots
     this.#run = run
     this.#workspace = workspace
     run.folderTold = false

@@ -12,8 +12,9 @@ import type { AgentEvent, CheckedLease, Fault, RunFigure } from './agent/events.
 import { nextUser } from './agent/next.ts'
 import { fetchInputs, locateInputs, type Peers, type Using, useInputs } from './inputs.ts'
 import { KeptContent, NOTHING_LEFT } from './kept.ts'
+import { RESUME_NAME } from './leases.ts'
 import { pause } from './pause.ts'
-import { BELIEVED_TICKS, FULL_RETRY_MS, START_MS_MAX } from './policy.ts'
+import { BELIEVED_TICKS, FULL_RETRY_MS, START_MS_MAX, TICK_MS } from './policy.ts'
 import { type Clock, type Execution, type Executor, ExecutorError, type Logger, type Running, type Workspace } from './ports.ts'
 import { figureOf } from './progress-file.ts'
 import { Run, WatchedExecution } from './run.ts'
@@ -54,7 +55,7 @@ export class Runner {
   #removing: Set<Promise<void>> | undefined
   /** Bundles whose content is brought here ahead of a lease. */
   #bringing: Map<string, { readonly abort: AbortController; readonly over: Promise<void> }> | undefined
-  /** Made when something waits for room. */
+  /** Made when something can be broken off by a stop. */
   #stopping: AbortController | undefined
 
   constructor(ports: RunnerPorts, owner: RunnerOwner) {
@@ -76,15 +77,19 @@ export class Runner {
       )
   }
 
-  /** After a restart: what a reported replica left is served until it is removed. CIDs as text. */
+  /** After a restart: what a reported replica left is served until it is removed; what nobody will go on from goes now. CIDs as text. */
   remember(replica: ReplicaId, content: readonly string[]): void {
     this.#kept.remember(replica, content)
+    const run = new Run()
+    run.takesUpSnapshot = true
+    this.#track(replica, this.#dropSnapshots(replica, run))
   }
 
   prepare(replica: ReplicaId, manifest: RunManifest): void {
     this.#work(replica, async (signal) => {
       const executor = this.#executor(manifest)
       const run = this.#runOf(replica)
+      if (manifest.dependencies.some(({ name }) => name === RESUME_NAME)) await this.#removed(signal)
       await this.#fetch(manifest, { using: this.#usingOf(replica), moved: () => run.move(), signal })
       run.believed = BELIEVED_TICKS
       await executor.prepare(manifest, signal).finally(() => {
@@ -93,6 +98,13 @@ export class Runner {
       signal.throwIfAborted()
       this.#owner.apply({ kind: 'prepared', replica })
     })
+  }
+
+  /** What a run goes on from may lie here, in the folder of the run that made it, and go with that. */
+  async #removed(signal: AbortSignal): Promise<void> {
+    const aborted = Promise.withResolvers<never>()
+    signal.addEventListener('abort', () => aborted.reject(signal.reason), { once: true })
+    await Promise.race([Promise.all(this.#removing ?? []), aborted.promise])
   }
 
   /** The same for a bundle that may be leased. What fails is tried again when it is. */
@@ -173,6 +185,58 @@ export class Runner {
     }
   }
 
+  /** Adds what runs have left of themselves, where that is due. Asked at every tick. */
+  addSnapshots(): void {
+    for (const [replica, run] of this.#runs ?? []) if (run.snapshotDue()) void this.#addSnapshot(replica, run, false)
+  }
+
+  /** A run has ended, and another is to go on with it: what it left last is added, or what was taken of it before. */
+  save(replica: ReplicaId): void {
+    const run = this.#runOf(replica)
+    void (run.snapshotting ?? Promise.resolve()).then(() => this.#addSnapshot(replica, run, true))
+  }
+
+  /** The project has its snapshot. */
+  saved(replica: ReplicaId): void {
+    this.#runs?.get(replica)?.snapshotSaved()
+  }
+
+  async #addSnapshot(replica: ReplicaId, run: Run, last: boolean): Promise<void> {
+    const adding = this.#snapshotOf(replica, run, last)
+    run.snapshotting = adding.then(
+      () => undefined,
+      () => undefined
+    )
+    try {
+      const snapshot = await adding
+      if (snapshot !== undefined) this.#owner.apply({ kind: 'snapshot', replica, ...snapshot, last })
+      else if (last) this.#owner.apply({ kind: 'unsaved', replica })
+    } catch (error) {
+      if (last) this.#failed(replica, error)
+      else this.#complain(replica, 'checkpoint', error)
+    } finally {
+      run.snapshotting = undefined
+    }
+  }
+
+  async #snapshotOf(replica: ReplicaId, run: Run, last: boolean): Promise<{ readonly root: string; readonly bytes: number } | undefined> {
+    const { workspace } = this.#ports
+    const before = await this.#takeUpSnapshot(replica, run)
+    const path = (await workspace.takeSnapshot(replica)) ?? (last ? await workspace.takenSnapshot(replica) : undefined)
+    const added = path === undefined ? before : await this.#kept.addSnapshot(replica, path, { diskBytes: run.diskBytes, signal: this.#untilStop })
+    if (added !== undefined) run.tookSnapshot()
+    return added
+  }
+
+  /** What an earlier life of the node took, and perhaps added without having come to say so: it is told of, and found when it is to go. */
+  async #takeUpSnapshot(replica: ReplicaId, run: Run): Promise<{ readonly root: string; readonly bytes: number } | undefined> {
+    if (!run.takesUpSnapshot) return undefined
+    const path = await this.#ports.workspace.takenSnapshot(replica)
+    const added = path === undefined ? undefined : await this.#kept.addSnapshot(replica, path, { diskBytes: run.diskBytes, signal: this.#untilStop })
+    run.takesUpSnapshot = false
+    return added
+  }
+
   /** Gives up preparing or publishing: a download stops within moments. */
   abandon(replica: ReplicaId): void {
     this.#runs?.get(replica)?.work?.abort.abort(new Error('given up'))
@@ -192,7 +256,11 @@ export class Runner {
   /** After the node's own restart: finds what still runs or ended unseen. Throws ExecutorError when an engine does not answer. */
   async recover(leases: readonly CheckedLease[]): Promise<ReadonlySet<ReplicaId>> {
     const found = new Set<ReplicaId>()
-    for (const { replica } of leases) this.#runOf(replica).ofEarlierLife = true
+    for (const lease of leases) {
+      const run = this.#runOf(lease.replica)
+      run.ofEarlierLife = true
+      this.#expectSnapshots(lease, run)
+    }
     for (const executor of this.#ports.executors) {
       const mine = leases.filter(({ manifest }) => manifest.engine === executor.engine)
       const running = await executor.recover(mine.flatMap((lease) => this.#executionOf(lease)))
@@ -209,11 +277,19 @@ export class Runner {
     for (const executor of this.#ports.executors) await executor.sweep(keep)
   }
 
-  /** What the engine still has of a reported replica. */
-  clean({ replica, manifest }: CheckedLease): void {
+  /** What the engine still has of a reported replica, and what its run left for others to go on from. */
+  clean({ replica, manifest, checkpoint }: CheckedLease): void {
     const run = this.#runs?.get(replica)
     if (run !== undefined) run.running = undefined
     void this.#removeRun(replica, manifest)
+    if (checkpoint !== undefined) this.#track(replica, this.#dropSnapshots(replica, run))
+  }
+
+  async #dropSnapshots(replica: ReplicaId, run: Run | undefined): Promise<void> {
+    await run?.snapshotting
+    if (run !== undefined) await this.#takeUpSnapshot(replica, run)
+    await this.#kept.forgetSnapshot(replica)
+    await this.#ports.workspace.dropSnapshots(replica)
   }
 
   remove(replica: ReplicaId, began: CheckedLease | null): void {
@@ -287,7 +363,16 @@ export class Runner {
     for (const { work } of runs) work?.abort.abort(new Error('the node stops'))
     const bringing = [...(this.#bringing?.values() ?? [])]
     for (const { abort } of bringing) abort.abort(new Error('the node stops'))
-    await Promise.allSettled([...runs.flatMap(({ work, started }) => [work?.over, started]), ...bringing.map(({ over }) => over), ...(this.#removing ?? [])])
+    await Promise.allSettled([
+      ...runs.flatMap(({ work, started, snapshotting }) => [work?.over, started, snapshotting]),
+      ...bringing.map(({ over }) => over),
+      ...(this.#removing ?? [])
+    ])
+  }
+
+  get #untilStop(): AbortSignal {
+    this.#stopping ??= new AbortController()
+    return this.#stopping.signal
   }
 
   #runOf(replica: ReplicaId): Run {
@@ -317,12 +402,20 @@ export class Runner {
     if (run.work?.abort === abort) run.work = undefined
   }
 
-  async #start({ replica, manifest, gpus }: CheckedLease, run: Run): Promise<void> {
+  async #start(lease: CheckedLease, run: Run): Promise<void> {
+    const { replica, manifest, gpus, checkpoint } = lease
     const { workspace, content } = this.#ports
     try {
       if (run.graceMs !== undefined) throw new ExecutorError('failed', 'ended before it began')
+      this.#expectSnapshots(lease, run)
       const execution = new WatchedExecution(
-        { replica, manifest, inputs: locateInputs(content, manifest), ...(gpus === undefined ? {} : { gpus }) },
+        {
+          replica,
+          manifest,
+          inputs: locateInputs(content, manifest),
+          ...(gpus === undefined ? {} : { gpus }),
+          ...(checkpoint === undefined ? {} : { snapshots: true as const })
+        },
         run,
         workspace
       )
@@ -335,6 +428,10 @@ export class Runner {
     } catch (error) {
       this.#failed(replica, error)
     }
+  }
+
+  #expectSnapshots({ manifest, checkpoint }: CheckedLease, run: Run): void {
+    if (checkpoint !== undefined) run.leavesSnapshots({ everyTicks: Math.ceil(checkpoint.everyMs / TICK_MS), diskBytes: manifest.resources.diskBytes })
   }
 
   /** It was given back when its engine did start it. */
@@ -359,6 +456,7 @@ export class Runner {
     const run = this.#runs?.get(replica)
     await run?.work?.over
     await run?.started
+    await run?.snapshotting
     if (run?.work === undefined) this.#runs?.delete(replica)
     else run.beginAgain()
     if (began !== null) await this.#removeRun(replica, began.manifest)
@@ -374,8 +472,7 @@ export class Runner {
   /** Waits until there is room; when the node stops before, the folder stays for its next start. */
   async #takeUp(replica: ReplicaId, diskBytes?: number): Promise<void> {
     while (!(await this.#kept.takeUp(replica, diskBytes))) {
-      this.#stopping ??= new AbortController()
-      await pause(this.#ports.clock, FULL_RETRY_MS, this.#stopping.signal)
+      await pause(this.#ports.clock, FULL_RETRY_MS, this.#untilStop)
     }
   }
 
@@ -389,14 +486,15 @@ export class Runner {
     }
   }
 
-  #executionOf({ replica, manifest }: CheckedLease): Execution[] {
+  #executionOf({ replica, manifest, checkpoint }: CheckedLease): Execution[] {
     const folder = this.#ports.workspace.pathOf(replica)
+    const snapshots = checkpoint === undefined ? {} : { snapshots: true as const }
     try {
-      return [{ replica, manifest, inputs: locateInputs(this.#ports.content, manifest), folder }]
+      return [{ replica, manifest, inputs: locateInputs(this.#ports.content, manifest), folder, ...snapshots }]
     } catch (error) {
       // Its inputs have gone from under it: its run is found by its name all the same.
       this.#complain(replica, 'recover', error)
-      return [{ replica, manifest, inputs: [], folder }]
+      return [{ replica, manifest, inputs: [], folder, ...snapshots }]
     }
   }
 

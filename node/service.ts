@@ -129,8 +129,9 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
     return this.#agent.phaseOf(replica)
   }
 
-  pause(): void {
-    this.#committer.apply({ kind: 'pause' })
+  /** Takes nothing more until `resume`. `now`: what runs is ended and given back, with what it left of itself. */
+  pause(now = false): void {
+    this.#committer.apply({ kind: 'pause', now })
   }
 
   resume(): void {
@@ -262,6 +263,12 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
         case 'kill':
           this.#runner.kill(prompt.replica, prompt.graceMs)
           break
+        case 'save':
+          this.#runner.save(prompt.replica)
+          break
+        case 'saved':
+          this.#runner.saved(prompt.replica)
+          break
         case 'evict':
           if (!this.#agent.isStocked(prompt.root)) this.#runner.evict(prompt.root, prompt.replica)
           break
@@ -334,6 +341,7 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
 
   #ticked(): void {
     this.#committer.apply({ kind: 'tick', moved: this.#runner.moved(), figures: this.#runner.figures() })
+    this.#runner.addSnapshots()
     this.#engines.tick()
     this.#tick()
   }

@@ -9,6 +9,7 @@ import { isPrivateAddress } from '#protocol/peer/addresses'
 import { HostError } from '#protocol/peer/host'
 import { createHost } from '#protocol/peer/live/host'
 import { Callers } from './callers.ts'
+import { Checkpoints } from './checkpoints.ts'
 import { Committer } from './commit.ts'
 import { Comparators } from './comparators.ts'
 import { agreeBy, Comparisons } from './comparisons.ts'
@@ -166,6 +167,8 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
   const carryOut = (effects: readonly Effect[]): void => {
     for (const effect of effects) {
       if (effect.kind === 'pull') pulls.pull(effect)
+      else if (effect.kind === 'save') checkpoints.save(effect)
+      else if (effect.kind === 'unsave') checkpoints.unsave(effect.root)
       else if (effect.kind === 'compare') comparisons.compare(effect)
       else if (effect.kind === 'compared_enough') comparisons.enough(effect.task)
       else if (effect.kind === 'recheck') rechecks.recheck(effect)
@@ -197,6 +200,15 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
   const hints = new Hints({ host, clock, signer, neighboursOf: (node) => sources.neighboursOf(node) }, epoch)
   const rechecks = new Rechecks({ store, committer, random: systemRandom, logger })
   const pulls = new Pulls({ content, host, clock, logger, done: (event) => committer.apply(event) })
+  const checkpoints = new Checkpoints({
+    content,
+    host,
+    clock,
+    logger,
+    committer,
+    keeps: (root) => coordinator.keepsCheckpoint(root),
+    done: (event) => committer.apply(event)
+  })
   const engines = file.programs ?? DEFAULT_PROGRAMS
   const programs = engines.length === 0 ? undefined : await options.programs?.({ store: content, id: project, folder: programsPath(dir), engines, logger })
   await programs?.begin()
@@ -212,7 +224,6 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
     agree: agreeBy(content, comparators),
     known
   })
-  await Comparisons.begin({ content, committer }, store)
   const completions = new Completions({
     store,
     content,
@@ -224,6 +235,9 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
     }
   })
   const sweepLooks = new SweepLooks({ store, content, committer, logger })
+  // A commit carries out what loading wished for: everything that does must be there.
+  await Comparisons.begin({ content, committer }, store)
+  await checkpoints.begin(store)
   const projectView = () => ({ id: project, name: file.name, epoch, addresses: host.addresses(), relays, nodes: control.connected, version: VERSION })
   const members = new Members(file, coordinator)
   const views = (client: PeerIdString) => storeViews(store, coordinator, { client, all: members.isAdministrator(client) })
@@ -270,7 +284,7 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
       callers.stop()
       owners.stop()
       control.stop()
-      await Promise.all([pulls.stop(), comparisons.stop(), completions.stop(), sweepLooks.stop(), rechecks.stop(), programs?.stop()])
+      await Promise.all([pulls.stop(), checkpoints.stop(), comparisons.stop(), completions.stop(), sweepLooks.stop(), rechecks.stop(), programs?.stop()])
       await committer.stop()
       await resources.disposeAsync()
       logger.info({ project, epoch }, 'the project server has stopped')

@@ -99,6 +99,8 @@ export const COMPLETION_RETRY_MS = 5_000
 
 /** Outputs fetched at once from nodes. */
 export const PULLS_MAX = 16
+/** Snapshots of runs fetched at once from nodes. */
+export const CHECKPOINTS_AT_ONCE = 16
 /** Files that an answer about a difference names; those of them that are looked into for a reason, and how large they may be. */
 export const DIFFERENCES_MAX = 1000
 export const HINTS_MAX = 8

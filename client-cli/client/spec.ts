@@ -137,6 +137,7 @@ export function policyOf(asked: Partial<TaskPolicy> = {}): TaskPolicy {
     adaptive: asked.adaptive ?? DEFAULT_POLICY.adaptive,
     commit: asked.commit ?? DEFAULT_POLICY.commit,
     trust: asked.trust ?? DEFAULT_POLICY.trust,
+    checkpointMs: asked.checkpointMs ?? DEFAULT_POLICY.checkpointMs,
     doubtPpm: asked.doubtPpm ?? DEFAULT_POLICY.doubtPpm
   }
   const fault = policyFault(policy)

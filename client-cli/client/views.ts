@@ -64,7 +64,10 @@ export function taskView(value: unknown): TaskView | undefined {
   if (!optionalTexts(fields, ['output', 'stdout', 'stderr', 'repeats'])) return undefined
   if (!Array.isArray(fields.command) || !fields.command.every((part) => typeof part === 'string')) return undefined
   const isReplica = (item: unknown): boolean =>
-    texts(record(item) ?? {}, ['node', 'state']) && optionalTexts(record(item) ?? {}, ['log']) && isProgress(record(item)?.progress)
+    texts(record(item) ?? {}, ['node', 'state']) &&
+    optionalTexts(record(item) ?? {}, ['log']) &&
+    isProgress(record(item)?.progress) &&
+    goesOn(record(item) ?? {}, 'atMs')
   if (fields.replicas !== undefined && !(Array.isArray(fields.replicas) && fields.replicas.every(isReplica))) return undefined
   if (!heldView(fields.held) || !isProgress(fields.progress)) return undefined
   const failure = fields.failure === undefined ? {} : record(fields.failure)
@@ -91,7 +94,8 @@ export function whyView(value: unknown): WhyView | undefined {
         wholes(row, ['attempt', 'forMs']) &&
         typeof row.straggles === 'boolean' &&
         (row.copy === undefined || typeof row.copy === 'boolean') &&
-        isProgress(row.progress)
+        isProgress(row.progress) &&
+        goesOn(row, 'agoMs')
     ) &&
     rows(
       'nodes',
@@ -302,6 +306,11 @@ function labelList(value: unknown): boolean {
 }
 
 /** Nothing, or how far a run is. */
+/** What it goes on from, and what it left. `time`: how it is told when that was. */
+function goesOn({ from, checkpoint }: Fields, time: 'atMs' | 'agoMs'): boolean {
+  return (from === undefined || Number.isSafeInteger(from)) && (checkpoint === undefined || wholes(record(checkpoint) ?? {}, [time, 'doneMs', 'bytes']))
+}
+
 function isProgress(value: unknown): boolean {
   const { done, note, leftMs } = value === undefined ? { done: 0 } : ((record(value) ?? {}) as Fields)
   return (

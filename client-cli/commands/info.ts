@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { Source } from '#protocol/bundle/sources'
-import type { BatchView, ProjectView, ReplicaView, TaskView } from '#protocol/owner/messages'
+import type { BatchView, CheckpointView, ProjectView, ReplicaView, TaskView } from '#protocol/owner/messages'
 import { type Context, examples, type Verb } from '../command.ts'
 import { formatBytes, formatCommand, formatDuration, formatProgress, formatTable, heldText, printable } from '../output/text.ts'
 import { stepTable, stepViews } from '../tasks/step-logs.ts'
@@ -117,6 +117,10 @@ function logLines({ attempt, log = '' }: ReplicaView): string[] {
   return ['', `the last that the node of attempt ${attempt} logged before it went down:`, ...log.split('\n').map((line) => `  ${printable(line)}`)]
 }
 
+function checkpointText({ atMs, doneMs, bytes }: CheckpointView, nowMs: number): string {
+  return `left a checkpoint ${formatDuration(Math.max(0, nowMs - atMs))} ago, after ${formatDuration(doneMs)} of work (${formatBytes(bytes)})`
+}
+
 export function taskLines(task: TaskView, nowMs: number, policy?: BatchView['policy']): string[] {
   const { failure, held, progress, replicas = [] } = task
   const lines = fields([
@@ -153,6 +157,8 @@ export function taskLines(task: TaskView, nowMs: number, policy?: BatchView['pol
       replica.reason ?? '',
       replica.message ?? '',
       replica.progress === undefined ? '' : formatProgress(replica.progress),
+      replica.from === undefined ? '' : `goes on from attempt ${replica.from}`,
+      replica.checkpoint === undefined ? '' : checkpointText(replica.checkpoint, nowMs),
       replica.alone === undefined ? '' : `believed after ${replica.alone} confirmed results`
     ]
       .filter((part) => part !== '')

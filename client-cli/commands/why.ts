@@ -79,8 +79,8 @@ function details(view: WhyView): string[] {
   const lines = [
     ...(held === undefined ? [] : [`held by ${heldText(held)}${runs.length > 0 ? '; what runs goes on' : ''}`]),
     ...runs.map(
-      ({ attempt, node, nodeName, state, forMs, straggles, copy, progress }) =>
-        `attempt ${attempt} is ${state} on ${called(nodeName, node)} for ${formatDuration(forMs)}${progress === undefined ? '' : `, and says that it is at ${formatProgress(progress)}`}${straggles ? ', far longer than was to be expected: it is run a second time' : ''}${copy === true ? ', as a copy on a node that was idle: it yields to any task that waits' : ''}`
+      ({ attempt, node, nodeName, state, forMs, straggles, copy, progress, from, checkpoint }) =>
+        `attempt ${attempt} is ${state} on ${called(nodeName, node)} for ${formatDuration(forMs)}${from === undefined ? '' : `, going on from a checkpoint of attempt ${from}`}${checkpoint === undefined ? '' : `; its last checkpoint is ${formatDuration(checkpoint.agoMs)} old, after ${formatDuration(checkpoint.doneMs)} of work`}${progress === undefined ? '' : `, and says that it is at ${formatProgress(progress)}`}${straggles ? ', far longer than was to be expected: it is run a second time' : ''}${copy === true ? ', as a copy on a node that was idle: it yields to any task that waits' : ''}`
     ),
     ...faults.map(
       ({ attempt, node, nodeName, state, message }) =>

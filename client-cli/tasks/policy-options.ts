@@ -24,6 +24,7 @@ const VALUES = {
   'same-class': { field: 'sameClass', parse: oneOf(SAME_CLASSES.filter((name) => name !== 'no')) },
   copies: { field: 'copies', parse: oneOf(COPY_RULES) },
   trust: { field: 'trust', parse: oneOf(TRUST_CLASSES) },
+  checkpoint: { field: 'checkpointMs', parse: parseDuration },
   confidence: { field: 'doubtPpm', parse: parseConfidence }
 } satisfies {
   readonly [key: string]: { readonly [Field in keyof TaskPolicy]: { readonly field: Field; readonly parse: Parse<TaskPolicy[Field]> } }[keyof TaskPolicy]

@@ -68,6 +68,10 @@ export function taskOptions(command: Command): void {
       '--estimate <time>',
       'what a run takes, as you expect: local nodes take short tasks first, and of the first runs what takes four times as long is run a second time (default: as earlier ones took)'
     )
+    .option(
+      '--checkpoint <time>',
+      'what the command leaves in $TALKO_CHECKPOINT is kept this often, like 10m, and a run that is lost goes on from there on another node'
+    )
     .option('--queue-limit <time>', 'end a task that no node was given in this time, like 100h (default: it waits)')
     .option('--force', 'run it although the same was decided before; without it such a task is ready at once, with the receipt that there is')
     .option('--deadline <time>', 'results are of use this long after a node took the task; nodes that are not expected to make it are not asked')

@@ -11,7 +11,7 @@ import type { Signer } from '#protocol/signing/keys'
 import type { Ended } from '../ports.ts'
 import { CRASH_KEY, Crash } from './crash.ts'
 import type { AgentEvent, AgentView, CheckedLease, Effect, Fault, NextBundle, OfferedLease, Prompt, Published, Replica, Step } from './events.ts'
-import { cancelled, ENGINE_DOWN, FULL, LEAVING, LOST, OUTSIDE, PAUSED } from './faults.ts'
+import { CHECKPOINT_EXIT, CHECKPOINTED, cancelled, ENGINE_DOWN, FULL, isToGoOn, LEAVING, LOST, OUTSIDE, PAUSED, PAUSED_NOW } from './faults.ts'
 import { Holdings } from './holdings.ts'
 import { type Affairs, Leaving } from './leaving.ts'
 import { Next, nextUser } from './next.ts'
@@ -19,9 +19,10 @@ import { Outbox } from './outbox.ts'
 import { Outgoing, own } from './outgoing.ts'
 import { Parking } from './parking.ts'
 import { PAUSED_KEY, Pause } from './pause.ts'
-import { KILL_GRACE_MS, PARK_AFTER_MS, QUIT_GRACE_MS, REPLICAS_HELD_MAX, YIELD_GRACE_MS } from './policy.ts'
+import { KILL_GRACE_MS, PARK_AFTER_MS, QUIT_GRACE_MS, REPLICAS_HELD_MAX, SAVE_MS_MAX, SAVE_QUIT_MS_MAX, YIELD_GRACE_MS } from './policy.ts'
 import { resultOf } from './report.ts'
 import { KEPT_PREFIX, type Parcel, Safekeeping, type SafekeepingOptions, taskOf } from './safekeeping.ts'
+import { Snapshots } from './snapshots.ts'
 import { type Evicted, Stock } from './stock.ts'
 
 export interface AgentOptions {
@@ -56,6 +57,8 @@ export class Agent {
   #wish: Pause | undefined
   /** Undefined while there are none. */
   #lastWords: Crash | undefined
+  /** Undefined while no run left anything. */
+  #snapshots: Snapshots | undefined
   /** Undefined while it knows nobody to leave results with. */
   #parking: Parking | undefined
   readonly #parkAfterMs: number
@@ -282,19 +285,30 @@ export class Agent {
         this.#published(event.replica, event.published, nowMs)
         break
       case 'failed':
-        this.#failed(event.replica, event.fault)
+        this.#failed(event.replica, event.fault, nowMs)
         break
       case 'recovered':
-        for (const lease of this.unrecovered()) if (!event.found.has(lease.replica)) this.#failed(lease.replica, LOST)
+        for (const lease of this.unrecovered()) if (!event.found.has(lease.replica)) this.#failed(lease.replica, LOST, nowMs)
         break
       case 'engine':
         this.#engine(event.up)
         break
+      case 'snapshot':
+        this.#snapshot(event)
+        break
+      case 'unsaved':
+        this.#unsaved(event.replica, nowMs)
+        break
+      case 'taken':
+        for (const { replica, root } of event.replicas) this.#taken(replica, root)
+        break
       case 'pause':
         this.#pause.set(true)
-        if (this.#mode !== 'active') break
-        this.#mode = 'paused'
-        this.#returnUnbegun(PAUSED)
+        if (this.#mode === 'active') {
+          this.#mode = 'paused'
+          this.#returnUnbegun(PAUSED)
+        }
+        if (event.now === true) for (const id of this.#held.ids()) if (this.phaseOf(id) === 'running') this.#end(id, PAUSED_NOW, QUIT_GRACE_MS, nowMs)
         break
       case 'resume':
         this.#pause.set(false)
@@ -316,6 +330,7 @@ export class Agent {
         for (const figure of event.figures ?? []) this.#held.figure(figure.replica, figure)
         this.#tellProgress(nowMs)
         for (const replica of this.#kept?.old(nowMs) ?? []) this.#unkeep(replica)
+        if (this.#held.saving > 0) this.#giveUpSaving(nowMs)
         break
     }
     for (const { root, replica } of this.#stock.evict()) this.#prompt({ kind: 'evict', root, replica })
@@ -380,6 +395,8 @@ export class Agent {
     const crashed = this.#lastWords?.welcomed(nowMs)
     if (crashed !== undefined) this.#effect({ kind: 'send', frame: crashed })
     this.#awaySinceMs = undefined
+    const snapshots = this.#snapshots?.all()
+    if (snapshots !== undefined) this.#effect({ kind: 'send', frame: snapshots })
     if (this.#kept !== undefined) this.#tellKept(this.#kept.results())
     this.#held.untold()
     for (const id of event.unknown) this.#end(id, null, KILL_GRACE_MS, nowMs)
@@ -458,9 +475,52 @@ export class Agent {
 
   #ended(id: ReplicaId, ended: Ended, nowMs: number): void {
     const replica = this.#held.get(id)
-    if (replica?.phase === 'killing' && !replica.publish) this.#drop(id, replica.fault)
-    else if (replica?.phase === 'running' && ended.reason === 'killed') this.#drop(id, OUTSIDE)
+    if (replica?.phase === 'killing' && !replica.publish) this.#goBack(id, replica.fault, nowMs)
+    else if (replica?.phase === 'running' && ended.reason === 'killed') this.#goBack(id, OUTSIDE, nowMs)
+    else if (replica?.phase === 'running' && replica.lease.checkpoint !== undefined && ended.reason === 'exit' && ended.exitCode === CHECKPOINT_EXIT)
+      this.#goBack(id, CHECKPOINTED, nowMs, ended)
     else if (replica?.phase === 'running' || replica?.phase === 'killing') this.#publish(id, replica.lease, ended, nowMs)
+  }
+
+  /** It has ended without a result, and is given back; where another will go on with it, when the project has what it left. */
+  #goBack(id: ReplicaId, fault: Fault | null, nowMs: number, ended?: Ended): void {
+    const replica = this.#held.get(id)
+    if (replica === undefined || replica.phase === 'reported') return
+    const { lease } = replica
+    if (fault === null || lease.checkpoint === undefined || !isToGoOn(fault)) {
+      this.#drop(id, fault)
+      return
+    }
+    this.#held.set(id, { phase: 'saving', lease, fault, ...(ended === undefined ? {} : { ended }) }, nowMs)
+    this.#prompt({ kind: 'save', replica: id })
+  }
+
+  #snapshot({ replica: id, root, bytes, last }: Extract<AgentEvent, { kind: 'snapshot' }>): void {
+    const phase = this.phaseOf(id)
+    if (phase !== 'running' && phase !== 'killing' && phase !== 'saving') return
+    this.#snapshots ??= new Snapshots()
+    const frame = this.#snapshots.add(id, { root, bytes, last })
+    if (this.#welcomed) this.#effect({ kind: 'send', frame })
+  }
+
+  #taken(id: ReplicaId, root: string): void {
+    const told = this.#snapshots?.taken(id, root)
+    if (told === undefined) return
+    const replica = this.#held.get(id)
+    if (replica?.phase === 'saving' && told.last) this.#drop(id, replica.fault)
+    else this.#prompt({ kind: 'saved', replica: id })
+  }
+
+  #unsaved(id: ReplicaId, nowMs: number): void {
+    const replica = this.#held.get(id)
+    if (replica?.phase !== 'saving') return
+    if (replica.ended === undefined) this.#drop(id, replica.fault)
+    else this.#publish(id, replica.lease, replica.ended, nowMs)
+  }
+
+  #giveUpSaving(nowMs: number): void {
+    const ms = this.#mode === 'quitting' ? SAVE_QUIT_MS_MAX : SAVE_MS_MAX
+    for (const [id, { replica, sinceMs }] of [...this.#held.entries()]) if (replica.phase === 'saving' && nowMs - sinceMs >= ms) this.#drop(id, replica.fault)
   }
 
   #publish(id: ReplicaId, lease: CheckedLease, ended: Ended, nowMs: number): void {
@@ -485,6 +545,7 @@ export class Agent {
       this.#held.set(id, { phase: 'reported', content, ...(ended.reason === 'killed' ? {} : { body }) }, nowMs)
     }
     this.#stock.unused(id)
+    this.#snapshots?.forget(id)
     this.#effect({ kind: 'clean', lease })
   }
 
@@ -568,10 +629,12 @@ export class Agent {
     return phase !== undefined && phase !== 'reported'
   }
 
-  #failed(id: ReplicaId, fault: Fault): void {
+  #failed(id: ReplicaId, fault: Fault, nowMs: number): void {
     const replica = this.#held.get(id)
     if (replica === undefined || replica.phase === 'reported') return
-    this.#drop(id, replica.phase === 'killing' ? replica.fault : fault)
+    if (replica.phase === 'running') this.#goBack(id, fault, nowMs)
+    else if (replica.phase === 'killing') this.#goBack(id, replica.fault, nowMs)
+    else this.#drop(id, replica.phase === 'saving' ? replica.fault : fault)
   }
 
   #engine(up: boolean): void {
@@ -619,6 +682,10 @@ export class Agent {
       case 'reported':
         this.#drop(id, null)
         break
+      case 'saving':
+        // Who quits waits for it no less than before.
+        if (fault === null || !isToGoOn(fault)) this.#drop(id, fault)
+        break
       default:
         this.#drop(id, fault)
     }
@@ -648,8 +715,9 @@ export class Agent {
     if (replica === undefined) return
     if (replica.phase === 'preparing' || replica.phase === 'publishing') this.#prompt({ kind: 'abandon', replica: id })
     if (fault !== null) this.#say.returned(id, fault)
-    const began = replica.phase === 'running' || replica.phase === 'killing' || replica.phase === 'publishing' ? replica.lease : null
+    const began = hasBegun(replica) ? replica.lease : null
     this.#stock.unused(id)
+    this.#snapshots?.forget(id)
     this.#parking?.forget(id)
     this.#effect({ kind: 'remove', replica: id, began })
     this.#held.delete(id)
@@ -689,6 +757,7 @@ export class Agent {
     const affairs: Affairs = {
       waits: this.#mode === 'draining',
       atWork,
+      saves: this.#welcomed && this.#held.leavesSnapshots(),
       settled,
       released: settled && this.#held.size === 0,
       parked: atWork ? 'none' : this.#parkingProgress(nowMs),
@@ -701,6 +770,11 @@ export class Agent {
 }
 
 const NOTHING_KEPT: SafekeepingOptions = { bytesMax: 0, msMax: 0 }
+
+function hasBegun(replica: Replica): replica is Extract<Replica, { phase: 'running' | 'killing' | 'saving' | 'publishing' }> {
+  const { phase } = replica
+  return phase === 'running' || phase === 'killing' || phase === 'saving' || phase === 'publishing'
+}
 
 function isUnwanted(replica: Replica | undefined): boolean {
   return replica?.phase === 'killing' && replica.fault === null

@@ -38,6 +38,15 @@ export interface CheckedLease {
   readonly memoryBytes?: number
   /** Its result is committed to first; left out when it is not. */
   readonly sealed?: true
+  /** Its run may leave snapshots; left out when it may not. */
+  readonly checkpoint?: Checkpointing
+}
+
+export interface Checkpointing {
+  /** From one snapshot to the next, at least. */
+  readonly everyMs: number
+  /** What it goes on from, CID as text; left out when it begins with nothing. */
+  readonly root?: string
 }
 
 /** One lease of an Assign: good, or why it will not be run. */
@@ -93,6 +102,12 @@ export type AgentEvent =
   | { readonly kind: 'kept'; readonly replica: ReplicaId; readonly root: string; readonly bytes: number }
   /** A tree of the stock is not here any more. */
   | { readonly kind: 'missing'; readonly root: string }
+  /** What a run left of itself is in the content store; with `last` it has ended. CID as text. */
+  | { readonly kind: 'snapshot'; readonly replica: ReplicaId; readonly root: string; readonly bytes: number; readonly last: boolean }
+  /** Answers `save`: it never left anything. */
+  | { readonly kind: 'unsaved'; readonly replica: ReplicaId }
+  /** The project holds these, or does not want them. */
+  | { readonly kind: 'taken'; readonly replicas: readonly { readonly replica: ReplicaId; readonly root: string }[] }
   /** What the project said through others, of replicas of perhaps this node: it counts while the project itself cannot be heard. */
   | { readonly kind: 'hinted'; readonly what: 'kill' | 'release'; readonly replicas: readonly ReplicaId[] }
   /** The node has started and finds that it went down with these in hand: its log of the time before. */
@@ -115,7 +130,8 @@ export type AgentEvent =
   | { readonly kind: 'recovered'; readonly found: ReadonlySet<ReplicaId> }
   /** Whether the engines can run things now. */
   | { readonly kind: 'engine'; readonly up: boolean }
-  | { readonly kind: 'pause' }
+  /** `now`: what runs is ended, too, and goes back with what it left of itself. */
+  | { readonly kind: 'pause'; readonly now?: boolean }
   | { readonly kind: 'resume' }
   /** Take nothing more; what runs goes on and is reported. */
   | { readonly kind: 'drain' }
@@ -134,6 +150,10 @@ export type Prompt =
   | { readonly kind: 'kill'; readonly replica: ReplicaId; readonly graceMs: number }
   /** Add what the run left to the content store. */
   | { readonly kind: 'publish'; readonly replica: ReplicaId; readonly manifest: RunManifest }
+  /** Its run has ended: add what it left of itself, answered by `snapshot` or `unsaved`. */
+  | { readonly kind: 'save'; readonly replica: ReplicaId }
+  /** The project has its snapshot: the next may be made. */
+  | { readonly kind: 'saved'; readonly replica: ReplicaId }
   /** Bring its content here, for a lease that may come. */
   | { readonly kind: 'bring'; readonly bundle: string; readonly manifest: RunManifest }
   | { readonly kind: 'let_go'; readonly bundle: string }
@@ -187,7 +207,7 @@ export interface Step {
   readonly effects: readonly Effect[]
 }
 
-/** preparing -> ready -> asking -> running -> publishing -> reported -> (gone); running -> killing -> (gone), or publishing when its owner killed it; each of the others -> (gone). */
+/** preparing -> ready -> asking -> running -> publishing -> reported -> (gone); running -> killing -> (gone), or publishing when its owner killed it; running, killing -> saving -> (gone); each of the others -> (gone). */
 export type Replica =
   /** `asked`: it has a slot. Both only when it was granted with its lease, or after a restart: the question was sent before it. */
   | { readonly phase: 'preparing'; readonly lease: CheckedLease; readonly asked: boolean; readonly granted: boolean }
@@ -196,6 +216,8 @@ export type Replica =
   | { readonly phase: 'running'; readonly lease: CheckedLease }
   /** `fault` is told when it has ended; null when nobody wants to know. With `publish` what it leaves is reported instead. */
   | { readonly phase: 'killing'; readonly lease: CheckedLease; readonly fault: Fault | null; readonly publish: boolean }
+  /** It has ended without a result, and goes back with `fault` when the project has its last snapshot. `ended`: it ended by itself to go on elsewhere, which is its result if it never left a snapshot. */
+  | { readonly phase: 'saving'; readonly lease: CheckedLease; readonly fault: Fault; readonly ended?: Ended }
   | { readonly phase: 'publishing'; readonly lease: CheckedLease; readonly ended: Ended }
   /** Its output is kept and served until the coordinator releases it. `content` are CIDs as text; `sealed` is the result that it has only committed itself to, `body` (in memory alone) one that others may be given. */
   | { readonly phase: 'reported'; readonly content: readonly string[]; readonly sealed?: Uint8Array; readonly body?: Uint8Array }

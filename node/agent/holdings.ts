@@ -39,6 +39,7 @@ export class Holdings {
   #dirty: Set<Held> | undefined
   #busy = 0
   #kept = 0
+  #saving = 0
   /** Looked up last: who changes a replica has just asked for it. */
   #lastId: ReplicaId = ''
   #last: Here | undefined
@@ -53,6 +54,10 @@ export class Holdings {
   /** Replicas that only wait to be released. */
   get kept(): number {
     return this.#kept
+  }
+  /** Replicas that have ended and wait for the project to take what they left of themselves. */
+  get saving(): number {
+    return this.#saving
   }
   /** Replicas that are prepared and were not asked for. */
   get readyCount(): number {
@@ -99,6 +104,13 @@ export class Holdings {
       held.moved = false
       yield { replica, state: phase === 'preparing' ? 'preparing' : 'uploading' }
     }
+  }
+
+  /** Something that is being ended may leave what another goes on from, or has left it. */
+  leavesSnapshots(): boolean {
+    for (const { replica } of this.#held?.values() ?? [])
+      if (replica.phase === 'saving' || (replica.phase === 'killing' && replica.fault !== null && replica.lease.checkpoint !== undefined)) return true
+    return false
   }
 
   ids(): ReplicaId[] {
@@ -206,6 +218,9 @@ export class Holdings {
         this.#kept += by
         break
       case 'publishing':
+        break
+      case 'saving':
+        this.#saving += by
         break
       default:
         this.#busy += by

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { type Affairs, Leaving } from './leaving.ts'
 import { BYE_MS, DRAIN_RELEASE_MS, PARK_LEAVE_MS, PARK_QUIT_MS } from './policy.ts'
 
-const IDLE: Affairs = { waits: true, atWork: false, settled: false, released: false, parked: 'none', connected: true }
+const IDLE: Affairs = { waits: true, atWork: false, saves: false, settled: false, released: false, parked: 'none', connected: true }
 
 describe('a node that goes', () => {
   it('says good-bye at once when nothing holds it, and may go when that is known', () => {
@@ -31,6 +31,7 @@ describe('a node that goes', () => {
     const affairs = fc.record({
       waits: fc.boolean(),
       atWork: fc.boolean(),
+      saves: fc.boolean(),
       settled: fc.boolean(),
       released: fc.boolean(),
       parked: fc.constantFrom<Affairs['parked']>('all', 'some', 'none'),
@@ -51,7 +52,7 @@ describe('a node that goes', () => {
         }
         for (const passMs of [0, Math.max(DRAIN_RELEASE_MS, PARK_LEAVE_MS), Math.max(BYE_MS, PARK_QUIT_MS)]) {
           nowMs += passMs
-          look({ ...last, atWork: false })
+          look({ ...last, atWork: false, saves: false })
         }
         assert.deepEqual(heard, heard.length === 1 ? ['done'] : ['bye', 'done'])
       })

@@ -2,7 +2,7 @@
  * How a node goes: one that drains finishes its work, gives the project time to take what came out, and says good-bye; one that
  * quits says so at once. It is gone when the project knows, or does not answer.
  */
-import { BYE_MS, DRAIN_RELEASE_MS, PARK_LEAVE_MS, PARK_QUIT_MS } from './policy.ts'
+import { BYE_MS, DRAIN_RELEASE_MS, PARK_LEAVE_MS, PARK_QUIT_MS, QUIT_GRACE_MS, SAVE_QUIT_MS_MAX } from './policy.ts'
 
 /** How it stands with a node that goes. */
 export interface Affairs {
@@ -10,6 +10,8 @@ export interface Affairs {
   readonly waits: boolean
   /** Something is not finished yet. */
   readonly atWork: boolean
+  /** Of that, something whose last snapshot the project can still take. */
+  readonly saves: boolean
   /** The coordinator knows all that the node had to say. */
   readonly settled: boolean
   /** And wants no result of it any more. */
@@ -23,6 +25,8 @@ export class Leaving {
   /** Nothing is left to do since. */
   #idleSinceMs: number | undefined
   #byeAtMs: number | undefined
+  /** It was asked to go now. */
+  #hurriesSinceMs: number | undefined
   /** The good-bye has its number. */
   #said = false
   #done = false
@@ -36,7 +40,7 @@ export class Leaving {
   next(node: Affairs, nowMs: number): 'bye' | 'done' | undefined {
     if (this.#done) return undefined
     if (this.#byeAtMs === undefined) {
-      if (node.waits && !this.#isReady(node, nowMs)) return undefined
+      if (node.waits ? !this.#isReady(node, nowMs) : this.#mustSave(node, nowMs)) return undefined
       this.#byeAtMs = nowMs
       if (node.connected) return 'bye'
     }
@@ -45,6 +49,12 @@ export class Leaving {
     const told = this.#said && node.settled
     this.#done = told || !node.connected || sinceMs >= BYE_MS
     return this.#done ? 'done' : undefined
+  }
+
+  /** With the good-bye everything goes back: what has a snapshot to come does so first, to be gone on with from there. */
+  #mustSave({ saves }: Affairs, nowMs: number): boolean {
+    this.#hurriesSinceMs ??= nowMs
+    return saves && nowMs - this.#hurriesSinceMs < QUIT_GRACE_MS + SAVE_QUIT_MS_MAX
   }
 
   /** Nothing is left to do, or it has waited long enough for the project, and for those who take what the project cannot be told. */

@@ -16,6 +16,10 @@ export const QUIT_GRACE_MS = 3_000
 /** The same for a copy whose slot a task waits for: it is to begin within two seconds (F04). */
 export const YIELD_GRACE_MS = 1_000
 
+/** How long a run that has ended waits for the project to take its last snapshot, as long as an input or an output may not move (F12); and that of a node that is to stop now. */
+export const SAVE_MS_MAX = 600_000
+export const SAVE_QUIT_MS_MAX = 12_000
+
 /** How long a phase lasts before people are told of it. Shorter ones would only double the traffic. */
 export const PROGRESS_AFTER_MS = 1_000
 /** How often it is said again of one in which something moves: the coordinator waits for eleven minutes. */

@@ -7,7 +7,7 @@ import { Writer } from '#protocol/cbor/writer'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { ReplicaId } from '#protocol/ids'
 import type { EndReason } from '#protocol/result/result'
-import { gpusAndMemory, leasedManifest } from '../leases.ts'
+import { goingOn, gpusAndMemory, leasedManifest } from '../leases.ts'
 import type { Ended } from '../ports.ts'
 import type { CheckedLease, Fault, Replica } from './events.ts'
 
@@ -30,7 +30,9 @@ type Stored = readonly [
   /** Left out for what the manifest says. */
   memoryBytes?: number,
   /** Of a sealed result; before there is one, empty. Left out for others. */
-  sealed?: Uint8Array
+  sealed?: Uint8Array | null,
+  /** Left out where its run may leave no snapshots. */
+  checkpoint?: readonly [everyMs: number, root: string]
 ]
 
 const NO_BYTES = new Uint8Array(0)
@@ -52,6 +54,9 @@ export function encodeReplica(replica: Replica): Uint8Array {
       return write('running', replica.lease)
     case 'killing':
       return write(replica.publish ? 'killed' : 'killing', replica.lease, { fault: replica.fault })
+    case 'saving':
+      // Found again, it is given back, with what it left.
+      return write('killing', replica.lease, { fault: replica.fault })
     case 'publishing':
       return write('publishing', replica.lease, { ended: replica.ended })
   }
@@ -61,15 +66,18 @@ export function encodeReplica(replica: Replica): Uint8Array {
 export function decodeReplica(id: ReplicaId, bytes: Uint8Array): Replica {
   const stored: Stored = dagCbor.decode(bytes)
   if (!Array.isArray(stored) || stored[0] !== 1) throw new TypeError(`replica record ${id} is not of version 1, which this talko reads`)
-  const [, at, epoch, manifest, fault, ended, content, gpus, memory, sealed] = stored
+  const [, at, epoch, manifest, fault, ended, content, gpus, memory, seal, checkpoints] = stored
+  const sealed = seal ?? undefined
   if (at === 'reported')
     return { phase: 'reported', content: content.map((text, index) => text || (NOTHING[index] ?? '')), ...(sealed === undefined ? {} : { sealed }) }
   const memoryBytes = memory === 0 ? undefined : memory
+  const checkpoint = checkpoints === undefined ? undefined : { everyMs: checkpoints[0], ...(checkpoints[1] === '' ? {} : { root: checkpoints[1] }) }
   const lease: CheckedLease = {
     replica: id,
     epoch,
     bytes: manifest,
-    manifest: leasedManifest(manifest, memoryBytes),
+    manifest: goingOn(leasedManifest(manifest, memoryBytes), checkpoint),
+    ...(checkpoint === undefined ? {} : { checkpoint }),
     ...gpusAndMemory(gpus, memoryBytes),
     ...(sealed === undefined ? {} : { sealed: true as const })
   }
@@ -114,9 +122,10 @@ function write(
   lease: CheckedLease | null,
   { fault = null, ended, content = [], sealed = lease?.sealed ? NO_BYTES : undefined }: Details = NO_DETAILS
 ): Uint8Array {
-  const { gpus = [], memoryBytes = 0 } = lease ?? {}
-  const withMemory = memoryBytes > 0 || sealed !== undefined
-  WRITER.list(sealed !== undefined ? 10 : withMemory ? 9 : gpus.length === 0 ? 7 : 8)
+  const { gpus = [], memoryBytes = 0, checkpoint } = lease ?? {}
+  const withSeal = sealed !== undefined || checkpoint !== undefined
+  const withMemory = memoryBytes > 0 || withSeal
+  WRITER.list(checkpoint !== undefined ? 11 : withSeal ? 10 : withMemory ? 9 : gpus.length === 0 ? 7 : 8)
     .int(1)
     .text(at)
     .int(lease?.epoch ?? 0)
@@ -136,6 +145,11 @@ function write(
   }
   if (withMemory) WRITER.int(memoryBytes)
   if (sealed !== undefined) WRITER.bytes(sealed)
+  else if (withSeal) WRITER.nil()
+  if (checkpoint !== undefined)
+    WRITER.list(2)
+      .int(checkpoint.everyMs)
+      .text(checkpoint.root ?? '')
   return WRITER.done()
 }
 

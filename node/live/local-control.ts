@@ -1,6 +1,6 @@
 /**
  * The node's own door: HTTP on a socket in its folder, which only its owner's account can open (N03).
- * GET /status; POST /pause, /resume, /stop?mode=finish|now, with &grace=<ms> for `finish`. All answer JSON.
+ * GET /status; POST /pause[?mode=now], /resume, /stop?mode=finish|now, with &grace=<ms> for `finish`. All answer JSON.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { answer, openDoor } from '#protocol/daemon/live/door'
@@ -11,7 +11,8 @@ const GRACE_MS_MAX = 20 * 86_400_000
 
 export interface Control {
   status(): object
-  pause(): void
+  /** \`now\`: what runs is ended, too. */
+  pause(now: boolean): void
   resume(): void
   /** Begins to stop. After `graceMs` what has not finished is ended. */
   stop(mode: 'finish' | 'now', graceMs?: number): void
@@ -30,7 +31,7 @@ function serve(request: IncomingMessage, response: ServerResponse, control: Cont
       send(200, control.status())
       break
     case 'POST /pause':
-      control.pause()
+      control.pause(url.searchParams.get('mode') === 'now')
       send(200, control.status())
       break
     case 'POST /resume':

@@ -11,12 +11,14 @@ import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync
 import { join } from 'node:path'
 import type { ReplicaId } from '#protocol/ids'
 import { messageOf } from '#protocol/message-of'
+import { RESUME_NAME } from '../leases.ts'
 import { type Ended, type Execution, type Executor, ExecutorError, type Logger, type Running } from '../ports.ts'
 import type { StopCause } from '../sandbox/end.ts'
 import { Silence, silenceText } from '../sandbox/silence.ts'
 import { changedMs } from './changed.ts'
 import { factsOf, usageOf } from './proc.ts'
 import { quote, type Shell, WarmShells } from './shell.ts'
+import { CHECKPOINT_FOLDER } from './snapshots.ts'
 import { makeRunFolder } from './workspace.ts'
 
 export interface ProcessExecutorOptions {
@@ -90,11 +92,12 @@ export function createProcessExecutor({ logger, folder }: ProcessExecutorOptions
 
 /** Starts the command. A command that is not there ends the run with 127 (or 126), as a shell says it. */
 function begin(execution: Execution, shells: WarmShells): Run {
-  const { folder, manifest, inputs, gpus } = execution
+  const { folder, manifest, inputs, gpus, snapshots } = execution
   const out = join(folder, 'out')
   makeRunFolder(folder)
   mkdirSync(out)
   mkdirSync(join(folder, 'in'))
+  if (snapshots === true) mkdirSync(join(folder, CHECKPOINT_FOLDER))
   for (const { name, path } of inputs) symlinkSync(path, join(folder, 'in', name))
   const startedAtMs = Date.now()
   const [name = '', ...rest] = manifest.command
@@ -117,9 +120,24 @@ function begin(execution: Execution, shells: WarmShells): Run {
   if (pid > 0) writeFileSync(join(folder, 'pid'), JSON.stringify(left))
   const run = new Run(execution, left, shell.process)
   const cards: Record<string, string> = gpus === undefined ? {} : { CUDA_VISIBLE_DEVICES: gpus.join(',') }
-  const environment = { PATH, HOME: folder, LANG: 'C.UTF-8', TZ: 'UTC', TALKO_IN: join(folder, 'in'), ...cards, ...manifest.environment }
+  const environment = {
+    PATH,
+    HOME: folder,
+    LANG: 'C.UTF-8',
+    TZ: 'UTC',
+    TALKO_IN: join(folder, 'in'),
+    ...cards,
+    ...manifest.environment,
+    ...snapshotVariables(execution, folder)
+  }
   shell.run(scriptOf(folder, environment, [program, ...rest]))
   return run
+}
+
+function snapshotVariables({ snapshots, inputs }: Execution, folder: string): Record<string, string> {
+  if (snapshots !== true) return {}
+  const resumes = inputs.some(({ name }) => name === RESUME_NAME)
+  return { TALKO_CHECKPOINT: join(folder, CHECKPOINT_FOLDER), ...(resumes ? { TALKO_RESUME: join(folder, 'in', RESUME_NAME) } : {}) }
 }
 
 /** TERM must not end the script before the command it waits for; the command itself gets the default back. */
@@ -212,7 +230,8 @@ class Run implements Running {
     if (nowMs >= this.#process.startedAtMs + timeMs) return 'time'
     const logBytes = sizeOf(join(folder, 'stdout')) + sizeOf(join(folder, 'stderr'))
     if (logBytes > Math.min(LOG_BYTES_MAX, Math.max(diskBytes, 1024 ** 2))) return 'disk'
-    const hangs = this.#silence?.look({ nowMs, cpuMs, logBytes, changedMs: changedMs(join(folder, 'out')) }) === true
+    const hangs =
+      this.#silence?.look({ nowMs, cpuMs, logBytes, changedMs: Math.max(changedMs(join(folder, 'out')), changedMs(join(folder, CHECKPOINT_FOLDER))) }) === true
     return hangs ? 'hang' : undefined
   }
 

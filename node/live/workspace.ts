@@ -6,6 +6,7 @@ import type { Workspace } from '../ports.ts'
 import { PROGRESS_BYTES_MAX, PROGRESS_FILE } from '../progress-file.ts'
 import { readStartBelow } from './below.ts'
 import { removeTree } from './remove-tree.ts'
+import { CHECKPOINT_FOLDER, TAKEN, takenIn, takeSnapshot } from './snapshots.ts'
 
 /** Makes the folder that holds the folders. */
 export async function openWorkspace(folder: string): Promise<Workspace> {
@@ -57,6 +58,11 @@ export async function openWorkspace(folder: string): Promise<Workspace> {
       }
     },
     read: (path) => readFile(path),
+    takeSnapshot: async (replica) => takeSnapshot(pathOf(replica)),
+    takenSnapshot: async (replica) => takenIn(pathOf(replica)),
+    async dropSnapshots(replica) {
+      for (const name of [CHECKPOINT_FOLDER, TAKEN]) if (existsSync(join(pathOf(replica), name))) await removeTree(join(pathOf(replica), name))
+    },
     progress: async (replica) => readStartBelow(pathOf(replica), ['out', PROGRESS_FILE], PROGRESS_BYTES_MAX)
   }
 }

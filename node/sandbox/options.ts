@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
 import type { ContainerCreateOptions, MountSettings } from 'dockerode'
 import type { PeerIdString, ReplicaId } from '#protocol/ids'
+import { RESUME_NAME } from '../leases.ts'
 import type { Execution } from '../ports.ts'
 import { ENGINE_LOG_BYTES, ENGINE_LOG_FILES, INIT_PIDS, OPEN_FILES_MAX, PIDS_MIN, SHM_BYTES_MAX, TMP_BYTES_MIN, TMP_INODES_MAX } from './policy.ts'
 import { SECCOMP_JSON } from './seccomp.ts'
@@ -18,6 +19,8 @@ export interface Sandbox {
   readonly volumes: readonly string[]
   /** The host's folder shown at /out. */
   readonly out: string
+  /** And at /checkpoint; left out for a run that may leave no snapshots. */
+  readonly checkpoint?: string
   readonly uid: number
   readonly gid: number
   /** Cores of the engine's machine. */
@@ -28,6 +31,8 @@ export interface Sandbox {
 
 /** What the task sees whatever the image says; the manifest's environment comes over it. */
 const ENVIRONMENT = { HOME: '/tmp', TZ: 'UTC', LANG: 'C.UTF-8', LC_ALL: 'C.UTF-8', SOURCE_DATE_EPOCH: '315532800' }
+
+const CHECKPOINT_TARGET = '/checkpoint'
 
 /** One container has one name, so that a replica cannot run twice in one engine. */
 export function containerName(node: PeerIdString, replica: ReplicaId): string {
@@ -44,6 +49,11 @@ export function pidsLimit(pids: number): number {
   return Math.max(PIDS_MIN, pids + INIT_PIDS)
 }
 
+function snapshotVariables({ snapshots, inputs }: Execution): Record<string, string> {
+  if (snapshots !== true) return {}
+  return { TALKO_CHECKPOINT: CHECKPOINT_TARGET, ...(inputs.some(({ name }) => name === RESUME_NAME) ? { TALKO_RESUME: `/in/${RESUME_NAME}` } : {}) }
+}
+
 export function containerOptions(execution: Execution, sandbox: Sandbox): ContainerCreateOptions {
   const { command, environment, resources } = execution.manifest
   const { gpus } = execution
@@ -51,6 +61,9 @@ export function containerOptions(execution: Execution, sandbox: Sandbox): Contai
   const fileBytes = Math.max(TMP_BYTES_MIN, resources.diskBytes)
   const mounts: MountSettings[] = [
     { Type: 'bind', Source: sandbox.out, Target: '/out', ReadOnly: false, BindOptions: { Propagation: 'rprivate' } },
+    ...(sandbox.checkpoint === undefined
+      ? []
+      : [{ Type: 'bind', Source: sandbox.checkpoint, Target: CHECKPOINT_TARGET, ReadOnly: false, BindOptions: { Propagation: 'rprivate' } } as const]),
     ...execution.inputs.map(
       ({ name, path }): MountSettings => ({ Type: 'bind', Source: path, Target: `/in/${name}`, ReadOnly: true, BindOptions: { Propagation: 'rprivate' } })
     )
@@ -69,7 +82,7 @@ export function containerOptions(execution: Execution, sandbox: Sandbox): Contai
     WorkingDir: '/out',
     Hostname: 'task',
     Domainname: '',
-    Env: Object.entries({ ...ENVIRONMENT, ...environment }).map(([name, value]) => `${name}=${value}`),
+    Env: Object.entries({ ...ENVIRONMENT, ...environment, ...snapshotVariables(execution) }).map(([name, value]) => `${name}=${value}`),
     Labels: { ...sandbox.labels, [NODE_LABEL]: sandbox.node, [REPLICA_LABEL]: execution.replica },
     NetworkDisabled: true, // with mode `none` alone the engine still builds a network sandbox: 95 ms
     Healthcheck: { Test: ['NONE'] },

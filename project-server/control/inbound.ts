@@ -5,6 +5,7 @@
 
 import { isTag } from '#protocol/bundle/policy'
 import { isLocal, networkOf } from '#protocol/callers/network'
+import { acceptCid } from '#protocol/content/cid'
 import {
   type Capabilities,
   CONTROL_VERSION,
@@ -102,6 +103,12 @@ export function eventOf(frame: Frame | undefined, node: PeerIdString, project: P
     if (!replicas.every(({ replica }) => isReplica(replica))) return fault('malformed', 'a replica in what a node logged is malformed')
     return { event: { kind: 'crashed', node, replicas: replicas.map(({ replica, log }) => ({ replica, log: clipLines(log) })) } }
   }
+  if (frame.checkpoints !== undefined) {
+    const replicas = frame.checkpoints.replicas
+    if (!replicas.every(({ replica, root, bytes }) => isReplica(replica) && isHolding({ root, bytes }) && acceptCid(root) !== undefined))
+      return fault('malformed', 'a checkpoint is malformed')
+    return { event: { kind: 'checkpoints', node, replicas: replicas.map(({ replica, root, bytes, last = false }) => ({ replica, root, bytes, last })) } }
+  }
   if (frame.parked !== undefined) {
     const results = frame.parked.results.flatMap(({ result: body, signature }) => {
       const verified = verifyParked({ body, signature }, project)
@@ -181,6 +188,7 @@ const KINDS = [
   'holdings',
   'crashed',
   'parked',
+  'checkpoints',
   'heartbeat',
   'start',
   'progress',
@@ -195,7 +203,8 @@ const KINDS = [
   'cancel',
   'release',
   'reveal',
-  'next'
+  'next',
+  'taken'
 ] as const
 
 function kindsOf(frame: Frame): (typeof KINDS)[number][] {

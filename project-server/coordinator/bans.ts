@@ -10,12 +10,13 @@ import type { PeerIdString } from '#protocol/ids'
 import { type BanAnswer, type BanTarget, type BanView, parseNetwork } from '#protocol/owner/bans'
 import { banKey, encodeBanRecord } from './ban-records.ts'
 import type { Event, NodeOffer } from './events.ts'
+import { handsOf } from './hands.ts'
 import type { Node, Replica } from './model.ts'
 import { closeLink } from './nodes.ts'
 import { BANS_MAX } from './policy.ts'
 import { takeBack } from './replicas.ts'
 import type { State } from './state.ts'
-import { BANNED } from './states.ts'
+import { BANNED, isLive } from './states.ts'
 import { distrust } from './trust.ts'
 
 /** Who it is and where from. */
@@ -135,6 +136,8 @@ function covers({ kind, value }: BanTarget, { id, offer }: Caller): boolean {
 /** Its runs go back to their tasks, and its stream ends. */
 function shutOut(state: State, node: Node, nowMs: number): void {
   for (const replica of [...node.held]) takeBack(state, replica, { class: BANNED, message: 'its node was banned' }, nowMs)
+  for (const replica of [...successorsOf(state, node)])
+    takeBack(state, replica, { class: BANNED, message: 'it went on from a checkpoint of a banned node' }, nowMs)
   if (node.row > 0 || node.unconfirmed !== null) distrust(state, node)
   node.state = 'left'
   node.slots = 0
@@ -148,7 +151,15 @@ function shutOut(state: State, node: Node, nowMs: number): void {
 function* undecidedOf({ batches }: State, nodes: ReadonlySet<Node>): Generator<Replica, void, undefined> {
   if (nodes.size === 0) return
   for (const { tasks } of batches.values())
-    for (const task of tasks) if (task.decision === null) for (const replica of task.replicas) if (nodes.has(replica.node) && isVote(replica)) yield replica
+    for (const task of tasks)
+      if (task.decision === null) for (const replica of task.replicas) if (isVote(replica) && handsOf(replica).some((node) => nodes.has(node))) yield replica
+}
+
+/** What runs on others' machines and rests on what the node did. */
+function* successorsOf({ batches }: State, node: Node): Generator<Replica, void, undefined> {
+  for (const { tasks, policy } of batches.values())
+    if (policy.checkpointMs > 0)
+      for (const task of tasks) for (const replica of task.replicas) if (isLive(replica.state) && handsOf(replica).includes(node)) yield replica
 }
 
 function isVote({ report, commitment, verdict }: Replica): boolean {

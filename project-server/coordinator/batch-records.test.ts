@@ -25,6 +25,7 @@ const policy: fc.Arbitrary<TaskPolicy> = fc.record(
     estimateMs: whole,
     retryMemoryBytes: whole,
     guessMemory: fc.boolean(),
+    checkpointMs: fc.nat(),
     compare: fc.constantFrom(null, { kind: 'tolerance' as const, rules: { abs: 0.25, rel: 1e-6, files: [] } }),
     copies: fc.constantFrom(...COPY_RULES),
     trust: fc.constantFrom('any' as const, 'trusted' as const, 'own' as const),

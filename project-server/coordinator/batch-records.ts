@@ -56,7 +56,8 @@ const POLICY_PLACES: Readonly<Record<keyof TaskPolicy, number>> = {
   retryMemoryBytes: 18,
   guessMemory: 19,
   commit: 20,
-  trust: 21
+  trust: 21,
+  checkpointMs: 22
 }
 const POLICY_FIELDS = (Object.keys(POLICY_PLACES) as (keyof TaskPolicy)[]).sort((a, b) => POLICY_PLACES[a] - POLICY_PLACES[b])
 

@@ -37,6 +37,8 @@ export interface Client extends Claim {
   /** Kept for it. What it brought is counted by the shell. */
   outputBytes: number
   inputBytes: number
+  /** Checkpoints of its tasks. Not written down: they are counted from those again. */
+  checkpointBytes: number
   /** See marks.ts. */
   marks: number
 }
@@ -62,6 +64,7 @@ export function clientOf(state: Pick<State, 'clients'>, id: PeerIdString): Clien
       periodRanMs: 0,
       outputBytes: 0,
       inputBytes: 0,
+      checkpointBytes: 0,
       marks: 0
     }
     state.clients.set(id, client)
@@ -189,8 +192,8 @@ export function clientView(client: Client, nowMs: number): Omit<ClientView, 'adm
   }
 }
 
-function storedBytes({ inputBytes, outputBytes }: Client): number {
-  return inputBytes + outputBytes
+function storedBytes({ inputBytes, outputBytes, checkpointBytes }: Client): number {
+  return inputBytes + outputBytes + checkpointBytes
 }
 
 /** In this period; a run that goes on counts as a whole in the present one. */

@@ -13,6 +13,7 @@ import type { Store } from '../ports.ts'
 import { banEvent, banned } from './bans.ts'
 import type { BatchRecord } from './batch-records.ts'
 import { killEvent, type SubmitRefusal, submit, submitRefusal } from './batches.ts'
+import { offered, saved } from './checkpoints.ts'
 import { brought, clientOf, clientView, roomOf, setClient } from './clients.ts'
 import { commits, endReveals } from './commitments.ts'
 import { compared, retryComparisons } from './comparisons.ts'
@@ -114,6 +115,9 @@ export class Coordinator {
         break
       case 'pulled':
         this.#pulled(event, nowMs)
+        break
+      case 'saved':
+        saved(state, event, nowMs)
         break
       case 'compared': {
         const task = state.task(event.task)
@@ -235,6 +239,11 @@ export class Coordinator {
     return data?.here === false ? data.bytes : undefined
   }
 
+  /** It is a checkpoint of a task that is not over. */
+  keepsCheckpoint(root: string): boolean {
+    return this.#state.checkpoints.has(root)
+  }
+
   /** Those that are there and have the tree, of at most `max` nodes that ever said so, beginning with the one drawn. */
   holdersOf(root: string, draw: number, max: number): readonly PeerIdString[] {
     const nodes = this.#state.holders.of(root)
@@ -302,6 +311,7 @@ export class Coordinator {
           | 'ban'
           | 'hello'
           | 'pulled'
+          | 'saved'
           | 'compared'
           | 'completed'
           | 'looked'
@@ -336,6 +346,9 @@ export class Coordinator {
         return
       case 'parked':
         parked(state, node, event, nowMs)
+        return
+      case 'checkpoints':
+        offered(state, node, event, nowMs)
         return
       case 'crashed':
         crashed(state, node, event, nowMs)
@@ -430,5 +443,5 @@ function causeOf({ kind }: Event): Cause {
 /** A client or a node; null for the coordinator itself. */
 function actorOf(event: Event): PeerIdString | null {
   if ('by' in event) return event.by
-  return 'node' in event && event.kind !== 'pulled' ? event.node : null
+  return 'node' in event && event.kind !== 'pulled' && event.kind !== 'saved' ? event.node : null
 }

@@ -32,8 +32,9 @@ export interface Earned {
 export function earn(state: State, replica: Replica, alone: boolean): number {
   const { task, node } = replica
   const claim = claimOf(replica)
-  const base = alone ? Math.max(1, Math.floor((claim / CLAIMS_WHOLE_PPM) * node.claimsPpm)) : baseOf(task)
-  if (!alone) compareClaim(node, claim, base)
+  const scaled = Math.max(1, Math.floor((claim / CLAIMS_WHOLE_PPM) * node.claimsPpm))
+  const base = alone ? scaled : replica.from === null ? baseOf(task) : Math.min(claim, baseOf(task))
+  if (!alone && replica.from === null) compareClaim(node, claim, base)
   grant(state, node, 'earned', {
     batch: task.batch.id,
     index: task.index,
@@ -61,8 +62,10 @@ export function takeBackCredit(state: State, node: Node, { task, earned }: { tas
 
 /** What each of those earns without a bonus that agree so far, this very moment. At least one thousandth. */
 function baseOf({ replicas }: Task): number {
-  const claims: number[] = []
-  for (const replica of replicas) if (replica.verdict === 'valid') claims.push(claimOf(replica))
+  const agreeing = replicas.filter(({ verdict }) => verdict === 'valid')
+  // Who went on from a checkpoint did a part of it, and claims as much.
+  const whole = agreeing.filter(({ from }) => from === null)
+  const claims = (whole.length > 0 ? whole : agreeing).map(claimOf)
   if (claims.length > 1) claims.sort((a, b) => a - b)
   return claims[(claims.length - 1) >> 1] ?? 0
 }
@@ -74,9 +77,9 @@ function claimOf({ report, ranMs, gpus, task }: Replica): number {
 }
 
 /** Folding@home's square root: a run that took a quarter of its deadline earns twice as much, one that took all of it no more. */
-function bonusOf({ task, tookMs }: Replica, base: number): number {
+function bonusOf({ task, tookMs, from }: Replica, base: number): number {
   const { deadlineMs } = task.batch.policy
-  if (deadlineMs === 0 || tookMs === 0 || tookMs >= deadlineMs) return 0
+  if (from !== null || deadlineMs === 0 || tookMs === 0 || tookMs >= deadlineMs) return 0
   return Math.floor(base * (Math.min(CREDIT_BONUS_MAX, Math.sqrt(deadlineMs / tookMs)) - 1))
 }
 

@@ -143,6 +143,21 @@ export type Event =
       readonly node: PeerIdString
       readonly results: readonly { readonly result: Result; readonly body: Uint8Array; readonly seal: Seal }[]
     }
+  /** Snapshots of what the node runs, or (`last`) ran until now; complete there. CIDs as text. */
+  | {
+      readonly kind: 'checkpoints'
+      readonly node: PeerIdString
+      readonly replicas: readonly { readonly replica: ReplicaId; readonly root: string; readonly bytes: number; readonly last: boolean }[]
+    }
+  /** Answers `save`: it is here, or could not be had. */
+  | {
+      readonly kind: 'saved'
+      readonly replica: ReplicaId
+      readonly node: PeerIdString
+      readonly root: string
+      readonly ok: boolean
+      readonly bytes: number
+    }
   /** It went down with these, before its start: the end of its log. */
   | { readonly kind: 'crashed'; readonly node: PeerIdString; readonly replicas: readonly { readonly replica: ReplicaId; readonly log: string }[] }
   | { readonly kind: 'demand'; readonly node: PeerIdString; readonly slots: number }
@@ -243,6 +258,10 @@ export type Effect =
       readonly stderr: string
       readonly bytesMax: number
     }
+  /** Fetch this snapshot of a run from its node, in place of an older one that is not here yet, and answer with `saved`. */
+  | { readonly kind: 'save'; readonly replica: ReplicaId; readonly node: PeerIdString; readonly root: string; readonly bytesMax: number }
+  /** Nobody goes on from it any more: drop it, unless something else is that, too. */
+  | { readonly kind: 'unsave'; readonly root: string }
   /** Fetch these outputs, compare the pairs, and answer with `compared`. What was fetched is kept for the next time, until `compared_enough`. */
   | {
       readonly kind: 'compare'

@@ -109,14 +109,15 @@ function parts<T>(items: readonly T[]): readonly (readonly T[])[] {
 }
 
 function encodeAssign(seq: number, replicas: readonly Replica[], signer: LeaseSigner): Uint8Array {
-  const leases: Lease[] = replicas.map(({ id, epoch, gpus, needs, standing, task, task: { bundle } }) => ({
+  const leases: Lease[] = replicas.map(({ id, epoch, gpus, needs, standing, from, task, task: { bundle, batch } }) => ({
     replica: id,
     epoch,
     gpus: [...gpus],
     manifest: bundle.bytes as Uint8Array<ArrayBuffer>,
-    ...(bundle.atOnce ? { granted: true } : {}),
+    ...(bundle.atOnce && from === null ? { granted: true } : {}),
     ...(needs.memoryBytes === bundle.needs.memoryBytes ? {} : { memoryBytes: needs.memoryBytes }),
-    ...(seals({ task, standing }) ? { sealed: true } : {})
+    ...(seals({ task, standing }) ? { sealed: true } : {}),
+    ...(batch.policy.checkpointMs > 0 ? { checkpoint: { everyMs: batch.policy.checkpointMs, ...(from === null ? {} : { root: from.root }) } } : {})
   }))
   // Every lease of a frame may have ended before it is sent again.
   const signature =

@@ -5,6 +5,7 @@
 import type { PeerIdString } from '#protocol/ids'
 import { NONE } from '#protocol/lists'
 import type { NodeOffer } from './events.ts'
+import { handsOf, handTies, hasLineage } from './hands.ts'
 import type { Node, Replica, Task } from './model.ts'
 import { INDEPENDENCE_WAIT_MS } from './policy.ts'
 import type { State } from './state.ts'
@@ -81,19 +82,26 @@ function couldOther(state: State, task: Task, nowMs: number): boolean {
 }
 
 /** By results that others confirmed, or since it is the administrator's, or the task's own client's. */
-function isKnown({ policy }: State, { batch }: Task, { row, offer }: Node): boolean {
+export function isKnown({ policy }: State, { batch }: Task, { row, offer }: Node): boolean {
   return row >= policy.trustedAfter || offer.vouched === true || offer.owner === batch.client.id
 }
 
 /** By which its vote hangs together with others, for the validator. */
-export function tiesOf({ node: { offer }, task }: Replica): readonly string[] {
-  if (task.batch.policy.independence !== 'require') return NONE
-  return [...(offer.owner === null ? [] : [`owner ${offer.owner}`]), ...(offer.network === '' ? [] : [`network ${offer.network}`])]
+export function tiesOf(replica: Replica): readonly string[] {
+  const { task, node } = replica
+  const ties = hasLineage(task) ? handTies(replica) : NONE
+  if (task.batch.policy.independence !== 'require') return ties
+  return [...ties, ...(ties.length === 0 ? [node] : handsOf(replica)).flatMap(placesOf)]
 }
 
-/** The voice of another node of its place. */
+function placesOf({ offer: { owner, network } }: Node): string[] {
+  return [...(owner === null ? [] : [`owner ${owner}`]), ...(network === '' ? [] : [`network ${network}`])]
+}
+
+/** The voice of another node of its place, or one that rests on such. */
 function isNear(replica: Replica, node: Node): boolean {
-  return replica.node !== node && hasVoice(replica) && shares(replica.node.offer, node.offer)
+  if (replica.node === node || !hasVoice(replica)) return false
+  return replica.from === null ? shares(replica.node.offer, node.offer) : handsOf(replica).some(({ offer }) => shares(offer, node.offer))
 }
 
 export function shares(a: Origin, b: Origin): boolean {

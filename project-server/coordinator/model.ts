@@ -298,8 +298,29 @@ export interface Replica {
   straggles: boolean
   /** Its output could not be had from its node. */
   spent: boolean
+  /** Null when it began with nothing: see checkpoints.ts. */
+  readonly from: GoesOn | null
+  checkpoint: Checkpoint | null
+  /** A snapshot of it that is being fetched. Not written down: its node tells of it again. */
+  saving: string | null
   /** While it is live, its place in what its node holds. */
   place: number
+}
+
+/** What a replica goes on from: the checkpoint of an earlier one of its task. CID as text. */
+export interface GoesOn {
+  readonly attempt: number
+  readonly root: string
+}
+
+/** What a run left of itself; once nobody can go on from it any more (`kept` false), that it did. CID as text. */
+export interface Checkpoint {
+  readonly root: string
+  readonly bytes: number
+  readonly atMs: number
+  /** How long was computed until then, by all that went before it. */
+  readonly doneMs: number
+  readonly kept: boolean
 }
 
 export interface Report {

@@ -1,12 +1,14 @@
 /** What the validator makes of a task's replicas as they are, or would be. */
+import { isContinued } from './checkpoints.ts'
 import { isSealed } from './commitments.ts'
 import { agreesIn } from './comparisons.ts'
 import { tiesOf } from './independence.ts'
 import type { Replica, Task } from './model.ts'
+import { CONTINUED_MAX } from './policy.ts'
 import { BANNED, isLive, LOST_INPUT } from './states.ts'
 import { type Ballot, judge, type Next } from './validator.ts'
 
-/** What follows from them, one left out. A copy that came to nothing is as if it had never been made, and so is what a ban took away. */
+/** What follows from them, one left out. A copy that came to nothing is as if it had never been made, and so are what a ban took away and what was given back with a checkpoint. */
 export function outlook(task: Task, without?: Replica): Next {
   const ballots: Ballot[] = []
   let copies = 0
@@ -18,8 +20,10 @@ export function outlook(task: Task, without?: Replica): Next {
   return judge(ballots, task.batch.policy, agreesIn(task), copies)
 }
 
-function counts({ fault, copy, state, report, commitment }: Replica): boolean {
+function counts(replica: Replica): boolean {
+  const { fault, copy, state, report, commitment, attempt } = replica
   if (fault !== null && (fault.class === BANNED || fault.class === LOST_INPUT)) return false
+  if (isContinued(replica) && attempt <= CONTINUED_MAX) return false
   return !copy || isLive(state) || report !== null || commitment !== null
 }
 

@@ -222,6 +222,14 @@ export const WHY_SOURCES_NAMED_MAX = 3
 export const WHY_CLIENTS_NAMED_MAX = 3
 /** Runs that came to nothing, the last ones, which are told with their reasons. */
 export const WHY_FAULTS_NAMED_MAX = 4
+/** Runs that went on from one checkpoint and came to nothing by a fault before it is not believed any more: once is chance. */
+export const CHECKPOINT_TRIES_MAX = 2
+/** A snapshot that comes sooner than this share of its interval is not fetched: clocks differ and lines jam, no more. */
+export const CHECKPOINT_EARLY_SHARE = 1 / 2
+/** Nodes looked at for one that could speak beside a run that goes on from another's work. */
+export const CHECKPOINT_NODES_LOOKED_MAX = 256
+/** Of replicas that were given back with a checkpoint so many do not count as issued: beyond, somebody goes on for ever. */
+export const CONTINUED_MAX = 64
 /** Between two figures of how far one run is; its node says one in ten seconds. */
 export const FIGURE_MS_MIN = 1_000
 /** What is left by such a figure is told up to a year: beyond, it says too little. */

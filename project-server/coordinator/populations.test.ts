@@ -194,6 +194,7 @@ it('100,000 tasks in one batch, in parts of 2,048, are accepted, recovered and k
     trust: 'any' as const,
     adaptive: false,
     commit: false,
+    checkpointMs: 0,
     doubtPpm: 0
   }
   const bundles = Array.from({ length: 2_048 }, (_, task) => bundle(`${task}`))

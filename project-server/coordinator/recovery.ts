@@ -9,6 +9,7 @@ import { BAN_PREFIX, decodeBanRecord } from './ban-records.ts'
 import { decodeBatchRecord } from './batch-records.ts'
 import { bundleOf, orderOf, storedManifest } from './batches.ts'
 import { decodeBundleRecord, factsOfBundle } from './bundle-records.ts'
+import { loadCheckpoint } from './checkpoints.ts'
 import { CLIENT_PREFIX, decodeClientRecord } from './client-records.ts'
 import { clientOf } from './clients.ts'
 import { decodeClosingRecord } from './closing-records.ts'
@@ -332,6 +333,7 @@ function loadReplica(
   const node: Node | undefined = state.nodes.get(record.node)
   if (node === undefined) throw new Error(`the record of node ${record.node} is missing`)
   const { attempt, atMs, epoch, gpus, granted, ranMs, verdict, fault, copy, standing, spent, memoryBytes, tookMs, creditPage, commitment } = record
+  const { from, checkpoint } = record
   const id = `${task.id}.${attempt}`
   const report = signed === undefined ? null : loadReport(task, signed)
   const replica: Replica = {
@@ -362,9 +364,13 @@ function loadReplica(
     place: 0,
     copy,
     straggles: false,
-    spent
+    spent,
+    from,
+    checkpoint,
+    saving: null
   }
   task.replicas = withOne(task.replicas, replica)
+  loadCheckpoint(state, replica)
   if (!isLive(replica.state)) return
   take(state, replica)
   noteCopy(state, replica)

@@ -2,9 +2,11 @@
 import { type ReplicaId, replicaId } from '#protocol/ids'
 import { withOne } from '#protocol/lists'
 import { failed, wasWrong, worked } from './aside.ts'
+import { standingFrom, startFor } from './checkpoints.ts'
 import { leftSlot, runBegan, runEnded } from './clients.ts'
 import { encodeClosingRecord } from './closing-records.ts'
 import type { NodeOffer } from './events.ts'
+import { isIn } from './hands.ts'
 import { forgetComing, note } from './holders.ts'
 import { isCrowd } from './independence.ts'
 import { closingKey } from './keys.ts'
@@ -35,7 +37,9 @@ const HELD_FEW = 16
 /** -> leased, or running when nothing has to be fetched (a `copy`: see copies.ts): a new attempt of the task goes to the node with the next take. */
 export function lease(state: State, task: Task, node: Node, nowMs: number, copy = false): Replica {
   const attempt = task.replicas.length + 1
-  const { atOnce } = task.bundle
+  const from = copy ? null : startFor(state, task, node)
+  // Its checkpoint has to be fetched first.
+  const atOnce = task.bundle.atOnce && from === null
   const replica: Replica = {
     id: replicaId(task.id, attempt),
     task,
@@ -55,7 +59,7 @@ export function lease(state: State, task: Task, node: Node, nowMs: number, copy 
     commitment: null,
     revealMs: null,
     creditPage: 0,
-    standing: standingOf(state, task, node),
+    standing: standingFrom(task, from, standingOf(state, task, node)),
     verdict: null,
     fault: null,
     report: null,
@@ -63,7 +67,10 @@ export function lease(state: State, task: Task, node: Node, nowMs: number, copy 
     place: 0,
     copy,
     straggles: false,
-    spent: false
+    spent: false,
+    from,
+    checkpoint: null,
+    saving: null
   }
   task.replicas = withOne(task.replicas, replica)
   task.startedAtMs ??= nowMs
@@ -124,9 +131,10 @@ export function began(replica: Replica): void {
 /** What a run took that ended with a result is what others are measured by. */
 function ended(state: State, replica: Replica, to: ReplicaState, nowMs: number): void {
   const { task, node, atMs } = replica
-  const ms = to === 'reported' ? Math.max(0, nowMs - atMs) : undefined
+  if (to === 'reported') replica.tookMs = Math.max(0, nowMs - atMs)
+  // Who went on from a checkpoint did a part of it.
+  const ms = to === 'reported' && replica.from === null ? replica.tookMs : undefined
   if (ms !== undefined) {
-    replica.tookMs = ms
     state.pace.ran(ms)
     const { longMs, meanMs } = task.batch.runs
     if (longMs !== undefined) measure(node, ms, meanMs)
@@ -213,7 +221,7 @@ export function takeBack(state: State, replica: Replica, fault: { readonly class
   tellCancelled(state, replica, 'held', nowMs)
 }
 
-/** True when the task may not be leased to the node (again): it had it, or its result could not stand beside others. */
+/** True when the task may not be leased to the node (again): it had it, or another goes on from what it did, or its result could not stand beside others. */
 export function isBarred(task: Task, node: Node): boolean {
   return hadIt(task, node) || mixes(task, node)
 }
@@ -221,6 +229,7 @@ export function isBarred(task: Task, node: Node): boolean {
 /** It has or had a replica of the task, or decided alone what is looked at again. What an owner gave back unharmed does not count, nor a copy that yielded, nor, on a node that was named, what failed or a vote when only a lost output is computed again. */
 export function hadIt(task: Task, node: Node): boolean {
   for (const replica of task.replicas) if (replica.node === node && bars(replica)) return true
+  if (isIn(task, node)) return true
   return task.batch.rechecks?.get(task.index)?.node === node.id
 }
 

@@ -4,6 +4,7 @@ import { DAG_CBOR, SHA2_256, sha256 } from '#protocol/content/cid'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import { parseReplicaId, type ReplicaId } from '#protocol/ids'
 import { type Result, voteOf } from '#protocol/result/result'
+import { dropCheckpoint, lostSource } from './checkpoints.ts'
 import { isSealed, opens, seals } from './commitments.ts'
 import { earnLate } from './credit.ts'
 import type { Event } from './events.ts'
@@ -18,7 +19,7 @@ import { askRechecks } from './rechecks.ts'
 import { dropAwaited, release, takeRemains } from './remains.ts'
 import { close, contradict, deadlineMs, giveBack, lose, mayReturn, moveReplica, tell, unlose } from './replicas.ts'
 import type { State } from './state.ts'
-import { isLive } from './states.ts'
+import { CHECKPOINT_GONE, isLive } from './states.ts'
 import { confirm, loseStanding } from './trust.ts'
 
 /** Of a node that holds more, each is found by its id. */
@@ -98,13 +99,16 @@ export function returned(state: State, node: Node, { replicas }: Of<'returned'>,
     if (state.late.get(id)?.node === node.id) dropLate(state, id)
     dropAwaited(state, node, id)
     if (replica === undefined || !isLive(replica.state)) continue
-    giveBack(state, replica, { class: classOf(replica, said, nowMs), message: code === '' ? message : `${code}: ${message}` }, nowMs)
+    const kind = classOf(replica, said, nowMs)
+    if (kind === CHECKPOINT_GONE) lostSource(state, replica)
+    giveBack(state, replica, { class: kind, message: code === '' ? message : `${code}: ${message}` }, nowMs)
   }
 }
 
 /** Whose fault it is, in the words that are written down. */
-function classOf({ granted, atMs, task }: Replica, said: string, nowMs: number): 'node' | 'task' | 'input' | 'owner' {
-  if (said === 'input') return 'input'
+function classOf({ granted, atMs, from, task }: Replica, said: string, nowMs: number): 'node' | 'task' | 'input' | 'owner' | typeof CHECKPOINT_GONE {
+  // Of what it needed only the checkpoint is not what others need, too: with nothing it is tried again.
+  if (said === 'input') return from === null ? 'input' : CHECKPOINT_GONE
   if (said === 'owner' || said === 'cancelled') return 'owner'
   // No run hangs that was not watched, or began just now; the node's clock may be slow.
   const mayHang = granted && task.bundle.silenceMs > 0 && 2 * (nowMs - atMs) >= task.bundle.silenceMs
@@ -146,6 +150,7 @@ function open(state: State, replica: Replica, { result, signed }: { result: Resu
 /** What a replica says that may say it. */
 function keep(state: State, replica: Replica, { result, signed }: { readonly result: Result; readonly signed: StoredResult }): void {
   replica.report = reportOf(replica.task, result, signed)
+  dropCheckpoint(state, replica)
   loseStanding(replica)
   state.out.result(replica)
   measureShare(replica.node, replica.report)

@@ -43,7 +43,9 @@ function replicaRecord({
   spent,
   tookMs,
   creditPage,
-  commitment
+  commitment,
+  from,
+  checkpoint
 }: Replica): ReplicaRecord {
   return {
     attempt,
@@ -65,7 +67,9 @@ function replicaRecord({
     memoryBytes: needs.memoryBytes === task.bundle.needs.memoryBytes ? 0 : needs.memoryBytes,
     tookMs,
     creditPage,
-    commitment
+    commitment,
+    from,
+    checkpoint
   }
 }
 

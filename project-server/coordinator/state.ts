@@ -2,6 +2,7 @@
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
 import { Alternatives } from './alternatives.ts'
 import { Bans } from './bans.ts'
+import { CheckpointRoots } from './checkpoints.ts'
 import type { Client } from './clients.ts'
 import { FairShare } from './fair-share.ts'
 import { Heads } from './heads.ts'
@@ -72,6 +73,7 @@ export class State {
   /** A copy may have become one that could yield, or its node one that takes tasks. */
   copiesChanged = false
   readonly late = new Map<ReplicaId, LateRecord>()
+  readonly checkpoints = new CheckpointRoots()
   /** Decisions that the shell is to have looked at again, with who alone made them. */
   readonly rechecks = new Map<TaskId, PeerIdString>()
   /** Those that are being looked at again: who contradicts them meanwhile says nothing new. */

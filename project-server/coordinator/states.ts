@@ -45,9 +45,14 @@ export const LOST_INPUT = 'lost_input'
 /** The same where its run was ended for its memory, and the task is tried once more with more of it. */
 export const TOO_LITTLE_MEMORY = 'memory'
 
+/** The same of a run whose checkpoint could not be had. */
+export const CHECKPOINT_GONE = 'checkpoint'
+
+const UNHARMED: ReadonlySet<string> = new Set(['owner', BANNED, LOST_INPUT, CHECKPOINT_GONE])
+
 /** Of a replica that was given back: its node did nothing wrong, and may have the task again. */
 export function isUnharmed(fault: { readonly class: string } | null): boolean {
-  return fault?.class === 'owner' || fault?.class === BANNED || fault?.class === LOST_INPUT
+  return fault !== null && UNHARMED.has(fault.class)
 }
 
 /** It runs, or its result counts beside others. What was given back, taken away or lost says nothing: should a lost one report after all, its vote has a tie with that of who took its place, and counts once. */

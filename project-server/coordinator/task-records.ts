@@ -3,6 +3,7 @@ import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { PeerIdString, TaskId } from '#protocol/ids'
 import type { FailureCode } from '#protocol/owner/messages'
 import { type Held, type HeldRow, heldOf, writeHeld } from './held-records.ts'
+import type { Checkpoint, GoesOn } from './model.ts'
 import { decodeRecord as decode, RECORD_VERSION } from './record-version.ts'
 import { WRITER, writeTexts } from './record-writer.ts'
 import { NO_STANDING, type Standing } from './standing.ts'
@@ -56,6 +57,9 @@ export interface ReplicaRecord {
   readonly creditPage: number
   /** What it is bound to, in hex, until it has said what that is. */
   readonly commitment: string | null
+  /** What it goes on from; null when it began with nothing. */
+  readonly from: GoesOn | null
+  readonly checkpoint: Checkpoint | null
 }
 
 export interface TaskRecord {
@@ -158,11 +162,13 @@ function lengthen(cid: string): string {
 
 function writeReplica(replica: ReplicaRecord, agreed: string | undefined): void {
   const { attempt, node, state, atMs, epoch, gpus, granted, ranMs, vote, exitCode, reason, verdict, fault, copy, standing } = replica
-  const { spent, memoryBytes, tookMs, creditPage, commitment } = replica
-  const told = tookMs > 0 || creditPage > 0 || commitment !== null
+  const { spent, memoryBytes, tookMs, creditPage, commitment, from, checkpoint } = replica
+  const goesOn = from !== null || checkpoint !== null
+  const bound = commitment !== null || goesOn
+  const told = tookMs > 0 || creditPage > 0 || bound
   const known = standing.row > 0 || standing.alone || spent || memoryBytes > 0 || told
   // Most have no GPU and need no standing, and say nothing of it.
-  WRITER.list(commitment !== null ? 21 : told ? 20 : memoryBytes > 0 ? 18 : spent ? 17 : known ? 16 : gpus.length === 0 ? 13 : 14)
+  WRITER.list(goesOn ? 23 : bound ? 21 : told ? 20 : memoryBytes > 0 ? 18 : spent ? 17 : known ? 16 : gpus.length === 0 ? 13 : 14)
     .int(attempt)
     .text(node)
     .text(state)
@@ -180,7 +186,12 @@ function writeReplica(replica: ReplicaRecord, agreed: string | undefined): void 
   if (spent || memoryBytes > 0 || told) WRITER.flag(spent)
   if (memoryBytes > 0 || told) WRITER.int(memoryBytes)
   if (told) WRITER.int(tookMs).int(creditPage)
-  if (commitment !== null) WRITER.text(commitment)
+  if (bound) WRITER.text(commitment)
+  if (!goesOn) return
+  if (from === null) WRITER.nil()
+  else WRITER.list(2).int(from.attempt).text(from.root)
+  if (checkpoint === null) WRITER.nil()
+  else WRITER.list(5).text(checkpoint.root).int(checkpoint.bytes).int(checkpoint.atMs).int(checkpoint.doneMs).flag(checkpoint.kept)
 }
 
 type ReplicaRow = [
@@ -205,7 +216,9 @@ type ReplicaRow = [
   number?,
   number?,
   number?,
-  (string | null)?
+  (string | null)?,
+  ([attempt: number, root: string] | null)?,
+  ([root: string, bytes: number, atMs: number, doneMs: number, kept: boolean] | null)?
 ]
 
 const NO_GPUS: readonly string[] = []
@@ -232,7 +245,9 @@ function replicaOf(
     memoryBytes = 0,
     tookMs = 0,
     creditPage = 0,
-    commitment = null
+    commitment = null,
+    from = null,
+    checkpoint = null
   ]: ReplicaRow,
   agreed: string | undefined
 ): ReplicaRecord {
@@ -256,8 +271,14 @@ function replicaOf(
     memoryBytes,
     tookMs,
     creditPage,
-    commitment
+    commitment,
+    from: from === null ? null : { attempt: from[0], root: from[1] },
+    checkpoint: checkpoint === null ? null : checkpointOf(checkpoint)
   }
+}
+
+function checkpointOf([root, bytes, atMs, doneMs, kept]: [string, number, number, number, boolean]): Checkpoint {
+  return { root, bytes, atMs, doneMs, kept }
 }
 
 function decisionOf([vote, atMs, exitCode, output, stdout, stderr, bytes, held]: [string, number, number, string, string, string, number, boolean]): Decision {

@@ -5,6 +5,7 @@ import type { PeerIdString } from '#protocol/ids'
 import type { FailureCode } from '#protocol/owner/messages'
 import type { Receipt } from '#protocol/result/receipt'
 import { encodeDoneRecord } from './bundle-records.ts'
+import { endCheckpoints, isContinued } from './checkpoints.ts'
 import { keptOutput } from './clients.ts'
 import { askReveals, isSealed } from './commitments.ts'
 import { agreesIn, compareAgain, compareOutputs, endComparison } from './comparisons.ts'
@@ -12,6 +13,7 @@ import { earn } from './credit.ts'
 import type { TaskFailure } from './events.ts'
 import { holdDeadly, holdFailing } from './failing.ts'
 import { leaveGroup } from './groups.ts'
+import { restsOnOthers } from './hands.ts'
 import { hintOver } from './hints.ts'
 import { note } from './holders.ts'
 import { doneKey, fromKey, lateKey, openKey } from './keys.ts'
@@ -149,9 +151,10 @@ function decide(state: State, task: Task, vote: string, nowMs: number): void {
   want(state, task, 0)
   const credit = judge(state, task, vote, nowMs)
   for (const replica of task.replicas) {
-    if (isRefuted(replica, vote)) blame(state, replica, nowMs)
+    const itsOwn = !restsOnOthers(replica)
+    if (itsOwn && isRefuted(replica, vote)) blame(state, replica, nowMs)
     if (replica.state !== 'lost' && !isLive(replica.state) && !isSealed(replica)) continue
-    if (replica.granted && !isFollowed(replica)) keepLate(state, replica, { vote, nowMs, alone: aloneBy(task, vote), credit })
+    if (itsOwn && replica.granted && !isFollowed(replica)) keepLate(state, replica, { vote, nowMs, alone: aloneBy(task, vote), credit })
     if (isLive(replica.state)) cancel(state, replica, 'decided', nowMs)
   }
   pull(state, task, nowMs)
@@ -190,7 +193,9 @@ function settleDecided(state: State, task: Task, nowMs: number): void {
     return
   }
   const { maxErrorResults, maxTotalResults } = task.batch.policy
-  const issued = task.replicas.filter(({ copy, fault }) => !copy && fault?.class !== BANNED && fault?.class !== LOST_INPUT)
+  const issued = task.replicas.filter(
+    (replica) => !replica.copy && replica.fault?.class !== BANNED && replica.fault?.class !== LOST_INPUT && !isContinued(replica)
+  )
   const errors = issued.filter((replica) => ballotOf(replica).kind === 'error').length
   if (task.outputLosses > OUTPUT_LOSSES_MAX || errors >= maxErrorResults || issued.length >= maxTotalResults) {
     const message = `the nodes agreed, but none could hand over the output, ${task.outputLosses} times; submit the task again`
@@ -220,6 +225,7 @@ function end(state: State, task: Task, nowMs: number): void {
   task.pull = null
   state.waitingPulls.delete(task)
   endComparison(state, task)
+  endCheckpoints(state, task)
   taskOver(state, task)
   hintOver(state, task)
   state.revealing.delete(task)
@@ -275,14 +281,16 @@ function compare(state: State, replica: Replica, { vote, alone, nowMs }: { vote:
   if (!valid && alone !== null) askRechecks(state, [task.id], alone)
   // Who says again what it said confirms nobody.
   const again = valid && task.replicas.some((other) => other.node === node && other.verdict === 'valid')
-  replica.verdict = valid ? 'valid' : alone === null ? 'invalid' : 'inconclusive'
+  // What went wrong may be in the checkpoint that it went on from.
+  const itsOwn = !restsOnOthers(replica)
+  replica.verdict = valid ? 'valid' : alone === null && itsOwn ? 'invalid' : 'inconclusive'
   if (again) node.valid++
   else if (valid && alone === null) confirm(state, node)
   else if (valid && replica.standing.alone) decidedAlone(state, replica)
   else if (valid) node.valid++
-  else if (alone === null && task.decision?.atMs === nowMs) contradict(state, node, nowMs)
+  else if (alone === null && itsOwn && task.decision?.atMs === nowMs) contradict(state, node, nowMs)
   // It was only to compute a lost output again: if many say otherwise, those who decided it may be the wrong ones.
-  else if (alone === null) refute(state, node)
+  else if (alone === null && itsOwn) refute(state, node)
   state.out.node(node)
   state.out.task(task)
   return valid && !again

@@ -152,7 +152,10 @@ function presenceOf({ state, connected, lastSeenMs, asideUntilMs, ban }: Node, s
 }
 
 /** `decided`: until then no answer is shown to anybody, who could pass it on to be copied (F23). */
-function replicaView({ attempt, node, state, atMs, verdict, exitCode, reason, vote, fault, copy, standing }: ReplicaRecord, decided: boolean): ReplicaView {
+function replicaView(
+  { attempt, node, state, atMs, verdict, exitCode, reason, vote, fault, copy, standing, from, checkpoint }: ReplicaRecord,
+  decided: boolean
+): ReplicaView {
   return {
     attempt,
     node,
@@ -164,6 +167,8 @@ function replicaView({ attempt, node, state, atMs, verdict, exitCode, reason, vo
     ...(vote === null || !decided ? {} : { vote }),
     ...(standing.alone ? { alone: standing.row } : {}),
     ...(fault === null ? {} : { message: fault.message }),
-    ...(copy ? { copy } : {})
+    ...(copy ? { copy } : {}),
+    ...(from === null ? {} : { from: from.attempt }),
+    ...(checkpoint === null ? {} : { checkpoint: { atMs: checkpoint.atMs, doneMs: checkpoint.doneMs, bytes: checkpoint.bytes } })
   }
 }

@@ -50,10 +50,12 @@ export function why(state: State, task: Task, nowMs: number): WhyView {
   const runs = task.replicas
     .filter((replica) => isLive(replica.state))
     .map((replica): RunWhy => {
-      const { attempt, node, state, atMs, straggles, copy } = replica
+      const { attempt, node, state, atMs, straggles, copy, from, checkpoint } = replica
       const progress = progressOf(replica, nowMs)
       return {
         straggles,
+        ...(from === null ? {} : { from: from.attempt }),
+        ...(checkpoint === null ? {} : { checkpoint: { agoMs: Math.max(0, nowMs - checkpoint.atMs), doneMs: checkpoint.doneMs, bytes: checkpoint.bytes } }),
         ...(copy ? { copy } : {}),
         attempt,
         node: node.id,

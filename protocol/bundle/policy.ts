@@ -47,7 +47,13 @@ export interface TaskPolicy {
   readonly trust: TrustClass
   /** Each node commits itself to its result before any of a quorum says its own: what one says cannot be copied by the others. */
   readonly commit: boolean
+  /** Its runs may leave snapshots of themselves, from which another node goes on: so long from one to the next, in milliseconds; 0: they may not. */
+  readonly checkpointMs: number
 }
+
+/** A snapshot each second costs a disk and a line more than any run would lose; one a day is hardly one. */
+export const CHECKPOINT_MS_MIN = 1_000
+export const CHECKPOINT_MS_MAX = 86_400_000
 
 /** Tags of a task or a node; groups of a client or a node, which are named alike. */
 export const TAGS_MAX = 32
@@ -116,7 +122,8 @@ export const DEFAULT_POLICY: TaskPolicy = {
   adaptive: false,
   doubtPpm: 0,
   commit: false,
-  trust: 'any'
+  trust: 'any',
+  checkpointMs: 0
 }
 
 /** How a task gets there, not what its result is worth. */
@@ -132,6 +139,7 @@ const BY_THE_WAY: ReadonlySet<string> = new Set<keyof TaskPolicy>([
   'retryMemoryBytes',
   'guessMemory',
   'copies',
+  'checkpointMs',
   'force'
 ])
 
@@ -199,6 +207,9 @@ export function policyFault(policy: TaskPolicy): string | undefined {
   const { retryMemoryBytes } = policy
   if (!Number.isSafeInteger(retryMemoryBytes) || retryMemoryBytes < 0 || retryMemoryBytes > MEMORY_BYTES_MAX)
     return `the memory for another try is a whole number of bytes up to ${MEMORY_BYTES_MAX}, 0 for no other try`
+  const { checkpointMs } = policy
+  if (!Number.isSafeInteger(checkpointMs) || (checkpointMs !== 0 && (checkpointMs < CHECKPOINT_MS_MIN || checkpointMs > CHECKPOINT_MS_MAX)))
+    return 'from one checkpoint to the next are a second to a day, or 0 for no checkpoints'
   if (typeof policy.guessMemory !== 'boolean') return 'guessMemory is true or false'
   // The first runs may all be ended for their memory.
   const tries = 1 + Number(retryMemoryBytes > 0) + Number(policy.guessMemory)

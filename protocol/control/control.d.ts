@@ -11,6 +11,7 @@ export interface Frame {
     holdings?: Holdings;
     crashed?: Crashed;
     parked?: Parked;
+    checkpoints?: Checkpoints;
     start?: Start;
     progress?: Progress;
     reports?: Reports;
@@ -20,6 +21,7 @@ export interface Frame {
     welcome?: Welcome;
     refused?: Refused;
     next?: Next;
+    taken?: Taken;
     assign?: Assign;
     grant?: Grant;
     cancel?: Cancel;
@@ -211,6 +213,26 @@ export declare namespace Frame {
         value: Uint8Array<ArrayBuffer>;
         index: number;
     }
+    interface FrameCheckpointsReplicasReplicaFieldEvent {
+        field: '$.checkpoints.replicas[].replica';
+        value: string;
+        index: number;
+    }
+    interface FrameCheckpointsReplicasRootFieldEvent {
+        field: '$.checkpoints.replicas[].root';
+        value: string;
+        index: number;
+    }
+    interface FrameCheckpointsReplicasBytesFieldEvent {
+        field: '$.checkpoints.replicas[].bytes';
+        value: number;
+        index: number;
+    }
+    interface FrameCheckpointsReplicasLastFieldEvent {
+        field: '$.checkpoints.replicas[].last';
+        value: boolean;
+        index: number;
+    }
     interface FrameStartReplicasReplicaFieldEvent {
         field: '$.start.replicas[].replica';
         value: string;
@@ -327,6 +349,16 @@ export declare namespace Frame {
         index: number;
         value: Uint8Array<ArrayBuffer>;
     }
+    interface FrameTakenReplicasReplicaFieldEvent {
+        field: '$.taken.replicas[].replica';
+        value: string;
+        index: number;
+    }
+    interface FrameTakenReplicasRootFieldEvent {
+        field: '$.taken.replicas[].root';
+        value: string;
+        index: number;
+    }
     interface FrameAssignLeasesReplicaFieldEvent {
         field: '$.assign.leases[].replica';
         value: string;
@@ -360,6 +392,16 @@ export declare namespace Frame {
     interface FrameAssignLeasesSealedFieldEvent {
         field: '$.assign.leases[].sealed';
         value: boolean;
+        index: number;
+    }
+    interface FrameAssignLeasesCheckpointEveryMsFieldEvent {
+        field: '$.assign.leases[].checkpoint.everyMs';
+        value: number;
+        index: number;
+    }
+    interface FrameAssignLeasesCheckpointRootFieldEvent {
+        field: '$.assign.leases[].checkpoint.root';
+        value: string;
         index: number;
     }
     interface FrameAssignSignatureFieldEvent {
@@ -397,7 +439,7 @@ export declare namespace Frame {
     }
     function encode(obj: Partial<Frame>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Frame>): Frame;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Frame>): Generator<FrameSeqFieldEvent | FrameAckFieldEvent | FrameBeforeFieldEvent | FrameHelloVersionsFieldEvent | FrameHelloLinkFieldEvent | FrameHelloReceivedFieldEvent | FrameHelloProjectFieldEvent | FrameHelloCapabilitiesPlatformFieldEvent | FrameHelloCapabilitiesEnginesFieldEvent | FrameHelloCapabilitiesCpuMillisFieldEvent | FrameHelloCapabilitiesMemoryBytesFieldEvent | FrameHelloCapabilitiesDiskBytesFieldEvent | FrameHelloCapabilitiesSlotsFieldEvent | FrameHelloCapabilitiesCoresFieldEvent | FrameHelloCapabilitiesTagsFieldEvent | FrameHelloCapabilitiesGpusUuidFieldEvent | FrameHelloCapabilitiesGpusModelFieldEvent | FrameHelloCapabilitiesGpusMemoryBytesFieldEvent | FrameHelloCapabilitiesGpusDriverFieldEvent | FrameHelloCapabilitiesExclusiveFieldEvent | FrameHelloCapabilitiesOwnerOnlyFieldEvent | FrameHelloCapabilitiesOwnerClientFieldEvent | FrameHelloCapabilitiesOwnerSignatureFieldEvent | FrameHelloCapabilitiesCpuFieldEvent | FrameHelloCapabilitiesGroupsFieldEvent | FrameHelloReplicasFieldEvent | FrameHelloAgentFieldEvent | FrameHelloNameFieldEvent | FrameHelloDemandSlotsFieldEvent | FrameHelloHoldingsRootFieldEvent | FrameHelloHoldingsBytesFieldEvent | FrameHelloSpareFieldEvent | FrameHelloNextFieldEvent | FrameDemandSlotsFieldEvent | FrameHoldingsGotRootFieldEvent | FrameHoldingsGotBytesFieldEvent | FrameHoldingsDroppedFieldEvent | FrameCrashedReplicasReplicaFieldEvent | FrameCrashedReplicasLogFieldEvent | FrameParkedResultsResultFieldEvent | FrameParkedResultsSignatureFieldEvent | FrameStartReplicasReplicaFieldEvent | FrameStartReplicasEpochFieldEvent | FrameProgressReplicasReplicaFieldEvent | FrameProgressReplicasStateFieldEvent | FrameProgressReplicasAgainFieldEvent | FrameProgressReplicasDonePpmFieldEvent | FrameProgressReplicasNoteFieldEvent | FrameReportsResultsFieldEvent | FrameReportsSignatureFieldEvent | FrameReturnedReplicasReplicaFieldEvent | FrameReturnedReplicasClassFieldEvent | FrameReturnedReplicasCodeFieldEvent | FrameReturnedReplicasMessageFieldEvent | FrameCommitsReplicasReplicaFieldEvent | FrameCommitsReplicasDigestFieldEvent | FrameWelcomeVersionFieldEvent | FrameWelcomeEpochFieldEvent | FrameWelcomeResumedFieldEvent | FrameWelcomeReceivedFieldEvent | FrameWelcomeHeartbeatMsFieldEvent | FrameWelcomeUnknownFieldEvent | FrameRefusedCodeFieldEvent | FrameRefusedMessageFieldEvent | FrameRefusedRetryMsFieldEvent | FrameNextManifestsFieldEvent | FrameAssignLeasesReplicaFieldEvent | FrameAssignLeasesEpochFieldEvent | FrameAssignLeasesManifestFieldEvent | FrameAssignLeasesGrantedFieldEvent | FrameAssignLeasesGpusFieldEvent | FrameAssignLeasesMemoryBytesFieldEvent | FrameAssignLeasesSealedFieldEvent | FrameAssignSignatureFieldEvent | FrameGrantGrantedFieldEvent | FrameGrantRefusedFieldEvent | FrameCancelReplicasFieldEvent | FrameCancelReasonFieldEvent | FrameReleaseReplicasFieldEvent | FrameRevealReplicasFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Frame>): Generator<FrameSeqFieldEvent | FrameAckFieldEvent | FrameBeforeFieldEvent | FrameHelloVersionsFieldEvent | FrameHelloLinkFieldEvent | FrameHelloReceivedFieldEvent | FrameHelloProjectFieldEvent | FrameHelloCapabilitiesPlatformFieldEvent | FrameHelloCapabilitiesEnginesFieldEvent | FrameHelloCapabilitiesCpuMillisFieldEvent | FrameHelloCapabilitiesMemoryBytesFieldEvent | FrameHelloCapabilitiesDiskBytesFieldEvent | FrameHelloCapabilitiesSlotsFieldEvent | FrameHelloCapabilitiesCoresFieldEvent | FrameHelloCapabilitiesTagsFieldEvent | FrameHelloCapabilitiesGpusUuidFieldEvent | FrameHelloCapabilitiesGpusModelFieldEvent | FrameHelloCapabilitiesGpusMemoryBytesFieldEvent | FrameHelloCapabilitiesGpusDriverFieldEvent | FrameHelloCapabilitiesExclusiveFieldEvent | FrameHelloCapabilitiesOwnerOnlyFieldEvent | FrameHelloCapabilitiesOwnerClientFieldEvent | FrameHelloCapabilitiesOwnerSignatureFieldEvent | FrameHelloCapabilitiesCpuFieldEvent | FrameHelloCapabilitiesGroupsFieldEvent | FrameHelloReplicasFieldEvent | FrameHelloAgentFieldEvent | FrameHelloNameFieldEvent | FrameHelloDemandSlotsFieldEvent | FrameHelloHoldingsRootFieldEvent | FrameHelloHoldingsBytesFieldEvent | FrameHelloSpareFieldEvent | FrameHelloNextFieldEvent | FrameDemandSlotsFieldEvent | FrameHoldingsGotRootFieldEvent | FrameHoldingsGotBytesFieldEvent | FrameHoldingsDroppedFieldEvent | FrameCrashedReplicasReplicaFieldEvent | FrameCrashedReplicasLogFieldEvent | FrameParkedResultsResultFieldEvent | FrameParkedResultsSignatureFieldEvent | FrameCheckpointsReplicasReplicaFieldEvent | FrameCheckpointsReplicasRootFieldEvent | FrameCheckpointsReplicasBytesFieldEvent | FrameCheckpointsReplicasLastFieldEvent | FrameStartReplicasReplicaFieldEvent | FrameStartReplicasEpochFieldEvent | FrameProgressReplicasReplicaFieldEvent | FrameProgressReplicasStateFieldEvent | FrameProgressReplicasAgainFieldEvent | FrameProgressReplicasDonePpmFieldEvent | FrameProgressReplicasNoteFieldEvent | FrameReportsResultsFieldEvent | FrameReportsSignatureFieldEvent | FrameReturnedReplicasReplicaFieldEvent | FrameReturnedReplicasClassFieldEvent | FrameReturnedReplicasCodeFieldEvent | FrameReturnedReplicasMessageFieldEvent | FrameCommitsReplicasReplicaFieldEvent | FrameCommitsReplicasDigestFieldEvent | FrameWelcomeVersionFieldEvent | FrameWelcomeEpochFieldEvent | FrameWelcomeResumedFieldEvent | FrameWelcomeReceivedFieldEvent | FrameWelcomeHeartbeatMsFieldEvent | FrameWelcomeUnknownFieldEvent | FrameRefusedCodeFieldEvent | FrameRefusedMessageFieldEvent | FrameRefusedRetryMsFieldEvent | FrameNextManifestsFieldEvent | FrameTakenReplicasReplicaFieldEvent | FrameTakenReplicasRootFieldEvent | FrameAssignLeasesReplicaFieldEvent | FrameAssignLeasesEpochFieldEvent | FrameAssignLeasesManifestFieldEvent | FrameAssignLeasesGrantedFieldEvent | FrameAssignLeasesGpusFieldEvent | FrameAssignLeasesMemoryBytesFieldEvent | FrameAssignLeasesSealedFieldEvent | FrameAssignLeasesCheckpointEveryMsFieldEvent | FrameAssignLeasesCheckpointRootFieldEvent | FrameAssignSignatureFieldEvent | FrameGrantGrantedFieldEvent | FrameGrantRefusedFieldEvent | FrameCancelReplicasFieldEvent | FrameCancelReasonFieldEvent | FrameReleaseReplicasFieldEvent | FrameRevealReplicasFieldEvent>;
 }
 export interface Hello {
     versions: number[];
@@ -837,6 +879,63 @@ export declare namespace Holding {
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Holding>): Holding;
     function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Holding>): Generator<HoldingRootFieldEvent | HoldingBytesFieldEvent>;
 }
+export interface Checkpoints {
+    replicas: CheckpointOne[];
+}
+export declare namespace Checkpoints {
+    const codec: () => Codec<Checkpoints>;
+    interface CheckpointsReplicasReplicaFieldEvent {
+        field: '$.replicas[].replica';
+        value: string;
+        index: number;
+    }
+    interface CheckpointsReplicasRootFieldEvent {
+        field: '$.replicas[].root';
+        value: string;
+        index: number;
+    }
+    interface CheckpointsReplicasBytesFieldEvent {
+        field: '$.replicas[].bytes';
+        value: number;
+        index: number;
+    }
+    interface CheckpointsReplicasLastFieldEvent {
+        field: '$.replicas[].last';
+        value: boolean;
+        index: number;
+    }
+    function encode(obj: Partial<Checkpoints>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Checkpoints>): Checkpoints;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Checkpoints>): Generator<CheckpointsReplicasReplicaFieldEvent | CheckpointsReplicasRootFieldEvent | CheckpointsReplicasBytesFieldEvent | CheckpointsReplicasLastFieldEvent>;
+}
+export interface CheckpointOne {
+    replica: string;
+    root: string;
+    bytes: number;
+    last?: boolean;
+}
+export declare namespace CheckpointOne {
+    const codec: () => Codec<CheckpointOne>;
+    interface CheckpointOneReplicaFieldEvent {
+        field: '$.replica';
+        value: string;
+    }
+    interface CheckpointOneRootFieldEvent {
+        field: '$.root';
+        value: string;
+    }
+    interface CheckpointOneBytesFieldEvent {
+        field: '$.bytes';
+        value: number;
+    }
+    interface CheckpointOneLastFieldEvent {
+        field: '$.last';
+        value: boolean;
+    }
+    function encode(obj: Partial<CheckpointOne>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<CheckpointOne>): CheckpointOne;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<CheckpointOne>): Generator<CheckpointOneReplicaFieldEvent | CheckpointOneRootFieldEvent | CheckpointOneBytesFieldEvent | CheckpointOneLastFieldEvent>;
+}
 export interface Welcome {
     version: number;
     epoch: number;
@@ -913,6 +1012,43 @@ export declare namespace Next {
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Next>): Next;
     function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Next>): Generator<NextManifestsFieldEvent>;
 }
+export interface Taken {
+    replicas: TakenOne[];
+}
+export declare namespace Taken {
+    const codec: () => Codec<Taken>;
+    interface TakenReplicasReplicaFieldEvent {
+        field: '$.replicas[].replica';
+        value: string;
+        index: number;
+    }
+    interface TakenReplicasRootFieldEvent {
+        field: '$.replicas[].root';
+        value: string;
+        index: number;
+    }
+    function encode(obj: Partial<Taken>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Taken>): Taken;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Taken>): Generator<TakenReplicasReplicaFieldEvent | TakenReplicasRootFieldEvent>;
+}
+export interface TakenOne {
+    replica: string;
+    root: string;
+}
+export declare namespace TakenOne {
+    const codec: () => Codec<TakenOne>;
+    interface TakenOneReplicaFieldEvent {
+        field: '$.replica';
+        value: string;
+    }
+    interface TakenOneRootFieldEvent {
+        field: '$.root';
+        value: string;
+    }
+    function encode(obj: Partial<TakenOne>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<TakenOne>): TakenOne;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<TakenOne>): Generator<TakenOneReplicaFieldEvent | TakenOneRootFieldEvent>;
+}
 export interface Assign {
     leases: Lease[];
     signature: Uint8Array<ArrayBuffer>;
@@ -954,13 +1090,23 @@ export declare namespace Assign {
         value: boolean;
         index: number;
     }
+    interface AssignLeasesCheckpointEveryMsFieldEvent {
+        field: '$.leases[].checkpoint.everyMs';
+        value: number;
+        index: number;
+    }
+    interface AssignLeasesCheckpointRootFieldEvent {
+        field: '$.leases[].checkpoint.root';
+        value: string;
+        index: number;
+    }
     interface AssignSignatureFieldEvent {
         field: '$.signature';
         value: Uint8Array<ArrayBuffer>;
     }
     function encode(obj: Partial<Assign>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Assign>): Assign;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Assign>): Generator<AssignLeasesReplicaFieldEvent | AssignLeasesEpochFieldEvent | AssignLeasesManifestFieldEvent | AssignLeasesGrantedFieldEvent | AssignLeasesGpusFieldEvent | AssignLeasesMemoryBytesFieldEvent | AssignLeasesSealedFieldEvent | AssignSignatureFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Assign>): Generator<AssignLeasesReplicaFieldEvent | AssignLeasesEpochFieldEvent | AssignLeasesManifestFieldEvent | AssignLeasesGrantedFieldEvent | AssignLeasesGpusFieldEvent | AssignLeasesMemoryBytesFieldEvent | AssignLeasesSealedFieldEvent | AssignLeasesCheckpointEveryMsFieldEvent | AssignLeasesCheckpointRootFieldEvent | AssignSignatureFieldEvent>;
 }
 export interface Lease {
     replica: string;
@@ -970,6 +1116,7 @@ export interface Lease {
     gpus: string[];
     memoryBytes?: number;
     sealed?: boolean;
+    checkpoint?: Checkpointing;
 }
 export declare namespace Lease {
     const codec: () => Codec<Lease>;
@@ -1002,9 +1149,35 @@ export declare namespace Lease {
         field: '$.sealed';
         value: boolean;
     }
+    interface LeaseCheckpointEveryMsFieldEvent {
+        field: '$.checkpoint.everyMs';
+        value: number;
+    }
+    interface LeaseCheckpointRootFieldEvent {
+        field: '$.checkpoint.root';
+        value: string;
+    }
     function encode(obj: Partial<Lease>): Uint8Array<ArrayBuffer>;
     function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Lease>): Lease;
-    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Lease>): Generator<LeaseReplicaFieldEvent | LeaseEpochFieldEvent | LeaseManifestFieldEvent | LeaseGrantedFieldEvent | LeaseGpusFieldEvent | LeaseMemoryBytesFieldEvent | LeaseSealedFieldEvent>;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Lease>): Generator<LeaseReplicaFieldEvent | LeaseEpochFieldEvent | LeaseManifestFieldEvent | LeaseGrantedFieldEvent | LeaseGpusFieldEvent | LeaseMemoryBytesFieldEvent | LeaseSealedFieldEvent | LeaseCheckpointEveryMsFieldEvent | LeaseCheckpointRootFieldEvent>;
+}
+export interface Checkpointing {
+    everyMs: number;
+    root?: string;
+}
+export declare namespace Checkpointing {
+    const codec: () => Codec<Checkpointing>;
+    interface CheckpointingEveryMsFieldEvent {
+        field: '$.everyMs';
+        value: number;
+    }
+    interface CheckpointingRootFieldEvent {
+        field: '$.root';
+        value: string;
+    }
+    function encode(obj: Partial<Checkpointing>): Uint8Array<ArrayBuffer>;
+    function decode(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Checkpointing>): Checkpointing;
+    function stream(buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Checkpointing>): Generator<CheckpointingEveryMsFieldEvent | CheckpointingRootFieldEvent>;
 }
 export interface Start {
     replicas: StartOne[];

@@ -47,6 +47,10 @@ export var Frame;
                     w.uint32(170);
                     Parked.codec().encode(obj.parked, w);
                 }
+                if (obj.checkpoints != null) {
+                    w.uint32(178);
+                    Checkpoints.codec().encode(obj.checkpoints, w);
+                }
                 if (obj.start != null) {
                     w.uint32(106);
                     Start.codec().encode(obj.start, w);
@@ -82,6 +86,10 @@ export var Frame;
                 if (obj.next != null) {
                     w.uint32(298);
                     Next.codec().encode(obj.next, w);
+                }
+                if (obj.taken != null) {
+                    w.uint32(306);
+                    Taken.codec().encode(obj.taken, w);
                 }
                 if (obj.assign != null) {
                     w.uint32(258);
@@ -163,6 +171,12 @@ export var Frame;
                             });
                             break;
                         }
+                        case 22: {
+                            obj.checkpoints = Checkpoints.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.checkpoints
+                            });
+                            break;
+                        }
                         case 13: {
                             obj.start = Start.codec().decode(reader, reader.uint32(), {
                                 limits: opts.limits?.start
@@ -214,6 +228,12 @@ export var Frame;
                         case 37: {
                             obj.next = Next.codec().decode(reader, reader.uint32(), {
                                 limits: opts.limits?.next
+                            });
+                            break;
+                        }
+                        case 38: {
+                            obj.taken = Taken.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.taken
                             });
                             break;
                         }
@@ -316,6 +336,12 @@ export var Frame;
                             });
                             break;
                         }
+                        case 22: {
+                            yield* Checkpoints.codec().stream(reader, reader.uint32(), `${prefix}.checkpoints`, {
+                                limits: opts.limits?.checkpoints
+                            });
+                            break;
+                        }
                         case 13: {
                             yield* Start.codec().stream(reader, reader.uint32(), `${prefix}.start`, {
                                 limits: opts.limits?.start
@@ -367,6 +393,12 @@ export var Frame;
                         case 37: {
                             yield* Next.codec().stream(reader, reader.uint32(), `${prefix}.next`, {
                                 limits: opts.limits?.next
+                            });
+                            break;
+                        }
+                        case 38: {
+                            yield* Taken.codec().stream(reader, reader.uint32(), `${prefix}.taken`, {
+                                limits: opts.limits?.taken
                             });
                             break;
                         }
@@ -1922,6 +1954,211 @@ export var Holding;
     }
     Holding.stream = stream;
 })(Holding || (Holding = {}));
+export var Checkpoints;
+(function (Checkpoints) {
+    let _codec;
+    Checkpoints.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if (obj.replicas != null && obj.replicas.length > 0) {
+                    for (const value of obj.replicas) {
+                        w.uint32(10);
+                        CheckpointOne.codec().encode(value, w);
+                    }
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    replicas: []
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            if (opts.limits?.replicas != null && obj.replicas.length === opts.limits.replicas) {
+                                throw new MaxLengthError('Decode error - repeated field "replicas" had too many elements');
+                            }
+                            obj.replicas.push(CheckpointOne.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.replicas$
+                            }));
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const obj = {
+                    replicas: 0
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            if (opts.limits?.replicas != null && obj.replicas === opts.limits.replicas) {
+                                throw new MaxLengthError('Streaming decode error - repeated field "replicas" had too many elements');
+                            }
+                            for (const evt of CheckpointOne.codec().stream(reader, reader.uint32(), `${prefix}.replicas[]`, {
+                                limits: opts.limits?.replicas$
+                            })) {
+                                yield {
+                                    ...evt,
+                                    index: obj.replicas
+                                };
+                            }
+                            obj.replicas++;
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, Checkpoints.codec());
+    }
+    Checkpoints.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, Checkpoints.codec(), opts);
+    }
+    Checkpoints.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, Checkpoints.codec(), opts);
+    }
+    Checkpoints.stream = stream;
+})(Checkpoints || (Checkpoints = {}));
+export var CheckpointOne;
+(function (CheckpointOne) {
+    let _codec;
+    CheckpointOne.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if ((obj.replica != null && obj.replica !== '')) {
+                    w.uint32(10);
+                    w.string(obj.replica);
+                }
+                if ((obj.root != null && obj.root !== '')) {
+                    w.uint32(18);
+                    w.string(obj.root);
+                }
+                if ((obj.bytes != null && obj.bytes !== 0)) {
+                    w.uint32(24);
+                    w.uint64Number(obj.bytes);
+                }
+                if (obj.last != null) {
+                    w.uint32(32);
+                    w.bool(obj.last);
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    replica: '',
+                    root: '',
+                    bytes: 0
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            obj.replica = reader.string();
+                            break;
+                        }
+                        case 2: {
+                            obj.root = reader.string();
+                            break;
+                        }
+                        case 3: {
+                            obj.bytes = reader.uint64Number();
+                            break;
+                        }
+                        case 4: {
+                            obj.last = reader.bool();
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            yield {
+                                field: `${prefix}.replica`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        case 2: {
+                            yield {
+                                field: `${prefix}.root`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        case 3: {
+                            yield {
+                                field: `${prefix}.bytes`,
+                                value: reader.uint64Number()
+                            };
+                            break;
+                        }
+                        case 4: {
+                            yield {
+                                field: `${prefix}.last`,
+                                value: reader.bool()
+                            };
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, CheckpointOne.codec());
+    }
+    CheckpointOne.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, CheckpointOne.codec(), opts);
+    }
+    CheckpointOne.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, CheckpointOne.codec(), opts);
+    }
+    CheckpointOne.stream = stream;
+})(CheckpointOne || (CheckpointOne = {}));
 export var Welcome;
 (function (Welcome) {
     let _codec;
@@ -2270,6 +2507,180 @@ export var Next;
     }
     Next.stream = stream;
 })(Next || (Next = {}));
+export var Taken;
+(function (Taken) {
+    let _codec;
+    Taken.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if (obj.replicas != null && obj.replicas.length > 0) {
+                    for (const value of obj.replicas) {
+                        w.uint32(10);
+                        TakenOne.codec().encode(value, w);
+                    }
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    replicas: []
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            if (opts.limits?.replicas != null && obj.replicas.length === opts.limits.replicas) {
+                                throw new MaxLengthError('Decode error - repeated field "replicas" had too many elements');
+                            }
+                            obj.replicas.push(TakenOne.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.replicas$
+                            }));
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const obj = {
+                    replicas: 0
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            if (opts.limits?.replicas != null && obj.replicas === opts.limits.replicas) {
+                                throw new MaxLengthError('Streaming decode error - repeated field "replicas" had too many elements');
+                            }
+                            for (const evt of TakenOne.codec().stream(reader, reader.uint32(), `${prefix}.replicas[]`, {
+                                limits: opts.limits?.replicas$
+                            })) {
+                                yield {
+                                    ...evt,
+                                    index: obj.replicas
+                                };
+                            }
+                            obj.replicas++;
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, Taken.codec());
+    }
+    Taken.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, Taken.codec(), opts);
+    }
+    Taken.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, Taken.codec(), opts);
+    }
+    Taken.stream = stream;
+})(Taken || (Taken = {}));
+export var TakenOne;
+(function (TakenOne) {
+    let _codec;
+    TakenOne.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if ((obj.replica != null && obj.replica !== '')) {
+                    w.uint32(10);
+                    w.string(obj.replica);
+                }
+                if ((obj.root != null && obj.root !== '')) {
+                    w.uint32(18);
+                    w.string(obj.root);
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    replica: '',
+                    root: ''
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            obj.replica = reader.string();
+                            break;
+                        }
+                        case 2: {
+                            obj.root = reader.string();
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            yield {
+                                field: `${prefix}.replica`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        case 2: {
+                            yield {
+                                field: `${prefix}.root`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, TakenOne.codec());
+    }
+    TakenOne.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, TakenOne.codec(), opts);
+    }
+    TakenOne.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, TakenOne.codec(), opts);
+    }
+    TakenOne.stream = stream;
+})(TakenOne || (TakenOne = {}));
 export var Assign;
 (function (Assign) {
     let _codec;
@@ -2413,6 +2824,10 @@ export var Lease;
                     w.uint32(48);
                     w.bool(obj.sealed);
                 }
+                if (obj.checkpoint != null) {
+                    w.uint32(66);
+                    Checkpointing.codec().encode(obj.checkpoint, w);
+                }
                 if (opts.lengthDelimited !== false) {
                     w.ldelim();
                 }
@@ -2456,6 +2871,12 @@ export var Lease;
                         }
                         case 6: {
                             obj.sealed = reader.bool();
+                            break;
+                        }
+                        case 8: {
+                            obj.checkpoint = Checkpointing.codec().decode(reader, reader.uint32(), {
+                                limits: opts.limits?.checkpoint
+                            });
                             break;
                         }
                         default: {
@@ -2527,6 +2948,12 @@ export var Lease;
                             };
                             break;
                         }
+                        case 8: {
+                            yield* Checkpointing.codec().stream(reader, reader.uint32(), `${prefix}.checkpoint`, {
+                                limits: opts.limits?.checkpoint
+                            });
+                            break;
+                        }
                         default: {
                             reader.skipType(tag & 7);
                             break;
@@ -2550,6 +2977,91 @@ export var Lease;
     }
     Lease.stream = stream;
 })(Lease || (Lease = {}));
+export var Checkpointing;
+(function (Checkpointing) {
+    let _codec;
+    Checkpointing.codec = () => {
+        if (_codec == null) {
+            _codec = message((obj, w, opts = {}) => {
+                if (opts.lengthDelimited !== false) {
+                    w.fork();
+                }
+                if ((obj.everyMs != null && obj.everyMs !== 0)) {
+                    w.uint32(8);
+                    w.uint64Number(obj.everyMs);
+                }
+                if (obj.root != null) {
+                    w.uint32(18);
+                    w.string(obj.root);
+                }
+                if (opts.lengthDelimited !== false) {
+                    w.ldelim();
+                }
+            }, (reader, length, opts = {}) => {
+                const obj = {
+                    everyMs: 0
+                };
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            obj.everyMs = reader.uint64Number();
+                            break;
+                        }
+                        case 2: {
+                            obj.root = reader.string();
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+                return obj;
+            }, function* (reader, length, prefix, opts = {}) {
+                const end = length == null ? reader.len : reader.pos + length;
+                while (reader.pos < end) {
+                    const tag = reader.uint32();
+                    switch (tag >>> 3) {
+                        case 1: {
+                            yield {
+                                field: `${prefix}.everyMs`,
+                                value: reader.uint64Number()
+                            };
+                            break;
+                        }
+                        case 2: {
+                            yield {
+                                field: `${prefix}.root`,
+                                value: reader.string()
+                            };
+                            break;
+                        }
+                        default: {
+                            reader.skipType(tag & 7);
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        return _codec;
+    };
+    function encode(obj) {
+        return encodeMessage(obj, Checkpointing.codec());
+    }
+    Checkpointing.encode = encode;
+    function decode(buf, opts) {
+        return decodeMessage(buf, Checkpointing.codec(), opts);
+    }
+    Checkpointing.decode = decode;
+    function stream(buf, opts) {
+        return streamMessage(buf, Checkpointing.codec(), opts);
+    }
+    Checkpointing.stream = stream;
+})(Checkpointing || (Checkpointing = {}));
 export var Start;
 (function (Start) {
     let _codec;

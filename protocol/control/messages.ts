@@ -42,6 +42,8 @@ export function decodeFrame(bytes: Uint8Array): Frame | undefined {
         holdings: { got: HOLDINGS_MAX, dropped: HOLDINGS_MAX },
         crashed: { replicas: CRASHED_REPLICAS_MAX },
         parked: { results: PARKED_PER_FRAME_MAX },
+        checkpoints: { replicas: FRAME_ITEMS_MAX },
+        taken: { replicas: FRAME_ITEMS_MAX },
         start: { replicas: FRAME_ITEMS_MAX },
         progress: { replicas: FRAME_ITEMS_MAX },
         reports: { results: FRAME_ITEMS_MAX },

@@ -126,6 +126,16 @@ export interface ReplicaView {
   /** Made for a node that was idle, beside the runs that the task needs. */
   readonly copy?: boolean
   readonly progress?: RunProgress
+  /** The attempt from whose checkpoint it goes on. */
+  readonly from?: number
+  readonly checkpoint?: CheckpointView
+}
+
+/** The newest snapshot that a run left: when the project had it, after how long of computing in all, and its bytes. */
+export interface CheckpointView {
+  readonly atMs: number
+  readonly doneMs: number
+  readonly bytes: number
 }
 
 /** `task`; `tasks` answers a list of these without `replicas`. CIDs are text. */
@@ -399,6 +409,9 @@ export interface RunWhy {
   readonly forMs: number
   /** It takes far longer than others of its batch, or than its owner expected, and is no longer counted on. */
   readonly straggles: boolean
+  /** The attempt from whose checkpoint it goes on; and how old its own newest one is. */
+  readonly from?: number
+  readonly checkpoint?: Pick<CheckpointView, 'doneMs' | 'bytes'> & { readonly agoMs: number }
   /** On a node that would be idle: it yields to any task that waits. */
   readonly copy?: boolean
   readonly progress?: RunProgress

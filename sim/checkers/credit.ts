@@ -9,7 +9,7 @@ import { batchKey, bundleKey, nodeKey, taskKey } from '#project-server/coordinat
 import { CREDIT_PREFIX, decodeEarned, decodeSignedPage, EARNED_PREFIX } from '#project-server/coordinator/ledger'
 import { decodeNodeRecord } from '#project-server/coordinator/node-records'
 import { decodeStoredReceipt, decodeStoredResult } from '#project-server/coordinator/receipt-records'
-import { decodeTaskRecord, type TaskRecord } from '#project-server/coordinator/task-records'
+import { decodeTaskRecord, type ReplicaRecord, type TaskRecord } from '#project-server/coordinator/task-records'
 import { decodeRevisedRecord } from '#project-server/coordinator/trust-records'
 import type { Change } from '#project-server/ports'
 import { decodeManifest, type RunManifest } from '#protocol/bundle/manifest'
@@ -103,23 +103,33 @@ export class Credit {
   /** Alike for all who agreed by then: the middle of their claims, the lower one of two. One that was believed alone gets its own, less what it was found to claim too much. */
   #amount({ task: id, node, attempt, base, bonus }: CreditEntry, task: TaskRecord, before: readonly number[]): void {
     const { policy } = decodeBatchRecord(this.#records.peek(batchKey(id.slice(0, id.indexOf('.')))) ?? new Uint8Array(0))
-    const claims = task.replicas.filter(({ verdict }) => verdict === 'valid').map((other) => this.#claim(task, other.attempt))
+    const agreeing = task.replicas.filter(({ verdict }) => verdict === 'valid')
+    const whole = agreeing.filter(({ from }) => from === null)
+    const claimsOf = (some: readonly ReplicaRecord[]): (number | undefined)[] => some.map((other) => this.#claim(task, other.attempt))
+    const claims = claimsOf(agreeing)
     const own = this.#claim(task, attempt)
     // A task that was killed as soon as it was decided leaves nothing to look at.
     if (own === undefined || !claims.every((claim) => claim !== undefined)) return
     const honest = this.#honest.get(node) ?? MILLION
     const believed = policy.adaptive && task.replicas[attempt - 1]?.standing.alone === true && claims.length < policy.minQuorum
+    const wentOn = task.replicas[attempt - 1]?.from !== null
     // Several may have been judged between two commits; who came first, the records do not say.
     // Where votes are weighed, those of well known nodes are enough although they are few.
     const quorum = policy.doubtPpm > 0 ? 1 : policy.minQuorum
-    const possible = believed ? [Math.max(1, Math.floor((own / MILLION) * honest))] : middles(claims, Math.max(before.length + 1, quorum))
+    const measured = claimsOf(whole.length > 0 ? whole : agreeing).flatMap((claim) => claim ?? [])
+    // Who went on from a checkpoint did a part of it: its claim is no measure for others, and the most that it gets.
+    const shared =
+      whole.length === agreeing.length
+        ? middles(measured, Math.max(before.length + 1, quorum))
+        : [...middles(measured, 1), ...middles(claims, 1)].map((middle) => (wentOn ? Math.min(own, middle) : middle))
+    const possible = believed ? [Math.max(1, Math.floor((own / MILLION) * honest))] : shared
     this.#complaints.expect(possible.includes(base), () => `${node} earns ${base} for ${id}.${attempt}, and should earn one of ${possible.join(', ')}`)
     if (new Set(claims).size > 1) this.#sometimes.see('credit of claims that differ')
     if (believed) this.#sometimes.see('credit of one that was believed')
-    else this.#honest.set(node, Math.round(honest + (Math.round(Math.min(1, base / own) * MILLION) - honest) / 10))
+    else if (!wentOn) this.#honest.set(node, Math.round(honest + (Math.round(Math.min(1, base / own) * MILLION) - honest) / 10))
     const { tookMs } = task.replicas[attempt - 1] as TaskRecord['replicas'][number]
     const early = policy.deadlineMs > 0 && tookMs > 0 && tookMs < policy.deadlineMs
-    const factor = early ? Math.min(2, Math.sqrt(policy.deadlineMs / tookMs)) : 1
+    const factor = early && !wentOn ? Math.min(2, Math.sqrt(policy.deadlineMs / tookMs)) : 1
     this.#complaints.expect(bonus === Math.floor(base * (factor - 1)), () => `${node} gets a bonus of ${bonus} for ${id}.${attempt}, which took ${tookMs} ms`)
     if (bonus > 0) this.#sometimes.see('credit for an early return')
   }

@@ -243,6 +243,8 @@ class Bench implements Judge {
     if (owed.length > 0) return `what killed runs left is waited for: ${owed[0]}`
     const rechecks = records.keys('recheck/')
     if (rechecks.length > 0) return `a decision is to be looked at again: ${rechecks[0]}`
+    const [checkpoint] = records.keys('checkpoint/')
+    if (checkpoint !== undefined) return `a snapshot is kept from which nobody goes on: ${checkpoint}`
     const open = records.keys('open/')
     if (open.length > 0) return `${open[0]} has no open task`
     for (const node of world.nodes) {

@@ -10,13 +10,17 @@ export interface ReplicaSeen {
   readonly state: string
   readonly vote: string | null
   readonly fault: string | null
-  /** Where its node calls from; '' when nobody knows. */
-  readonly network: string
+  /** Where those call from, as far as anybody knows. */
+  readonly networks: readonly string[]
   /** On a node that was idle. */
   readonly copy: boolean
   /** Results in a row that others had confirmed when it was leased, and whether its node was believed alone. */
   readonly row: number
   readonly alone: boolean
+  /** Nodes through whose hands what it says went: its own, and those whose checkpoints it goes on from. */
+  readonly hands: readonly string[]
+  /** Given back with a checkpoint. */
+  readonly wentOn: boolean
   /** That it was leased; 0 for what its bundle says. */
   readonly memoryBytes: number
 }
@@ -50,18 +54,32 @@ function wordsOf({ attempt, node, state, vote, verdict, fault, copy }: ReplicaRe
 }
 
 export function seenOf(replicas: readonly ReplicaRecord[], networkOf: (node: string) => string): ReplicaSeen[] {
-  return replicas.map(({ node, state, vote, verdict, fault, copy, standing, memoryBytes, commitment }) => ({
+  return replicas.map((replica) => seen(replicas, replica, networkOf))
+}
+
+/** Its own node, and those whose checkpoints it goes on from. */
+export function handsIn(replicas: readonly ReplicaRecord[], { node, from }: ReplicaRecord): string[] {
+  const maker = from === null ? undefined : replicas[from.attempt - 1]
+  return maker === undefined ? [node] : [node, ...handsIn(replicas, maker)]
+}
+
+function seen(replicas: readonly ReplicaRecord[], replica: ReplicaRecord, networkOf: (node: string) => string): ReplicaSeen {
+  const { node, state, vote, verdict, fault, copy, standing, memoryBytes, commitment, checkpoint } = replica
+  const hands = handsIn(replicas, replica)
+  return {
     node,
+    hands,
+    networks: hands.map(networkOf).filter((network) => network !== ''),
+    wentOn: state === 'returned' && fault?.class === 'owner' && checkpoint !== null,
     // What is bound and not said is counted on like a run that goes on.
     state: commitment === null || verdict !== null ? state : 'running',
     vote: fault?.class === 'banned' ? null : vote,
     fault: fault?.class ?? null,
     copy,
-    network: networkOf(node),
     row: standing.row,
     alone: standing.alone,
     memoryBytes
-  }))
+  }
 }
 
 /** Two nodes that find the input at fault are believed. */
@@ -98,16 +116,12 @@ function withoutTooLittle(all: readonly ReplicaSeen[], { retryMemoryBytes, guess
 export function predict(seen: readonly ReplicaSeen[], policy: TaskPolicy, bundleBytes: number): Prediction {
   const all = withoutTooLittle(seen, policy, bundleBytes)
   // What a ban took away counts for nothing, nor does what was given back for an input that the project had lost. A copy counts for what it says, and while it runs in the place of another; never as an attempt.
-  const replicas = all.filter(({ copy, fault }) => !copy && fault !== 'banned' && fault !== 'lost_input')
+  const replicas = all.filter(({ copy, fault, wentOn }) => !copy && fault !== 'banned' && fault !== 'lost_input' && !wentOn)
   const said = new Map<string, string>()
   for (const { node, vote } of all) if (vote !== null && !said.has(node)) said.set(node, vote)
-  const voices = new Map<string, Set<string>>()
-  for (const { node, vote, network } of all) {
-    if (vote === null) continue
-    const voice = policy.independence === 'require' && network !== '' ? network : node
-    voices.set(vote, (voices.get(vote) ?? new Set()).add(voice))
-  }
-  const sizes = new Map([...voices].map(([vote, of]) => [vote, of.size]))
+  const voices = new Map<string, ReplicaSeen[]>()
+  for (const one of all) if (one.vote !== null) voices.set(one.vote, [...(voices.get(one.vote) ?? []), one])
+  const sizes = new Map([...voices].map(([vote, of]) => [vote, apart(of, policy).length]))
   const best = Math.max(0, ...sizes.values())
   for (const [vote, size] of sizes) if (size >= policy.minQuorum && isLikely(all, vote, policy)) return { kind: 'decided', vote }
   // One that was believed decides, unless another says otherwise.
@@ -128,20 +142,33 @@ export function predict(seen: readonly ReplicaSeen[], policy: TaskPolicy, bundle
   return { kind: 'open' }
 }
 
+/** Of these, one after the other, those that share neither hands nor, where that is asked for, a network with one before: one voice each (F24). */
+function apart(votes: readonly ReplicaSeen[], { independence }: TaskPolicy): readonly ReplicaSeen[] {
+  const taken = new Set<string>()
+  return votes.filter(({ hands, networks }) => {
+    const marks = [...hands.map((hand) => `node ${hand}`), ...(independence === 'require' ? networks.map((network) => `network ${network}`) : [])]
+    if (marks.some((mark) => taken.has(mark))) return false
+    for (const mark of marks) taken.add(mark)
+    return true
+  })
+}
+
 /** One new node in five lies, and all liars say the same. */
 const LIARS = 0.2
 
 /** Bayes: either those who say so are right and all others lie, or those lie and the others are right. A node with k confirmed results lies with a chance of a fifth over k + 1. */
-function isLikely(replicas: readonly ReplicaSeen[], agreed: string, { doubtPpm, independence }: TaskPolicy): boolean {
+function isLikely(replicas: readonly ReplicaSeen[], agreed: string, policy: TaskPolicy): boolean {
+  const { doubtPpm } = policy
   if (doubtPpm === 0) return true
   let right = 1
   let wrong = 1
-  const voices = new Set<string>()
-  for (const { node, vote, row, network } of replicas) {
-    if (vote === null) continue
-    const voice = independence === 'require' && network !== '' ? network : node
-    if (vote === agreed && voices.has(voice)) continue
-    if (vote === agreed) voices.add(voice)
+  const voices = apart(
+    replicas.filter(({ vote }) => vote === agreed),
+    policy
+  )
+  for (const one of replicas) {
+    const { vote, row } = one
+    if (vote === null || (vote === agreed && !voices.includes(one))) continue
     const lies = LIARS / (row + 1)
     right *= vote === agreed ? 1 - lies : lies
     wrong *= vote === agreed ? lies : 1 - lies

@@ -41,7 +41,11 @@ export class Runs {
       leased?.node === node && leased.granted,
       () => `${replica} was started by ${node}, which has no right to on the server's disk: ${JSON.stringify(leased)}`
     )
-    const phase = own === undefined ? 'not there' : decodeReplica(replica, own).phase
+    const mine = own === undefined ? undefined : decodeReplica(replica, own)
+    const phase = mine?.phase ?? 'not there'
+    // [F24] It goes on from what its record says, or from nothing.
+    const from = mine?.phase === 'running' ? mine.lease.checkpoint?.root : leased?.from?.root
+    this.#complaints.expect(from === leased?.from?.root, () => `${replica} goes on from ${from}, and was leased to go on from ${leased?.from?.root}`)
     this.#complaints.expect(phase === 'running' || phase === 'killing', () => `${replica} was started while on its node's disk it is ${phase}`)
     this.#started.set(replica, node)
   }

@@ -14,12 +14,12 @@ import { decodeManifest, type RunManifest } from '#protocol/bundle/manifest'
 import type { TaskPolicy } from '#protocol/bundle/policy'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import { type BatchId, type PeerIdString, parseTaskId, type TaskId } from '#protocol/ids'
-import { areNear, idOf, MEMORY_BYTES, readCommand, truths } from '../protocol/truth.ts'
+import { areNear, idOf, MEMORY_BYTES, readCommand, snapshotOf, truths } from '../protocol/truth.ts'
 import type { Sometimes } from '../sometimes.ts'
 import type { MemoryStore } from '../store.ts'
 import type { Complaints } from './complaints.ts'
 import { LIVE } from './live.ts'
-import { allows, disagreement, type Prediction, type ReplicaSeen, seenOf } from './quorum.ts'
+import { allows, disagreement, handsIn, type Prediction, type ReplicaSeen, seenOf } from './quorum.ts'
 import { type Runs, voteFor } from './runs.ts'
 
 const TERMINAL: readonly string[] = ['ready', 'failed', 'killed']
@@ -62,7 +62,7 @@ export interface TasksPorts {
 }
 
 /** Faults that are not those of the node that gave a run back. */
-const UNHARMED: ReadonlySet<string> = new Set(['owner', 'banned', 'lost_input'])
+const UNHARMED: ReadonlySet<string> = new Set(['owner', 'banned', 'lost_input', 'checkpoint'])
 
 export class Tasks {
   /** As on disk. */
@@ -260,7 +260,9 @@ export class Tasks {
       (named && (state === 'lost' || (task.decision !== null && (state === 'reported' || state === 'cancelled'))))
     const nodes = task.replicas.filter((replica) => !yielded.includes(replica) && !again(replica)).map(({ node }) => node)
     const copies = task.replicas.filter(({ copy }) => copy).length
-    const issued = task.replicas.filter(({ copy, fault }) => !copy && fault?.class !== 'banned' && fault?.class !== 'lost_input').length
+    const issued = task.replicas.filter(
+      (replica) => !replica.copy && replica.fault?.class !== 'banned' && replica.fault?.class !== 'lost_input' && !wentOn(replica)
+    ).length
     if (copies > 0) this.#ports.sometimes.see('an idle node ran a copy')
     if (yielded.length > 0 && !TERMINAL.includes(task.state) && task.decision === null) this.#ports.sometimes.see('a copy yielded')
     complaints.expect(copies <= (policy.copies === 'never' ? 0 : COPIES_MAX), () => `${task.id} was copied ${copies} times for idle nodes`)
@@ -268,10 +270,46 @@ export class Tasks {
     complaints.expect(new Set(nodes).size === nodes.length, () => `${task.id} is twice on one node`)
     complaints.expect(issued <= policy.maxTotalResults, () => `${task.id} has ${issued} replicas of ${policy.maxTotalResults}`)
     complaints.expect(live === 0 || !TERMINAL.includes(task.state), () => `${task.id} is ${task.state} and has live replicas`)
+    // A node may keep what it went on from like any other input.
+    for (const { from } of task.replicas) if (from !== null) this.inputs.add(from.root)
     this.#larger(task, before)
     this.#apart(task, before)
     this.#alike(task, before)
     this.#tagged(task, before)
+    this.#goesOn(task, before)
+  }
+
+  /** [F24] Who goes on from a checkpoint does so from one of an earlier run of its task, which has no voice, and shares no hands with any that has; and what is kept of a run is never older than what was. */
+  #goesOn({ id, bundle, replicas }: TaskRecord, before: TaskRecord | undefined): void {
+    const { complaints, sometimes } = this.#ports
+    const voiced = ({ state, fault }: ReplicaRecord): boolean => LIVE.includes(state) || (state === 'reported' && !isDropped({ fault }))
+    for (const later of replicas.slice(before?.replicas.length ?? 0)) {
+      const { attempt, from } = later
+      if (from === null) continue
+      const maker = replicas[from.attempt - 1]
+      const roots = [maker?.checkpoint?.root, before?.replicas[from.attempt - 1]?.checkpoint?.root]
+      sometimes.see(maker?.from === null ? 'a run went on from a checkpoint' : 'a run went on from a checkpoint of one that had gone on')
+      complaints.expect(
+        from.attempt < attempt && roots.includes(from.root),
+        () => `${id}.${attempt} goes on from ${from.root}, which attempt ${from.attempt} did not leave`
+      )
+      const hands = new Set(handsIn(replicas, later))
+      for (const other of replicas) {
+        const was = before?.replicas[other.attempt - 1]
+        if (other === later || !voiced(other) || was === undefined || !voiced(was)) continue
+        complaints.expect(
+          !handsIn(replicas, other).some((hand) => hands.has(hand)),
+          () => `${id}.${attempt} went through hands of attempt ${other.attempt}, which has a voice`
+        )
+      }
+    }
+    for (const [index, { checkpoint: was }] of (before?.replicas ?? []).entries()) {
+      const now = replicas[index]?.checkpoint ?? null
+      if (was === null || now === null || was.root === now.root) continue
+      const { command } = this.#manifestOf(id, bundle)
+      const [older, newer] = [snapshotOf(command, was.root), snapshotOf(command, now.root)]
+      complaints.expect((newer?.step ?? 0) > (older?.step ?? 0), () => `${id}.${index + 1} left step ${older?.step}, and later step ${newer?.step}`)
+    }
   }
 
   /** Once a run was ended for its memory, every one more has as much as its owner said; before that none has. */
@@ -427,6 +465,7 @@ export class Tasks {
       if (!TERMINAL.includes(task.state)) continue
       sometimes.see(`replica ${state}`)
       if (verdict !== null) sometimes.see(`result ${verdict}`)
+      if (state === 'returned' && fault?.message.startsWith('checkpoint:') === true) sometimes.see('a run ended to go on elsewhere')
       if (fault !== null) sometimes.see(`fault of ${fault.class}`)
       if (fault?.message.includes('changed or copied') === true) sometimes.see('a copied answer was caught')
     }
@@ -461,6 +500,11 @@ export class Tasks {
     this.#policies.set(batch, policy)
     return policy
   }
+}
+
+/** It was given back with something from which another goes on. */
+function wentOn({ state, fault, checkpoint }: ReplicaRecord): boolean {
+  return state === 'returned' && fault?.class === 'owner' && checkpoint !== null
 }
 
 /** What it reported counts for nothing. */

@@ -67,7 +67,8 @@ function drawSized(seed: number, dice: Random, size: Size): Case {
   const unruly = drawUnruly(dice.fork('unruly'), drawn)
   const nodes = alike ? unruly.map((node) => (classes.chance(0.9) ? { ...node, cpu: classes.pick(CPUS) } : node)) : unruly
   const plain = drawNoise(dice.fork('noise'), drawBatches(dice.fork('batches'), { ...size, faultsMs }))
-  const noisy = drawHunger(dice.fork('hunger'), drawHangs(dice.fork('hangs'), plain))
+  const snapped = drawSnapshots(dice.fork('snapshots'), plain)
+  const noisy = drawHunger(dice.fork('hunger'), drawHangs(dice.fork('hangs'), snapped))
   const batches = alike ? noisy.map((batch) => (classes.chance(0.6) ? { ...batch, policy: { ...batch.policy, sameClass: 'cpu' as const } } : batch)) : noisy
   const hostile = dice.chance(0.35) ? 1 + dice.below(2) : 0
   const away = drawAway(dice.fork('away'), { faultsMs, nodes: nodes.length })
@@ -177,6 +178,17 @@ function drawNoise(dice: Random, batches: readonly BatchCase[]): BatchCase[] {
     if (!own.chance(noise)) return batch
     const tasks = batch.tasks.map((task) => (own.chance(0.7) ? { ...task, kind: 'noisy' as const } : task))
     return { ...batch, tasks, policy: { ...batch.policy, compare: own.chance(0.8) ? (own.chance(0.4) ? COMPARATOR : TOLERANT) : null } }
+  })
+}
+
+/** In some worlds runs take long and leave snapshots, from which others go on. */
+function drawSnapshots(dice: Random, batches: readonly BatchCase[]): readonly BatchCase[] {
+  if (!dice.chance(0.3)) return batches
+  return batches.map((batch, index) => {
+    const own = dice.fork(index)
+    if (!own.chance(0.7)) return batch
+    const tasks = batch.tasks.map((task) => (own.chance(0.6) ? { ...task, runMs: 4_000 + own.below(40_000) } : task))
+    return { ...batch, tasks, policy: { ...batch.policy, checkpointMs: 1_000 + own.below(4_000) } }
   })
 }
 

@@ -150,7 +150,7 @@ export class Faults {
         for (const container of machine.containers.values()) container.forgetWaiting()
         return
       case 'pause':
-        node.service?.pause()
+        node.service?.pause(amount % 3 === 0)
         this.#lasting.until(forMs, () => node.service?.resume())
         return
       case 'drain':

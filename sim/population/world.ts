@@ -292,6 +292,7 @@ export class World {
     if (effect.kind === 'changed' || effect.kind === 'hint' || effect.kind === 'ack' || effect.kind === 'complete' || effect.kind === 'look') return
     if (effect.kind === 'compare' || effect.kind === 'compared_enough') throw new Error('the orders of the population compare nothing')
     if (effect.kind === 'inputs') throw new Error('no host of the population finds an input at fault')
+    if (effect.kind === 'save' || effect.kind === 'unsave') throw new Error('the runs of the population leave no snapshots')
     this.totals.events++
     if (effect.kind === 'pull') {
       this.#leases.pull(effect)

@@ -1,11 +1,26 @@
 /** Containers of a volunteer's machine: they outlive the node's process, run for as long as their task says, and may misbehave. */
+import { RESUME_NAME } from '#node/leases'
 import type { Ended, Execution, Executor, Running } from '#node/ports'
 import { ExecutorError } from '#node/ports'
 import type { RunManifest } from '#protocol/bundle/manifest'
 import type { ReplicaId } from '#protocol/ids'
 import type { Process } from '../engine/process.ts'
 import type { Machine } from './machine.ts'
-import { hangs, MEMORY_BYTES, memoryOf, type Outcome, readCommand } from './truth.ts'
+import {
+  GOES_ON_EXIT,
+  goesOnAfter,
+  hangs,
+  honest,
+  lieAbout,
+  MEMORY_BYTES,
+  memoryOf,
+  type Outcome,
+  readCommand,
+  type Snapshot,
+  STEPS,
+  snapshotOf,
+  snapshotText
+} from './truth.ts'
 import { replicaIn } from './workspace.ts'
 
 export interface ExecutorWorld {
@@ -13,6 +28,8 @@ export interface ExecutorWorld {
   readonly process: Process
   /** What a run of this machine leaves. */
   readonly outcome: (execution: Execution) => Outcome
+  /** Something is not as it should be. */
+  readonly onStrange: (what: string) => void
   readonly onStart: (replica: ReplicaId) => void
   /** The node was started again, and its runs are still there. */
   readonly onFound: () => void
@@ -40,17 +57,26 @@ export class Container {
     this.#startedMs = machine.engine.nowMs
     const outcome = world.outcome(execution)
     const failsBy = failsItself(execution) ? { ...outcome, out: '', stdout: '', exitCode: 1 } : undefined
-    this.#outcome = failsBy ?? outcome
+    const from = this.#resumed()
+    // Whoever goes on with a lie tells it.
+    this.#outcome = failsBy ?? (from.spoilt ? lieAbout(execution.manifest.command) : outcome)
     machine.folders.set(folderOf(execution), { out: '', stdout: '', stderr: '', exitCode: 0 })
     const { manifest } = execution
-    const { runMs } = readCommand(manifest.command)
+    const stepMs = readCommand(manifest.command).runMs / STEPS
+    const goesOn = execution.snapshots === true ? goesOnAfter(execution.replica, from.step) : undefined
+    const runMs = stepMs * ((goesOn ?? STEPS) - from.step)
     const { timeMs, silenceMs, memoryBytes } = manifest.resources
     const tooLong = runMs > timeMs
+    const spoilt = from.spoilt || outcome.out !== honest(manifest.command, execution.replica).out
+    if (execution.snapshots === true)
+      for (let step = from.step + 1; step < STEPS; step++) machine.engine.after(stepMs * (step - from.step), () => this.#leave({ step, spoilt }))
     if (silenceMs !== undefined && hangs(manifest.command, execution.replica)) this.#cancelEnd = machine.engine.after(silenceMs, () => this.#hang())
     else
-      this.#cancelEnd = machine.engine.after(Math.min(runMs, timeMs), () =>
-        this.#end(tooLong ? 'time' : failsBy === undefined && memoryBytes < memoryOf(manifest.command) ? 'memory' : 'exit')
-      )
+      this.#cancelEnd = machine.engine.after(Math.min(runMs, timeMs) + (goesOn === undefined ? 0 : 1), () => {
+        if (tooLong) this.#end('time')
+        else if (goesOn !== undefined) this.#end('goes on')
+        else this.#end(failsBy === undefined && memoryBytes < memoryOf(manifest.command) ? 'memory' : 'exit')
+      })
   }
 
   get running(): boolean {
@@ -100,16 +126,36 @@ export class Container {
     this.vanish()
   }
 
-  #end(reason: Ended['reason']): void {
+  /** What it goes on from. */
+  #resumed(): Snapshot {
+    const { manifest, replica } = this.#execution
+    const root = manifest.dependencies.find(({ name }) => name === RESUME_NAME)?.root
+    if (root === undefined) return { step: 0, spoilt: false }
+    const found = snapshotOf(manifest.command, root.toString())
+    if (found === undefined) this.#world.onStrange(`${replica} goes on from ${root}, which is no snapshot of its task`)
+    return found ?? { step: 0, spoilt: false }
+  }
+
+  #leave(snapshot: Snapshot): void {
+    const { machine } = this.#world
+    const { replica, manifest } = this.#execution
+    if (this.#ended !== undefined || this.#hung || !machine.folders.has(folderOf(this.#execution))) return
+    const { taken = '' } = machine.snapshots.get(replica) ?? {}
+    machine.snapshots.set(replica, { next: snapshotText(manifest.command, snapshot), taken })
+  }
+
+  #end(how: Ended['reason'] | 'goes on'): void {
     if (this.#ended !== undefined) return
+    const goesOn = how === 'goes on'
+    const reason = how === 'goes on' ? 'exit' : how
     const { machine } = this.#world
     const { replica } = this.#execution
     const folder = folderOf(this.#execution)
     this.#cancelEnd()
     this.#cancelKill()
-    const exitCode = reason === 'exit' ? this.#outcome.exitCode : 137
+    const exitCode = goesOn ? GOES_ON_EXIT : reason === 'exit' ? this.#outcome.exitCode : 137
     this.#ended = endedOf(reason, exitCode, this.#startedMs, machine.engine.nowMs, claimsOf(machine.name))
-    const outcome = reason === 'exit' ? this.#outcome : { ...this.#outcome, out: `cut off ${replica}`, exitCode }
+    const outcome = reason === 'exit' && !goesOn ? this.#outcome : { ...this.#outcome, out: `cut off ${replica}`, exitCode }
     if (machine.folders.has(folder)) machine.folders.set(folder, outcome)
     this.#world.onEnd(replica, this.#ended, outcome)
     for (const { process, resolve } of this.#waiting.splice(0)) process.enter(() => resolve(this.#ended as Ended))

@@ -85,12 +85,14 @@ export interface MachinePorts {
 class Left {
   readonly containers = new SmallMap<ReplicaId, Container>()
   readonly folders = new SmallMap<ReplicaId, Outcome>()
+  /** Snapshots that runs left: the newest, and the one that the node took; texts. */
+  readonly snapshots = new SmallMap<ReplicaId, { readonly next: string; readonly taken: string }>()
   readonly content = new SmallSet<string>()
   readonly kept = new SmallSet<string>()
 
   wipe(): void {
     for (const container of this.containers.values()) container.vanish()
-    for (const left of [this.containers, this.folders, this.content, this.kept]) left.clear()
+    for (const left of [this.containers, this.folders, this.snapshots, this.content, this.kept]) left.clear()
   }
 }
 
@@ -125,6 +127,10 @@ export class Machine {
 
   get folders(): SmallMap<ReplicaId, Outcome> {
     return this.#leavings.folders
+  }
+
+  get snapshots(): SmallMap<ReplicaId, { readonly next: string; readonly taken: string }> {
+    return this.#leavings.snapshots
   }
 
   /** Roots that the content store holds. */

@@ -1,4 +1,5 @@
 /** Production's coordinator, committer, control service, pulls and submissions, wired as the project server's `main` does. */
+import { Checkpoints } from '#project-server/checkpoints'
 import { Committer } from '#project-server/commit'
 import { Comparisons } from '#project-server/comparisons'
 import { Completions } from '#project-server/completions'
@@ -61,6 +62,8 @@ export async function serve(ports: ServePorts): Promise<Served> {
     witness.effects(epoch, effects)
     for (const effect of effects) {
       if (effect.kind === 'pull') pulls.pull(effect)
+      else if (effect.kind === 'save') checkpoints.save(effect)
+      else if (effect.kind === 'unsave') checkpoints.unsave(effect.root)
       else if (effect.kind === 'compare') comparisons.compare(effect)
       else if (effect.kind === 'compared_enough') comparisons.enough(effect.task)
       else if (effect.kind === 'recheck') rechecks.recheck(effect)
@@ -74,6 +77,15 @@ export async function serve(ports: ServePorts): Promise<Served> {
   const committer: Committer = new Committer({ core: coordinator, store, clock: process, signer, logger: SILENT, carryOut, onFatal }, { epoch })
   const control = new ControlService({ host, committer, clock: process, logger: SILENT }, { project: signer.peerId, epoch, heartbeatMs: policy.heartbeatMs })
   const pulls = new Pulls({ content, host, clock: process, logger: SILENT, done: (event) => committer.apply(event) })
+  const checkpoints = new Checkpoints({
+    content,
+    host,
+    clock: process,
+    logger: SILENT,
+    committer,
+    keeps: (root) => coordinator.keepsCheckpoint(root),
+    done: (event) => committer.apply(event)
+  })
   const comparators = new SimComparators({ process, random: random.fork('comparators', epoch), witness })
   const agree = async ({ output: a }: Candidate, { output: b }: Candidate, by: Comparing, { task }: { task: TaskId }): Promise<boolean> => {
     const { name } = readCommand(storedManifest(coordinator.bundle(coordinator.task(task)?.bundle ?? '') ?? new Uint8Array(0)).command)
@@ -101,6 +113,8 @@ export async function serve(ports: ServePorts): Promise<Served> {
   }
   const completions = new Completions({ store, content, clock: process, logger: SILENT, random: { bytes }, done })
   const sweepLooks = new SweepLooks({ store, content, committer, logger: SILENT })
+  // A commit carries out what loading wished for: everything that does must be there.
+  await checkpoints.begin(store)
   await control.start()
   const submissions = new Submissions({
     committer,

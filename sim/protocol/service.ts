@@ -16,7 +16,7 @@ import type { Random } from '../random.ts'
 import { type ContentWorld, contentStore } from './content.ts'
 import { type ExecutorWorld, executor } from './executor.ts'
 import type { Machine } from './machine.ts'
-import { honest, type Outcome } from './truth.ts'
+import { honest, lieAbout, type Outcome } from './truth.ts'
 import type { Witness } from './witness.ts'
 import { textAt } from './workspace.ts'
 
@@ -252,6 +252,10 @@ class Place implements ServicePorts, ServiceOptions, ContentWorld, ExecutorWorld
     return outcomeOf(this.#ports, { command: manifest.command, replica })
   }
 
+  onStrange(what: string): void {
+    this.#ports.witness.wrong(what)
+  }
+
   onStart(replica: ReplicaId): void {
     this.#ports.witness.started(this.signer.peerId, replica)
   }
@@ -276,7 +280,7 @@ function outcomeOf({ machine, setup: { role }, gossip }: NodeServicePorts, { com
   const lie = (out: string): Outcome => ({ out, stdout: '', stderr: '', exitCode: 0 })
   const outcome =
     role === 'colluding'
-      ? lie(`a lie about ${name}`)
+      ? lieAbout(command)
       : role === 'wrong' && machine.random.chance(0.5)
         ? lie(`an error of ${machine.name} about ${replica}`)
         : role === 'copying'

@@ -44,6 +44,39 @@ export function honest(command: readonly string[], replica: string): Outcome {
   }
 }
 
+/** What those say who lie together. */
+export function lieAbout(command: readonly string[]): Outcome {
+  return { out: `a lie about ${readCommand(command).name}`, stdout: '', stderr: '', exitCode: 0 }
+}
+
+/** Into so many steps a run that leaves snapshots is divided: it leaves one after each but the last. */
+export const STEPS = 8
+
+/** What it left after so many steps; `spoilt`: by who does not compute what it was asked to. */
+export interface Snapshot {
+  readonly step: number
+  readonly spoilt: boolean
+}
+
+export function snapshotText(command: readonly string[], { step, spoilt }: Snapshot): string {
+  return `${readCommand(command).name} after ${step} steps${spoilt ? ', spoilt' : ''}`
+}
+
+/** Which snapshot of the task has this root; undefined for none. */
+export function snapshotOf(command: readonly string[], root: string): Snapshot | undefined {
+  for (let step = 1; step < STEPS; step++)
+    for (const spoilt of [false, true]) if (idOf(snapshotText(command, { step, spoilt })).toString() === root) return { step, spoilt }
+  return undefined
+}
+
+/** The exit status of a run that is to go on elsewhere; and after how many steps a run does that, if it does. */
+export const GOES_ON_EXIT = 85
+
+export function goesOnAfter(replica: string, from: number): number | undefined {
+  const after = from + 3
+  return sumOf(replica) % 5 === 0 && after < STEPS ? after : undefined
+}
+
 /** Whether this run gives no sign of life. */
 export function hangs(command: readonly string[], replica: string): boolean {
   return readCommand(command).kind === 'fragile' && sumOf(replica) % 3 > 0

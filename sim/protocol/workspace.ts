@@ -19,6 +19,7 @@ export class SimWorkspace implements Workspace {
 
   async remove(replica: ReplicaId): Promise<void> {
     this.#machine.folders.delete(replica)
+    this.#machine.snapshots.delete(replica)
   }
 
   async all(): Promise<readonly ReplicaId[]> {
@@ -44,12 +45,28 @@ export class SimWorkspace implements Workspace {
   async progress(): Promise<undefined> {
     return undefined
   }
+
+  async takeSnapshot(replica: ReplicaId): Promise<string | undefined> {
+    const { next = '' } = this.#machine.snapshots.get(replica) ?? {}
+    if (next === '') return undefined
+    this.#machine.snapshots.set(replica, { next: '', taken: next })
+    return `/run/${replica}/snapshot`
+  }
+
+  async takenSnapshot(replica: ReplicaId): Promise<string | undefined> {
+    return (this.#machine.snapshots.get(replica)?.taken ?? '') === '' ? undefined : `/run/${replica}/snapshot`
+  }
+
+  async dropSnapshots(replica: ReplicaId): Promise<void> {
+    this.#machine.snapshots.delete(replica)
+  }
 }
 
 /** What a machine's folders hold at a path. */
-export function textAt({ folders }: Machine, path: string): string {
-  const folder = folders.get(replicaIn(path))
+export function textAt({ folders, snapshots }: Machine, path: string): string {
   const file = path.split('/')[3]
+  if (file === 'snapshot') return snapshots.get(replicaIn(path))?.taken ?? ''
+  const folder = folders.get(replicaIn(path))
   return (file === 'stdout' ? folder?.stdout : file === 'stderr' ? folder?.stderr : folder?.out) ?? ''
 }
 

@@ -96,6 +96,20 @@ it('follows a running container, kills it, and moves the tasks of a node that wa
     await client.kill(batch.id)
   })
 
+  await test.test('X18: a run in a container goes on from the folder that it left', async () => {
+    const script = `n=0; [ -z "$TALKO_RESUME" ] || n=$(cat "$TALKO_RESUME/count"); n=$((n + 1)); [ $n -lt 3 ] || { echo $n > result; exit 0; }
+cd "$TALKO_CHECKPOINT"; mkdir next; echo $n > next/count; mv next $n; exit 85`
+    const task = await client.submitTask({ image: 'busybox', command: ['sh', '-c', script], policy: { minQuorum: 1, checkpointMs: 1_000 } })
+    await client.wait(task.id)
+    const { status, output = '', replicas = [] } = await client.task(task.id)
+    assert.equal(status, 'ready', JSON.stringify(replicas))
+    assert.deepEqual(
+      replicas.map(({ from }) => from),
+      [undefined, 1, 2]
+    )
+    assert.equal(await textOf(client.read({ root: output, path: 'result' })), '3\n')
+  })
+
   await test.test('F09: a task whose first runs have too little memory is run with more of it, and its receipt holds', async () => {
     const command = ['sh', '-c', 'echo made > /out/file; exec dd if=/dev/zero of=/dev/null bs=50000000 count=1 2> /dev/null']
     const batch = await client.submit(await client.prepare([{ image: 'busybox', command, resources: { memoryBytes: 24 * MIB } }]), {

@@ -722,6 +722,8 @@ export class Chaos {
       effect.kind === 'compare' ||
       effect.kind === 'compared_enough' ||
       effect.kind === 'changed' ||
+      effect.kind === 'save' ||
+      effect.kind === 'unsave' ||
       effect.kind === 'look' ||
       effect.kind === 'hint'
     )

@@ -173,6 +173,9 @@ export class ScriptedNode {
   received = 0
   /** Leases it has: replica to the epoch and the bundle. */
   readonly leases = new Map<ReplicaId, { epoch: number; bundle: CID }>()
+  /** Of them, what goes on from a checkpoint: its root. And snapshots that the project has taken. */
+  readonly resumed = new Map<ReplicaId, string>()
+  readonly taken: string[] = []
   readonly granted = new Set<ReplicaId>()
   readonly refused: ReplicaId[] = []
   readonly cancelled: ReplicaId[] = []
@@ -192,10 +195,12 @@ export class ScriptedNode {
 
   take(frame: Frame): void {
     if (frame.next !== undefined) this.next = frame.next.manifests.map((bytes) => decodeManifest(bytes).command[1] ?? '')
+    for (const { root } of frame.taken?.replicas ?? []) this.taken.push(root)
     if (frame.seq <= this.received) return
     if (frame.seq !== this.received + 1) throw new Error(`node ${this.id} has message ${this.received} and got ${frame.seq}`)
     this.received = frame.seq
-    for (const { replica, epoch, manifest, granted } of frame.assign?.leases ?? []) {
+    for (const { replica, epoch, manifest, granted, checkpoint } of frame.assign?.leases ?? []) {
+      if (checkpoint?.root !== undefined) this.resumed.set(replica, checkpoint.root)
       this.leases.set(replica, { epoch, bundle: manifestCid(manifest) })
       if (granted === true) this.granted.add(replica)
     }
@@ -238,6 +243,8 @@ export class CoordinatorWorld {
   readonly receipts = new Map<string, Unsigned['receipt']>()
   /** Outputs arrive by themselves unless a test takes that over. */
   pulls = true
+  /** So do snapshots of runs. */
+  saves = true
   /** So does what comes of comparing them: by default nothing is close. */
   compares = true
   close: (a: string, b: string) => boolean = () => false
@@ -318,7 +325,11 @@ export class CoordinatorWorld {
       if (this.looks) this.#pulled.push({ kind: 'looked', batch: effect.batch, to: effect.to, repeats: new Map() })
       return
     }
-    if (effect.kind === 'changed' || effect.kind === 'hint' || effect.kind === 'compared_enough') return
+    if (effect.kind === 'save') {
+      if (this.saves) this.#pulled.push({ kind: 'saved', replica: effect.replica, node: effect.node, root: effect.root, ok: true, bytes: 1 })
+      return
+    }
+    if (effect.kind === 'changed' || effect.kind === 'unsave' || effect.kind === 'hint' || effect.kind === 'compared_enough') return
     const node = this.nodes.get(effect.node)
     if (node === undefined) return
     if (effect.kind === 'welcome') {

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { commandOfSteps, cutSteps } from '#protocol/bundle/steps'
 import { cidOfBytes, DAG_CBOR } from '#protocol/content/cid'
 import { assertEnd, type DockerFixture, dockerFixture, type Finished, type ManifestChange, printed, runToEnd, skipWithoutDocker } from '#test/support/docker'
 import { until } from '#test/support/until'
+import { RESUME_NAME } from '../../leases.ts'
 import { type Executor, ExecutorError } from '../../ports.ts'
 import { FREE_BYTES_MIN } from '../../sandbox/policy.ts'
+import { CHECKPOINT_FOLDER, TAKEN, takeSnapshot } from '../snapshots.ts'
 
 const skip = await skipWithoutDocker()
 const hasCode = (code: ExecutorError['code'], words: RegExp) => (error: unknown) =>
@@ -84,6 +86,30 @@ describe('Docker executor', { skip }, () => {
     await running.kill(5_000)
     assert.match((await printed(execution)).stdout, /told\n$/)
     await executor.remove(execution.replica)
+  })
+
+  it('X18: gives a run a folder for its snapshots and what it goes on from; the newest is taken out of its reach, and it is ended when they are too large', async () => {
+    const path = join(fixture.folder, 'left')
+    await writeFile(path, '3', { mode: 0o444 })
+    const script = `n=$(cat $TALKO_RESUME)
+for i in 1 2; do n=$((n + 1)); mkdir $TALKO_CHECKPOINT/next && echo $n > $TALKO_CHECKPOINT/next/count && mv $TALKO_CHECKPOINT/next $TALKO_CHECKPOINT/$i; done
+mkdir $TALKO_CHECKPOINT/10x $TALKO_CHECKPOINT/next; ln -s /etc/passwd $TALKO_CHECKPOINT/9; ls /out`
+    const execution = { ...(await fixture.execution(['sh', '-c', script], { inputs: [{ name: RESUME_NAME, path }] })), snapshots: true as const }
+    assertEnd(await runToEnd(executor, execution), 'exit', 0)
+    const { folder } = execution
+    assert.equal(await takeSnapshot(folder), undefined, 'a link is no snapshot')
+    const again = {
+      ...(await fixture.execution(['sh', '-c', script.replace(/ln -s .*9;/, '')], { inputs: [{ name: RESUME_NAME, path }] })),
+      snapshots: true as const
+    }
+    assertEnd(await runToEnd(executor, again), 'exit', 0)
+    const taken = await takeSnapshot(again.folder)
+    assert.equal(taken, join(again.folder, TAKEN))
+    assert.equal(await readFile(join(taken ?? '', 'count'), 'utf8'), '5\n')
+    assert.deepEqual((await readdir(join(again.folder, CHECKPOINT_FOLDER))).sort(), ['10x', 'next'])
+    assert.equal(await takeSnapshot(again.folder), undefined)
+    const large = await fixture.execution(['sh', '-c', 'head -c 60000000 /dev/zero > $TALKO_CHECKPOINT/next; sleep 30'])
+    assertEnd(await runToEnd(executor, { ...large, snapshots: true }), 'disk')
   })
 
   it('delivers output while the command runs', async () => {

@@ -8,8 +8,9 @@ import type { PeerIdString, ReplicaId } from '#protocol/ids'
 import type { ImageContent } from '#protocol/image/load'
 import { type Ended, type Execution, type Executor, ExecutorError, type Running } from '../../ports.ts'
 import { startFailure } from '../../sandbox/end.ts'
-import { containerName, containerOptions, containerPrefix } from '../../sandbox/options.ts'
+import { containerName, containerOptions, containerPrefix, type Sandbox } from '../../sandbox/options.ts'
 import { CREATES_PER_CORE, FREE_BYTES_MIN, TASK_UID } from '../../sandbox/policy.ts'
+import { CHECKPOINT_FOLDER } from '../snapshots.ts'
 import { makeRunFolder } from '../workspace.ts'
 import { cgroupParent, parentNames, removeParent } from './cgroup.ts'
 import { freeBytes } from './disk.ts'
@@ -31,6 +32,8 @@ interface DockerExecutorOptions {
   /** Further labels for its containers. */
   readonly labels?: Readonly<Record<string, string>>
 }
+
+type Place = Pick<Sandbox, 'uid' | 'gid' | 'out' | 'checkpoint'>
 
 /** Makes the executor. It does not speak to the engine yet: `probe` tells whether it can. */
 export async function createDockerExecutor(options: DockerExecutorOptions): Promise<Executor> {
@@ -76,9 +79,11 @@ class DockerExecutor implements Executor {
     const out = join(execution.folder, 'out')
     const owner = this.#uid === 0 ? { uid: TASK_UID, gid: TASK_UID } : { uid: this.#uid, gid: this.#gid }
     await makeOut(out, owner, this.#uid === 0, facts)
+    const checkpoint = execution.snapshots === true ? join(execution.folder, CHECKPOINT_FOLDER) : undefined
+    if (checkpoint !== undefined) await makeOut(checkpoint, owner, this.#uid === 0, facts)
     const output = await OutputFiles.open(execution.folder, diskLimit(execution), true)
     try {
-      return await this.#creating.pass(() => this.#begin(execution, facts, { ...owner, out }, output))
+      return await this.#creating.pass(() => this.#begin(execution, facts, { ...owner, out, ...(checkpoint === undefined ? {} : { checkpoint }) }, output))
     } catch (error) {
       await output.close()
       throw error
@@ -127,7 +132,7 @@ class DockerExecutor implements Executor {
     return this.#facts
   }
 
-  async #begin(execution: Execution, facts: EngineFacts, place: { uid: number; gid: number; out: string }, output: OutputFiles): Promise<Running> {
+  async #begin(execution: Execution, facts: EngineFacts, place: Place, output: OutputFiles): Promise<Running> {
     const name = containerName(this.#options.nodeId, execution.replica)
     const kept = facts.cgroupfs && this.#uid === 0
     const container = await this.#create(execution, { ...place, cores: facts.cores, ...(kept && { cgroupParent: cgroupParent(name) }) })
@@ -150,7 +155,7 @@ class DockerExecutor implements Executor {
   }
 
   /** Created under the replica's own name; what an earlier life of the node left under it goes first, and an image that was removed in the engine is loaded again. */
-  async #create(execution: Execution, place: { uid: number; gid: number; out: string; cores: number; cgroupParent?: string }): Promise<Docker.Container> {
+  async #create(execution: Execution, place: Place & Pick<Sandbox, 'cores' | 'cgroupParent'>): Promise<Docker.Container> {
     const image = imageOf(execution.manifest)
     for (let attempt = 1; ; attempt++) {
       const { reference, volumes } = await this.#images.ready(image)
@@ -205,7 +210,7 @@ function imageOf(manifest: RunManifest): NonNullable<RunManifest['image']> {
   return manifest.image
 }
 
-/** `out/` belongs to whom the task runs as. Where the engine maps users, nobody here knows who that is: then it is open, below a folder that is not. */
+/** `out/` (and `checkpoint/`) belongs to whom the task runs as. Where the engine maps users, nobody here knows who that is: then it is open, below a folder that is not. */
 async function makeOut(out: string, owner: { uid: number; gid: number }, root: boolean, facts: EngineFacts): Promise<void> {
   await mkdir(out, { recursive: true, mode: 0o755 })
   if (facts.usernsRemap || facts.rootless) await chmod(out, 0o777)

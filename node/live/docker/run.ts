@@ -8,6 +8,7 @@ import { pidsLimit } from '../../sandbox/options.ts'
 import { DRAIN_MS_MAX, FREE_BYTES_MIN, KILL_STREAM_MS, LOG_BYTES_MIN, nextLookMs, REFUSED_FORKS_MAX } from '../../sandbox/policy.ts'
 import { Silence, silenceText } from '../../sandbox/silence.ts'
 import { changedMs } from '../changed.ts'
+import { CHECKPOINT_FOLDER } from '../snapshots.ts'
 import { containerUsage, NO_USAGE, parentUsage, processUsage, type Usage } from './cgroup.ts'
 import { diskUse, freeBytes } from './disk.ts'
 import type { Engine } from './engine.ts'
@@ -231,9 +232,14 @@ export class ContainerRun implements Running {
     this.#usage = seen ?? this.#usage
     if (this.#usage.pidsRefused >= REFUSED_FORKS_MAX) return this.#end('pids')
     const out = join(execution.folder, 'out')
-    const disk = await diskUse(out, diskLimit(execution))
+    const checkpoint = join(execution.folder, CHECKPOINT_FOLDER)
+    const disk = (await diskUse(out, diskLimit(execution))) + (execution.snapshots === true ? await diskUse(checkpoint, diskLimit(execution)) : 0)
     if (disk + output.bytes > diskLimit(execution)) return this.#end('disk')
-    if (this.#silence?.look({ nowMs: Date.now(), cpuMs: seen?.cpuMs, logBytes: output.bytes, changedMs: changedMs(out) }) === true) return this.#end('hang')
+    if (
+      this.#silence?.look({ nowMs: Date.now(), cpuMs: seen?.cpuMs, logBytes: output.bytes, changedMs: Math.max(changedMs(out), changedMs(checkpoint)) }) ===
+      true
+    )
+      return this.#end('hang')
     if ((await freeBytes(execution.folder)) < FREE_BYTES_MIN)
       await this.#fail(new ExecutorError('disk_full', `the disk that holds ${execution.folder} is nearly full; free some space`))
   }
