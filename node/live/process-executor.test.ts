@@ -178,6 +178,30 @@ describe('the process engine', () => {
     assert.ok(ended.cpuMs > 0 && ended.memoryPeakBytes > 0)
   })
 
+  it('X12: says what a run has used of processors, though it ended before anybody looked', async () => {
+    const { ended } = await run({ command: ['sh', '-c', 'i=0; while [ $i -lt 60000 ]; do i=$((i + 1)); done; exit 3'] })
+    assert.equal(ended.exitCode, 3)
+    assert.ok(ended.cpuMs >= 5 && ended.cpuMs <= 60_000, `${ended.cpuMs}`)
+  })
+
+  it('takes the status of a run that an older node began, and nothing that is not all there', async () => {
+    const left = { pid: 0, startTicks: 0, startedAtMs: Date.now() }
+    const ends = ['7\n', '0m0.000000s 0m0.000000s\n0m1.250000s 0m0.500000s\n7\n', '0m0.000000s 0m0.000000s\n0m1.25'].map((text) => {
+      const one = execution({})
+      writeFileSync(join(one.folder, 'pid'), JSON.stringify(left))
+      writeFileSync(join(one.folder, 'exit'), text)
+      return one
+    })
+    const next = createProcessExecutor({ logger, folder: root })
+    const found = await next.recover(ends)
+    const said = await Promise.all([...found.values()].map(async ({ ended }) => [(await ended).exitCode, (await ended).cpuMs]))
+    assert.deepEqual(said, [
+      [7, 0],
+      [7, 1750]
+    ])
+    await next.stop()
+  })
+
   it('finds its runs again, tells a strange process from its own, and sweeps the rest', async () => {
     const going = execution({ command: ['sh', '-c', 'touch started; while [ ! -e go ]; do sleep 0.05; done; exit 4'] })
     const unwanted = execution({ command: ['sleep', '100'] })

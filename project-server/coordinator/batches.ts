@@ -216,6 +216,7 @@ function open(state: State, { batch: id, name, by, policy, seed }: Submit, nowMs
     queuedAtMs: nowMs,
     releasedAtMs: 0,
     ranFailed: 0,
+    succeeded: false,
     secret: null,
     stored: new Set(),
     dependents: null,

@@ -43,6 +43,26 @@ describe('a batch that only fails (F10)', () => {
     assert.equal(world.record(`${BATCH}.199`).state, 'failed')
   })
 
+  it('is not held while what a task of it left is still being fetched: that has succeeded, over a restart too', async () => {
+    for (const restarts of [false, true]) {
+      const world = await new CoordinatorWorld().start()
+      world.pulls = false
+      const node = world.join('a', offer(2))
+      world.submit(BATCH, bundles(40), ONE)
+      world.report(node, `${BATCH}.0.1`, { output: 'large' })
+      assert.equal(world.record(`${BATCH}.0`).state, 'validating')
+      if (restarts) {
+        await world.start()
+        world.join('a', offer(2))
+      }
+      for (let [replica] = node.leases.keys(); replica !== undefined; [replica] = node.leases.keys()) {
+        if (!node.granted.has(replica)) world.begin(node, replica)
+        world.report(node, replica, { exitCode: 1 })
+      }
+      assert.deepEqual([held(world), world.coordinator.batch(BATCH)?.failed], [null, 39])
+    }
+  })
+
   it('is held exactly when it should be, whichever tasks fail', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 2, max: 140 }), fc.integer({ min: 0, max: 30 }), async (tasks, firstGood) => {

@@ -16,9 +16,9 @@ const DEATH_MS_MAX = 600_000
 export function holdFailing(state: State, batch: Batch, nowMs: number): void {
   batch.ranFailed++
   const { failingMin } = state.policy
-  const { counts, ranFailed, releasedAtMs } = batch
+  const { counts, ranFailed, releasedAtMs, succeeded } = batch
   const tasks = totalOf(batch)
-  if (failingMin === 0 || counts.ready > 0 || batch.held !== null || batch.open) return
+  if (failingMin === 0 || counts.ready > 0 || succeeded || batch.held !== null || batch.open) return
   if (ranFailed < Math.max(failingMin, Math.ceil(tasks * FAILING_SHARE))) return
   // Nothing is left to be held, or somebody wants it to go on as it is.
   if (counts.created + counts.running + counts.validating === 0 || releasedAtMs > 0) return

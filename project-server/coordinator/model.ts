@@ -91,6 +91,8 @@ export interface Batch {
   releasedAtMs: number
   /** Tasks that failed after they were run. */
   ranFailed: number
+  /** One of them was agreed to have ended well, though its output may still be on its way. */
+  succeeded: boolean
   /** Decides which tasks are checked: known to nobody. Made when it is first asked for. */
   secret: Uint8Array | null
   /** What its tasks look at again, by index; null when it is an owner's. */

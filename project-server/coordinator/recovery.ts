@@ -39,6 +39,7 @@ import { isLive, isTerminal } from './states.ts'
 import { RunTimes } from './stragglers.ts'
 import { decodeMadeRecord, decodeSweepRecord, earlyOf, type Maker, madeKey, makerOf, sweepKey, unmade } from './sweeps.ts'
 import { decodeTaskRecord, type ReplicaRecord, type TaskRecord } from './task-records.ts'
+import { failureOf } from './tasks.ts'
 import { decodeLateRecord } from './trust-records.ts'
 
 type Records = Pick<Store, 'get' | 'range'>
@@ -201,6 +202,7 @@ async function loadBatch(
     queuedAtMs,
     releasedAtMs,
     ranFailed,
+    succeeded: ready > 0,
     secret: null,
     stored: new Set(),
     dependents: null,
@@ -317,6 +319,7 @@ function loadTask(state: State, batch: Batch, record: TaskRecord, { results, ass
     pull: null,
     comparison: null
   }
+  if (decision !== null && failureOf(decision.vote) === null) batch.succeeded = true
   bundle.users++
   batch.tasks.add(task)
   state.liveTasks++

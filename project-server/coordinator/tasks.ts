@@ -147,6 +147,7 @@ function decide(state: State, task: Task, vote: string, nowMs: number): void {
   if (agreed === undefined || agreed === null) throw new Error(`task ${task.id} is decided by no result`)
   const { exitCode, output, stdout, stderr, bytes } = agreed
   task.decision = { vote, atMs: nowMs, exitCode, output, stdout, stderr, bytes, held: false }
+  if (failureOf(vote) === null) task.batch.succeeded = true
   if (task.state !== 'validating') moveTask(state, task, 'validating')
   want(state, task, 0)
   const credit = judge(state, task, vote, nowMs)
@@ -325,7 +326,7 @@ function keepLate(
 }
 
 /** What a quorum that agreed on a failure means for the task; null when it agreed on an output. */
-function failureOf(vote: string): TaskFailure | null {
+export function failureOf(vote: string): TaskFailure | null {
   if (vote.startsWith('exit:')) return { code: 'exit', message: `the command ended with exit status ${vote.slice('exit:'.length)}` }
   if (!vote.startsWith('ended:')) return null
   const reason = vote.slice('ended:'.length)
