@@ -468,6 +468,7 @@ describe('a node', () => {
     await assert.rejects(initNode(join(root, 'bad'), { ...settings, addresses: ['http://x'] }), code('bad_settings'))
     await assert.rejects(initNode(join(root, 'bad'), { ...settings, project: 'me' }), code('bad_settings'))
     await assert.rejects(initNode(join(root, 'bad'), { ...settings, slots: 0 }), code('bad_settings'))
+    await assert.rejects(initNode(join(root, 'bad'), { ...settings, groups: ['two words'] }), code('bad_settings'))
     await assert.rejects(initNode(join(root, 'bad'), { ...settings, bootstrap: ['/ip4/127.0.0.1/tcp/1'] }), code('bad_settings'))
   })
 })

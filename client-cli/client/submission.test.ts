@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import * as dagCbor from '@ipld/dag-cbor'
 import fc from 'fast-check'
+import { decodeSources } from '#protocol/bundle/sources'
 import { batchIdFrom } from '#protocol/ids'
-import { REQUEST_BYTES_MAX, Request, SUBMIT_MANIFESTS_MAX } from '#protocol/owner/messages'
+import { REQUEST_BYTES_MAX, Request, SUBMIT_MANIFESTS_MAX, type Submit } from '#protocol/owner/messages'
 import { FakeCoordinator, ManualClock, settled } from '#test/support/fake-owner'
 import { OwnerLink } from './owner-link.ts'
 import { policyOf } from './spec.ts'
-import { BATCH_TASKS_MAX, partsOf, submitBatch } from './submission.ts'
+import { BATCH_TASKS_MAX, partsOf, submitBatch, submitSweep } from './submission.ts'
 
 const id = Uint8Array.from({ length: 16 }, (_, index) => index)
 
@@ -57,6 +59,29 @@ describe('a batch on its way', () => {
     assert.equal(batch.id, batchIdFrom(id))
     assert.equal(batch.tasks.length, manifests.length)
     assert.deepEqual(held, manifests)
+  })
+
+  it('says no trust class and no sources where nobody asks for them: an older project would refuse what it does not know', async () => {
+    const sent: Submit[] = []
+    const ask = async ({ submit }: { submit?: Submit }) => {
+      if (submit !== undefined) sent.push(submit)
+      return undefined
+    }
+    const link = { ask } as unknown as Parameters<typeof submitBatch>[0]
+    const sweep = { mode: 'product' as const, parameters: [{ name: 'x', values: ['a'] }] }
+    const sources = { allowFailed: false, list: [{ name: '', of: batchIdFrom(id), from: 0, count: 0, part: 'after' as const, path: '' }] }
+    await submitBatch(link, id, { name: '', manifests: [id], policy: policyOf() })
+    await submitSweep(link, id, { name: '', template: id, sweep, policy: policyOf() })
+    await submitSweep(link, id, { name: '', template: id, sweep, policy: policyOf({ trust: 'own' }), sources })
+    assert.deepEqual(
+      sent.map(({ policy, sources: taken }) => [(dagCbor.decode(policy) as { trust?: string }).trust, taken === undefined]),
+      [
+        [undefined, true],
+        [undefined, true],
+        ['own', false]
+      ]
+    )
+    assert.deepEqual(decodeSources(sent[2]?.sources ?? id, 1), new Map([[0, sources]]))
   })
 
   it('is refused before anything is sent when it cannot be one', async () => {

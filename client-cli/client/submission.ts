@@ -1,6 +1,6 @@
 /** Batches on their way to the coordinator: cut into parts that fit a frame, repeated without harm. */
 import * as dagCbor from '@ipld/dag-cbor'
-import type { TaskPolicy } from '#protocol/bundle/policy'
+import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
 import { encodeSources, type Sources } from '#protocol/bundle/sources'
 import { decodeSweep, encodeSweep, type Sweep, sweepCount } from '#protocol/bundle/sweep'
 import { batchIdFrom, taskId } from '#protocol/ids'
@@ -60,9 +60,14 @@ export async function submitSweep(
   if (typeof wrong === 'string') throw new ClientError('usage', wrong)
   const more = labels === undefined || labels.length === 0 ? {} : { labels: { labels } }
   const takes = sources === undefined ? {} : { sources: encodeSources(new Map([[0, sources]])) }
-  const submit = { batch: id, name, manifests: [template], policy: dagCbor.encode(policy), more: false, first: 0, sweep: encoded, ...more, ...takes }
+  const submit = { batch: id, name, manifests: [template], policy: encodePolicy(policy), more: false, first: 0, sweep: encoded, ...more, ...takes }
   await link.ask({ submit } as Parameters<OwnerLink['ask']>[0], signal === undefined ? {} : { signal })
   return { id: batchIdFrom(id), name, count: sweepCount(sweep) }
+}
+
+/** A project that is older refuses what it does not know: what nobody asked for is not said. */
+function encodePolicy({ trust, ...policy }: TaskPolicy): Uint8Array {
+  return dagCbor.encode(trust === DEFAULT_POLICY.trust ? policy : { ...policy, trust })
 }
 
 /** Consecutive parts, each within the protocol's bounds: `[from, to)`. */
@@ -103,7 +108,7 @@ export function checkSubmission(submission: Submission): void {
 export async function submitBatch(link: Pick<OwnerLink, 'ask'>, id: Uint8Array, submission: Submission, signal?: AbortSignal): Promise<Batch> {
   checkSubmission(submission)
   const { name, manifests, labels = [], sources = NO_SOURCES } = submission
-  const policy = dagCbor.encode(submission.policy)
+  const policy = encodePolicy(submission.policy)
   for (const { from, to } of partsOf(manifests, sources)) {
     const takes = new Map([...sources].filter(([index]) => index >= from && index < to))
     const submit = {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { type ClientView, DEFAULT_CLIENT_SETTINGS } from '#protocol/owner/clients'
+import { type ClientView, clientSettingsFault, DEFAULT_CLIENT_SETTINGS } from '#protocol/owner/clients'
 import type { Client } from '../client/client.ts'
 import type { Context } from '../command.ts'
-import { grant } from './grants.ts'
+import { grant, readGrant } from './grants.ts'
 
 const PEER = '12D3KooWEyoppNCUx8Yx66oV9fJnriXwCcXwDDUA2kj6vnc6iDEp'
 const KNOWN: ClientView = {
@@ -41,4 +41,14 @@ it('what an administrator would grant is said beforehand, and nothing is changed
   const added = await tried([], { options: { dryRun: true }, settings: { tasks: 7 }, member: true })
   assert.deepEqual([added.granted, added.lines[0]], [0, `${PEER} would be a client: tasks 7`])
   assert.equal((await tried([KNOWN], { options: {}, settings: { share: 2 } })).granted, 1)
+})
+
+it('S07: groups are named, replace those that there were, and none takes them all away', () => {
+  assert.deepEqual(readGrant({ group: ['physics', 'maths', 'physics'] }), { groups: ['maths', 'physics'] })
+  assert.deepEqual([readGrant({ group: ['none'] }), readGrant({})], [{ groups: [] }, {}])
+  for (const group of [['none', 'physics'], ['two words'], ['']]) assert.throws(() => readGrant({ group }), { code: 'usage', message: /--group is a name/ })
+  const fault = (groups: unknown) => clientSettingsFault({ groups })
+  assert.equal(fault(['physics']), undefined)
+  for (const wrong of [null, 'physics', [1], ['a', 'a'], ['-'], Array.from({ length: 33 }, (_, at) => `g${at}`)])
+    assert.match(fault(wrong) ?? '', /groups of a client/)
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { CID } from 'multiformats/cid'
+import { TAGS_MAX } from '#protocol/bundle/policy'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import { type Capabilities, decodeFrame, Frame, type Hello, PARKED_PER_FRAME_MAX } from '#protocol/control/messages'
 import { signOwnership } from '#protocol/control/owner'
@@ -97,6 +98,14 @@ describe('what a node offers', () => {
     assert.equal(codeOf(offering({ gpus: [GPU, GPU] })), 'malformed')
     assert.equal(codeOf(offering({ gpus: [{ ...GPU, uuid: '' }] })), 'malformed')
     assert.equal(codeOf(offering({ gpus: [{ ...GPU, driver: '1; rm' }] })), 'malformed')
+  })
+
+  it('S07: may be for groups of clients, each named once, and no more than there may be', () => {
+    const groupsOf = (inbound: Inbound) => ('event' in inbound && inbound.event.kind === 'hello' ? inbound.event.offer.groups : assert.fail(codeOf(inbound)))
+    assert.deepEqual(groupsOf(offering({ groups: ['physics', 'maths'] })), ['physics', 'maths'])
+    assert.equal(groupsOf(offering({})), undefined)
+    const many = Array.from({ length: TAGS_MAX + 1 }, (_, index) => `g${index}`)
+    for (const groups of [['two words'], [''], ['a', 'a'], many]) assert.equal(codeOf(offering({ groups })), 'malformed')
   })
 
   it('belongs to the client that signed so for this node and this project, and to nobody else', () => {
