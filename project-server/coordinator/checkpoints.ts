@@ -130,9 +130,10 @@ function isWanted(replica: Replica, { bytes, last }: Offered, nowMs: number): bo
   return checkpoint === null || Math.abs(nowMs - checkpoint.atMs) >= pauseMs
 }
 
-/** It runs, or was given back or lost just now: what it left may be of use. */
-function mayKeep({ state, fault, report, task }: Replica): boolean {
+/** It runs, or was given back or lost just now: what it left may be of use, unless another goes on already from what it left before. */
+function mayKeep({ state, fault, report, attempt, task }: Replica): boolean {
   if (report !== null || fault?.class === BANNED || task.endedAtMs !== null) return false
+  if (task.replicas.some((other) => other.from?.attempt === attempt && hasVoice(other))) return false
   return isLive(state) || state === 'lost' || state === 'returned'
 }
 
