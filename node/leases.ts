@@ -75,11 +75,14 @@ export function leasedManifest(bytes: Uint8Array, memoryBytes: number | undefine
 /** As what a checkpoint is among a run's inputs; no dependency of a manifest can be called so. */
 export const RESUME_NAME = '.checkpoint'
 
+/** Where a run's snapshot lies below the root that is offered: see live/snapshots.ts. */
+export const SNAPSHOT_PATH = 'data'
+
 /** The same with the checkpoint that it goes on from, which is fetched and shown like any other input. */
 export function goingOn(manifest: RunManifest, checkpoint: Checkpointing | undefined): RunManifest {
   const root = checkpoint?.root === undefined ? undefined : acceptCid(checkpoint.root)
   if (root === undefined) return manifest
-  return { ...manifest, dependencies: [...manifest.dependencies, { name: RESUME_NAME, root, path: '', executables: [] }] }
+  return { ...manifest, dependencies: [...manifest.dependencies, { name: RESUME_NAME, root, path: SNAPSHOT_PATH, executables: [] }] }
 }
 
 function isCheckpointing({ everyMs, root }: Checkpointing): boolean {

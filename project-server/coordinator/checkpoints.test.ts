@@ -165,6 +165,19 @@ describe('checkpoints', () => {
     assert.equal(town.record(TASK).decision, null)
   })
 
+  it('F24: what another goes on from is not replaced under its hands', async () => {
+    const town = await world(['ann'])
+    leave(town, 'ann', 1, { root: 'one' })
+    const ann = nodeOf(town, 'ann')
+    lose(town, 'ann')
+    town.join('bob')
+    town.nodes.set('ann', ann)
+    town.join('ann')
+    town.apply({ kind: 'checkpoints', node: 'ann', replicas: [{ replica: `${TASK}.1`, root: 'two', bytes: 1, last: true }] })
+    assert.deepEqual(ann.taken, ['one', 'two'])
+    assert.ok(town.coordinator.keepsCheckpoint('one') && !town.coordinator.keepsCheckpoint('two'))
+  })
+
   it('F24: nobody is blamed for what may be wrong with the checkpoint of another', async () => {
     const town = await world(['ann', 'bob', 'cid', 'dan'], { minQuorum: 2, targetResults: 2, checkpointMs: EVERY_MS })
     const [first = '', second = ''] = town.record(TASK).replicas.map(({ node }) => node)

@@ -16,9 +16,9 @@ import { roomOf } from './clients.ts'
 import type { Event } from './events.ts'
 import { ancestorsOf, handsOf } from './hands.ts'
 import { isKnown, shares } from './independence.ts'
-import type { Checkpoint, GoesOn, Node, Replica, Task } from './model.ts'
+import type { GoesOn, Node, Replica, Task } from './model.ts'
 import { suits } from './needs.ts'
-import { CHECKPOINT_EARLY_SHARE, CHECKPOINT_NODES_LOOKED_MAX, CHECKPOINT_TRIES_MAX } from './policy.ts'
+import { CHECKPOINT_EARLY_SHARE, CHECKPOINT_NODES_LOOKED_MAX, CHECKPOINT_TRIES_MAX, CONTINUED_MAX } from './policy.ts'
 import { isBarred } from './replicas.ts'
 import { heldBy } from './reports.ts'
 import type { Standing } from './standing.ts'
@@ -130,9 +130,10 @@ function isWanted(replica: Replica, { bytes, last }: Offered, nowMs: number): bo
   return checkpoint === null || Math.abs(nowMs - checkpoint.atMs) >= pauseMs
 }
 
-/** It runs, or was given back or lost just now: what it left may be of use. */
-function mayKeep({ state, fault, report, task }: Replica): boolean {
+/** It runs, or was given back or lost just now: what it left may be of use, unless another goes on already from what it left before. */
+function mayKeep({ state, fault, report, attempt, task }: Replica): boolean {
   if (report !== null || fault?.class === BANNED || task.endedAtMs !== null) return false
+  if (task.replicas.some((other) => other.from?.attempt === attempt && hasVoice(other))) return false
   return isLive(state) || state === 'lost' || state === 'returned'
 }
 
@@ -212,15 +213,7 @@ function answer(state: State, node: Node, { replica, root }: { readonly replica:
   if (node.connected) state.out.effect({ kind: 'send', node: node.id, seq: 0, frame: Frame.encode({ taken: { replicas: [{ replica, root }] } }) })
 }
 
-/** It went on to where another can: it does not count as issued, however often that comes. */
-export function isContinued({
-  state,
-  fault,
-  checkpoint
-}: {
-  readonly state: string
-  readonly fault: { readonly class: string } | null
-  readonly checkpoint: Checkpoint | null
-}): boolean {
-  return state === 'returned' && checkpoint !== null && isUnharmed(fault) && fault?.class !== CHECKPOINT_GONE
+/** It was given back with a checkpoint: it does not count as issued, however often that comes, within reason. */
+export function isContinued({ state, fault, checkpoint, attempt }: Pick<Replica, 'state' | 'fault' | 'checkpoint' | 'attempt'>): boolean {
+  return state === 'returned' && checkpoint !== null && isUnharmed(fault) && fault?.class !== CHECKPOINT_GONE && attempt <= CONTINUED_MAX
 }

@@ -183,7 +183,8 @@ export function roomOf(client: Client): number | null {
 }
 
 export function clientView(client: Client, nowMs: number): Omit<ClientView, 'administrator' | 'member'> {
-  const { id, settings, inputBytes, outputBytes, ranMs, runs, slots, tasks, batches } = client
+  const { id, settings, inputBytes, ranMs, runs, slots, tasks, batches } = client
+  const outputBytes = client.outputBytes + client.checkpointBytes
   return {
     client: id,
     settings,

@@ -4,7 +4,6 @@ import { isSealed } from './commitments.ts'
 import { agreesIn } from './comparisons.ts'
 import { tiesOf } from './independence.ts'
 import type { Replica, Task } from './model.ts'
-import { CONTINUED_MAX } from './policy.ts'
 import { BANNED, isLive, LOST_INPUT } from './states.ts'
 import { type Ballot, judge, type Next } from './validator.ts'
 
@@ -21,9 +20,9 @@ export function outlook(task: Task, without?: Replica): Next {
 }
 
 function counts(replica: Replica): boolean {
-  const { fault, copy, state, report, commitment, attempt } = replica
+  const { fault, copy, state, report, commitment } = replica
   if (fault !== null && (fault.class === BANNED || fault.class === LOST_INPUT)) return false
-  if (isContinued(replica) && attempt <= CONTINUED_MAX) return false
+  if (isContinued(replica)) return false
   return !copy || isLive(state) || report !== null || commitment !== null
 }
 

@@ -320,5 +320,23 @@ export const BUGS: readonly Bug[] = [
     file: 'project-server/coordinator/remains.ts',
     line: 'keepers === undefined ? [node] : [node, ...keepers]',
     instead: '[node]'
+  },
+  {
+    name: 'several go on from one checkpoint and are a quorum',
+    file: 'project-server/coordinator/checkpoints.ts',
+    line: 'if (task.replicas.some((other) => hasVoice(other) && sharesHands(state, other, [...hands, node]))) return false',
+    instead: ''
+  },
+  {
+    name: 'a checkpoint outlives its task',
+    file: 'project-server/coordinator/tasks.ts',
+    line: '  endCheckpoints(state, task)\n',
+    instead: ''
+  },
+  {
+    name: 'a node that crashed with its result keeps a checkpoint that nobody goes on from',
+    file: 'node/runner.ts',
+    line: '    this.#track(replica, this.#dropSnapshots(replica, run))\n  }\n\n  prepare',
+    instead: '  }\n\n  prepare'
   }
 ]

@@ -37,7 +37,7 @@ async function untilStep(program: Stepper, step: number): Promise<void> {
 
 /** The project has the snapshot that the attempt made after this step, which the node took out of its folder before. */
 async function untilKept(task: string, { node, attempt, step }: { readonly node: string; readonly attempt: number; readonly step: number }): Promise<void> {
-  const taken = join(network.dir, node, 'run', `${task}.${attempt}`, 'snapshot')
+  const taken = join(network.dir, node, 'run', `${task}.${attempt}`, 'snapshot', 'data')
   await until(`the checkpoint of step ${step}`, async () => {
     if (!existsSync(taken) || readFileSync(taken, 'utf8').trim() !== String(step)) return false
     const { replicas = [] } = await client.task(task)
@@ -127,6 +127,10 @@ echo $n > "$TALKO_CHECKPOINT/next"; mv "$TALKO_CHECKPOINT/next" "$TALKO_CHECKPOI
         ['returned', 2],
         ['reported', 3]
       ]
+    )
+    assert.match(
+      (await network.owner('run', '--engine', 'process', '--checkpoint', '100ms', '--', 'true')).err,
+      /from one checkpoint to the next are a second to a day/
     )
     const failing = await submit({ command: ['sh', '-c', 'exit 85'] })
     await client.wait(failing)

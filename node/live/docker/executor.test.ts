@@ -97,17 +97,17 @@ mkdir $TALKO_CHECKPOINT/10x $TALKO_CHECKPOINT/next; ln -s /etc/passwd $TALKO_CHE
     const execution = { ...(await fixture.execution(['sh', '-c', script], { inputs: [{ name: RESUME_NAME, path }] })), snapshots: true as const }
     assertEnd(await runToEnd(executor, execution), 'exit', 0)
     const { folder } = execution
-    assert.equal(await takeSnapshot(folder), undefined, 'a link is no snapshot')
+    assert.equal(await takeSnapshot(folder, execution.replica), undefined, 'a link is no snapshot')
     const again = {
       ...(await fixture.execution(['sh', '-c', script.replace(/ln -s .*9;/, '')], { inputs: [{ name: RESUME_NAME, path }] })),
       snapshots: true as const
     }
     assertEnd(await runToEnd(executor, again), 'exit', 0)
-    const taken = await takeSnapshot(again.folder)
+    const taken = await takeSnapshot(again.folder, again.replica)
     assert.equal(taken, join(again.folder, TAKEN))
-    assert.equal(await readFile(join(taken ?? '', 'count'), 'utf8'), '5\n')
+    assert.equal(await readFile(join(taken ?? '', 'data', 'count'), 'utf8'), '5\n')
     assert.deepEqual((await readdir(join(again.folder, CHECKPOINT_FOLDER))).sort(), ['10x', 'next'])
-    assert.equal(await takeSnapshot(again.folder), undefined)
+    assert.equal(await takeSnapshot(again.folder, again.replica), undefined)
     const large = await fixture.execution(['sh', '-c', 'head -c 60000000 /dev/zero > $TALKO_CHECKPOINT/next; sleep 30'])
     assertEnd(await runToEnd(executor, { ...large, snapshots: true }), 'disk')
   })
