@@ -2,7 +2,8 @@
 import type { PeerIdString } from '#protocol/ids'
 import type { ClientSettings } from '#protocol/owner/clients'
 import type { Client } from './clients.ts'
-import { decodeRecord, encodeRecord } from './record-version.ts'
+import { decodeRecord, RECORD_VERSION } from './record-version.ts'
+import { WRITER } from './record-writer.ts'
 
 export type ClientRecord = Pick<Client, 'id' | 'member' | 'settings' | 'ranMs' | 'runs' | 'periodMs' | 'periodRanMs' | 'outputBytes'>
 
@@ -26,8 +27,15 @@ export function clientKey(id: PeerIdString): string {
 
 export function encodeClientRecord({ id, member, settings, ranMs, runs, periodMs, periodRanMs, outputBytes }: ClientRecord): Uint8Array {
   const { share, diskBytes, timeMs, periodMs: lengthMs, parallel, tasks, batches } = settings
-  const row: Row = [id, member, [share, diskBytes, timeMs, lengthMs, parallel, tasks, batches], ranMs, runs, periodMs, periodRanMs, outputBytes]
-  return encodeRecord(row)
+  WRITER.list(9).int(RECORD_VERSION).text(id)
+  if (member === null) WRITER.nil()
+  else WRITER.flag(member)
+  WRITER.list(7).number(share)
+  for (const limit of [diskBytes, timeMs, lengthMs, parallel, tasks, batches]) {
+    if (limit === null) WRITER.nil()
+    else WRITER.number(limit)
+  }
+  return WRITER.number(ranMs).number(runs).number(periodMs).number(periodRanMs).number(outputBytes).done()
 }
 
 /** Throws when the bytes are no such record. */

@@ -1,5 +1,6 @@
 /** What goes to a node as encoded frames: bounded, and without what no longer holds. */
-import { signBundles } from '#protocol/bundle/sign'
+import { bundleLeaf, signBundleLeaves } from '#protocol/bundle/sign'
+import { encodeLeases, encodeTexts } from '#protocol/control/frame-writer'
 import { Frame, type Lease } from '#protocol/control/messages'
 import type { ReplicaId } from '#protocol/ids'
 import { NONE } from '#protocol/lists'
@@ -119,25 +120,24 @@ function encodeAssign(seq: number, replicas: readonly Replica[], signer: LeaseSi
     ...(seals({ task, standing }) ? { sealed: true } : {})
   }))
   // Every lease of a frame may have ended before it is sent again.
-  const signature =
-    leases.length === 0
-      ? NO_SIGNATURE
-      : signBundles(
-          signer,
-          leases.map(({ manifest }) => manifest)
-        )
-  return Frame.encode({ seq, ack: 0, assign: { leases, signature: signature as Uint8Array<ArrayBuffer> } })
+  const signature = leases.length === 0 ? NO_SIGNATURE : signBundleLeaves(signer, replicas.map(leafOf))
+  return encodeLeases(seq, leases, signature)
+}
+
+/** That of a manifest which one task has is made anew, as its digest is. */
+function leafOf({ task: { bundle } }: Replica): Uint8Array {
+  if (bundle.users > 1) bundle.leaf ??= bundleLeaf(bundle.bytes)
+  return bundle.leaf ?? bundleLeaf(bundle.bytes)
 }
 
 function encodePlain(seq: number, outgoing: Exclude<Outgoing, { kind: 'assign' }>): Uint8Array {
   switch (outgoing.kind) {
     case 'grant':
-      return Frame.encode({ seq, ack: 0, grant: { granted: [...outgoing.granted], refused: [...outgoing.refused] } })
+      return encodeTexts(seq, 'grant', outgoing.granted, outgoing.refused)
     case 'cancel':
-      return Frame.encode({ seq, ack: 0, cancel: { replicas: [...outgoing.replicas], reason: outgoing.reason } })
+      return encodeTexts(seq, 'cancel', outgoing.replicas, [outgoing.reason])
     case 'reveal':
-      return Frame.encode({ seq, ack: 0, reveal: { replicas: [...outgoing.replicas] } })
     case 'release':
-      return Frame.encode({ seq, ack: 0, release: { replicas: [...outgoing.replicas] } })
+      return encodeTexts(seq, outgoing.kind, outgoing.replicas, NONE)
   }
 }
