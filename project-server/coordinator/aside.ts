@@ -6,8 +6,8 @@
  * costs little, whatever his share of the nodes is.
  */
 import type { Node } from './model.ts'
-import type { State } from './state.ts'
 import { ERROR_RATE_STEP_PPM } from './standing.ts'
+import type { State } from './state.ts'
 
 const ASIDE_MS = 60_000
 const ASIDE_MS_MAX = 3_600_000

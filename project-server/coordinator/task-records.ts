@@ -114,7 +114,8 @@ export function decodeTaskRecord(bytes: Uint8Array): TaskRecord {
 
 export function encodeTaskRecord(task: TaskRecord): Uint8Array {
   writeTask(task, task.bundle)
-  for (const replica of task.replicas) writeReplica(replica, { node: replica.node, said: replica, memoryBytes: replica.memoryBytes, agreed: task.decision?.vote })
+  for (const replica of task.replicas)
+    writeReplica(replica, { node: replica.node, said: replica, memoryBytes: replica.memoryBytes, agreed: task.decision?.vote })
   return writtenTask(task)
 }
 

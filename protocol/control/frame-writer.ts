@@ -4,6 +4,15 @@
  */
 import type { Lease } from './messages.ts'
 
+/** What a `Lease` says. */
+type LeaseTold = Readonly<Pick<Lease, 'replica' | 'epoch'>> & {
+  readonly manifest: Uint8Array
+  readonly gpus: readonly string[]
+  readonly granted?: boolean | undefined
+  readonly memoryBytes?: number | undefined
+  readonly sealed?: boolean | undefined
+}
+
 /** Field numbers of `Frame` whose messages are one or two lists of texts; the second of a cancel is its reason. */
 const TEXTS_FIELDS = { grant: 33, cancel: 34, release: 35, reveal: 36 } as const
 type TextsKind = keyof typeof TEXTS_FIELDS
@@ -24,7 +33,7 @@ class FrameWriter {
     return this.#done(from)
   }
 
-  assign(seq: number, leases: readonly Lease[], signature: Uint8Array): Uint8Array {
+  assign(seq: number, leases: readonly LeaseTold[], signature: Uint8Array): Uint8Array {
     let length = signature.length === 0 ? 0 : fieldBytes(signature.length)
     for (const lease of leases) length += fieldBytes(leaseBytes(lease))
     const from = this.#begin(seq, ASSIGN, length)
@@ -51,7 +60,7 @@ class FrameWriter {
     return new Uint8Array(this.#buffer.buffer, this.#buffer.byteOffset + from, this.#at - from)
   }
 
-  #lease(lease: Lease): void {
+  #lease(lease: LeaseTold): void {
     const { replica, epoch, manifest, granted, gpus, memoryBytes, sealed } = lease
     this.#varint(8 + BYTES)
     this.#varint(leaseBytes(lease))
@@ -90,7 +99,7 @@ class FrameWriter {
   }
 }
 
-function leaseBytes({ replica, epoch, manifest, granted, gpus, memoryBytes, sealed }: Lease): number {
+function leaseBytes({ replica, epoch, manifest, granted, gpus, memoryBytes, sealed }: LeaseTold): number {
   let bytes = fieldBytes(textBytes(replica)) + (epoch > 0 ? 1 + varintBytes(epoch) : 0) + (manifest.length > 0 ? fieldBytes(manifest.length) : 0)
   if (granted !== undefined) bytes += 2
   for (const gpu of gpus) bytes += fieldBytes(textBytes(gpu))
@@ -127,6 +136,6 @@ export function encodeTexts(seq: number, kind: TextsKind, first: readonly string
 }
 
 /** A numbered Assign. */
-export function encodeLeases(seq: number, leases: readonly Lease[], signature: Uint8Array): Uint8Array {
+export function encodeLeases(seq: number, leases: readonly LeaseTold[], signature: Uint8Array): Uint8Array {
   return WRITER.assign(seq, leases, signature)
 }
