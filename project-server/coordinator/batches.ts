@@ -166,7 +166,21 @@ export function bundleOf(state: State, { cid, bytes, manifest, platform, data }:
   const needs = state.needs.get(found.key) ?? found
   state.needs.set(needs.key, needs)
   const atOnce = image === null && dependencies.length === 0
-  bundle = { cid, needs, data: toChooseBy(data), timeMs, atOnce, bytes, silenceMs, compareStdout, digest: null, users: 0, decidedFor: null, program: null }
+  bundle = {
+    cid,
+    needs,
+    data: toChooseBy(data),
+    timeMs,
+    atOnce,
+    bytes,
+    silenceMs,
+    compareStdout,
+    digest: null,
+    leaf: null,
+    users: 0,
+    decidedFor: null,
+    program: null
+  }
   state.bundles.set(cid, bundle)
   return bundle
 }

@@ -1,8 +1,10 @@
 /** The durable form of a client: `client/<peer>`. What it has now is found again from its batches, what it brought from its data. */
 import type { PeerIdString } from '#protocol/ids'
+import { NONE } from '#protocol/lists'
 import type { ClientSettings } from '#protocol/owner/clients'
 import type { Client } from './clients.ts'
-import { decodeRecord, encodeRecord } from './record-version.ts'
+import { decodeRecord, RECORD_VERSION } from './record-version.ts'
+import { WRITER, writeTexts } from './record-writer.ts'
 
 export type ClientRecord = Pick<Client, 'id' | 'member' | 'settings' | 'ranMs' | 'runs' | 'periodMs' | 'periodRanMs' | 'outputBytes'>
 
@@ -25,10 +27,17 @@ export function clientKey(id: PeerIdString): string {
 }
 
 export function encodeClientRecord({ id, member, settings, ranMs, runs, periodMs, periodRanMs, outputBytes }: ClientRecord): Uint8Array {
-  const { share, diskBytes, timeMs, periodMs: lengthMs, parallel, tasks, batches, groups = [] } = settings
-  const more: [groups?: readonly string[]] = groups.length === 0 ? [] : [groups]
-  const row: Row = [id, member, [share, diskBytes, timeMs, lengthMs, parallel, tasks, batches, ...more], ranMs, runs, periodMs, periodRanMs, outputBytes]
-  return encodeRecord(row)
+  const { share, diskBytes, timeMs, periodMs: lengthMs, parallel, tasks, batches, groups = NONE } = settings
+  WRITER.list(9).int(RECORD_VERSION).text(id)
+  if (member === null) WRITER.nil()
+  else WRITER.flag(member)
+  WRITER.list(groups.length === 0 ? 7 : 8).number(share)
+  for (const limit of [diskBytes, timeMs, lengthMs, parallel, tasks, batches]) {
+    if (limit === null) WRITER.nil()
+    else WRITER.number(limit)
+  }
+  if (groups.length > 0) writeTexts(groups)
+  return WRITER.number(ranMs).number(runs).number(periodMs).number(periodRanMs).number(outputBytes).done()
 }
 
 /** Throws when the bytes are no such record. */

@@ -1,8 +1,9 @@
 /** What goes to a node as encoded frames: bounded, and without what no longer holds. */
-import { signBundles } from '#protocol/bundle/sign'
-import { Frame, type Lease } from '#protocol/control/messages'
+import { bundleLeaf, signBundleLeaves } from '#protocol/bundle/sign'
+import { encodeLeases, encodeTexts } from '#protocol/control/frame-writer'
+import { Frame } from '#protocol/control/messages'
 import type { ReplicaId } from '#protocol/ids'
-import { NONE } from '#protocol/lists'
+import { NONE, withOne } from '#protocol/lists'
 import { seals } from './commitments.ts'
 import { CANCEL_REASONS, type Outgoing } from './link-records.ts'
 import type { Node, Replica } from './model.ts'
@@ -22,12 +23,13 @@ export interface Said {
 export function drain(node: Node): readonly Said[] {
   const { outgoing } = node
   node.outgoing = null
-  if (outgoing === null) return []
+  if (outgoing === null) return NONE
   const { assign, granted, refused, cancel, release, reveal } = outgoing
-  const said: Said[] = []
-  if (assign.length > 0) for (const leases of assignments(assign)) said.push({ outgoing: { kind: 'assign', replicas: leases.map(({ id }) => id) }, leases })
+  let said: readonly Said[] = NONE
+  if (assign.length > 0)
+    for (const leases of assignments(assign)) said = withOne(said, { outgoing: { kind: 'assign', replicas: leases.map(({ id }) => id) }, leases })
   const say = (one: Outgoing): void => {
-    said.push({ outgoing: one, leases: NONE })
+    said = withOne(said, { outgoing: one, leases: NONE })
   }
   if (granted.length + refused.length > 0) for (const grant of grants(granted, refused)) say(grant)
   if (cancel.length > 0)
@@ -51,6 +53,8 @@ export function encodeNext(manifests: readonly Uint8Array[]): Uint8Array {
 
 /** What was granted and taken back before it was sent is never started. */
 function grants(asked: readonly Replica[], refused: readonly ReplicaId[]): Outgoing[] {
+  if (asked.length <= ASSIGN_LEASES_MAX && refused.length <= ASSIGN_LEASES_MAX && asked.every(({ state }) => isLive(state)))
+    return [{ kind: 'grant', granted: asked.map(({ id }) => id), refused }]
   const may: ReplicaId[] = []
   const not = [...refused]
   for (const { id, state } of asked) {
@@ -82,23 +86,22 @@ export function rebuildFrame(seq: number, outgoing: Outgoing, find: (id: Replica
 }
 
 /** Parts that fit a frame, without leases that ended before they were sent. */
-function assignments(assign: readonly Replica[]): Replica[][] {
-  const found: Replica[][] = []
-  let part: Replica[] = []
+function assignments(assign: readonly Replica[]): readonly (readonly Replica[])[] {
+  let found: readonly (readonly Replica[])[] = NONE
+  let part: readonly Replica[] = NONE
   let bytes = 0
   for (const replica of assign) {
     if (!isLive(replica.state)) continue
     const size = replica.task.bundle.bytes.length
     if (part.length >= ASSIGN_LEASES_MAX || (part.length > 0 && bytes + size > ASSIGN_BYTES_MAX)) {
-      found.push(part)
-      part = []
+      found = withOne(found, part)
+      part = NONE
       bytes = 0
     }
-    part.push(replica)
+    part = withOne(part, replica)
     bytes += size
   }
-  if (part.length > 0) found.push(part)
-  return found
+  return part.length > 0 ? withOne(found, part) : found
 }
 
 function parts<T>(items: readonly T[]): readonly (readonly T[])[] {
@@ -109,36 +112,35 @@ function parts<T>(items: readonly T[]): readonly (readonly T[])[] {
 }
 
 function encodeAssign(seq: number, replicas: readonly Replica[], signer: LeaseSigner): Uint8Array {
-  const leases: Lease[] = replicas.map(({ id, epoch, gpus, needs, standing, from, task, task: { bundle, batch } }) => ({
+  const leases = replicas.map(({ id, epoch, gpus, needs, standing, from, task, task: { bundle, batch } }) => ({
     replica: id,
     epoch,
-    gpus: [...gpus],
-    manifest: bundle.bytes as Uint8Array<ArrayBuffer>,
-    ...(bundle.atOnce && from === null ? { granted: true } : {}),
-    ...(needs.memoryBytes === bundle.needs.memoryBytes ? {} : { memoryBytes: needs.memoryBytes }),
-    ...(seals({ task, standing }) ? { sealed: true } : {}),
-    ...(batch.policy.checkpointMs > 0 ? { checkpoint: { everyMs: batch.policy.checkpointMs, ...(from === null ? {} : { root: from.root }) } } : {})
+    gpus,
+    manifest: bundle.bytes,
+    granted: bundle.atOnce && from === null ? true : undefined,
+    memoryBytes: needs.memoryBytes === bundle.needs.memoryBytes ? undefined : needs.memoryBytes,
+    sealed: seals({ task, standing }) ? true : undefined,
+    checkpoint: batch.policy.checkpointMs > 0 ? { everyMs: batch.policy.checkpointMs, root: from?.root } : undefined
   }))
   // Every lease of a frame may have ended before it is sent again.
-  const signature =
-    leases.length === 0
-      ? NO_SIGNATURE
-      : signBundles(
-          signer,
-          leases.map(({ manifest }) => manifest)
-        )
-  return Frame.encode({ seq, ack: 0, assign: { leases, signature: signature as Uint8Array<ArrayBuffer> } })
+  const signature = leases.length === 0 ? NO_SIGNATURE : signBundleLeaves(signer, replicas.map(leafOf))
+  return encodeLeases(seq, leases, signature)
+}
+
+/** That of a manifest which one task has is made anew, as its digest is. */
+function leafOf({ task: { bundle } }: Replica): Uint8Array {
+  if (bundle.users > 1) bundle.leaf ??= bundleLeaf(bundle.bytes)
+  return bundle.leaf ?? bundleLeaf(bundle.bytes)
 }
 
 function encodePlain(seq: number, outgoing: Exclude<Outgoing, { kind: 'assign' }>): Uint8Array {
   switch (outgoing.kind) {
     case 'grant':
-      return Frame.encode({ seq, ack: 0, grant: { granted: [...outgoing.granted], refused: [...outgoing.refused] } })
+      return encodeTexts(seq, 'grant', outgoing.granted, outgoing.refused)
     case 'cancel':
-      return Frame.encode({ seq, ack: 0, cancel: { replicas: [...outgoing.replicas], reason: outgoing.reason } })
+      return encodeTexts(seq, 'cancel', outgoing.replicas, [outgoing.reason])
     case 'reveal':
-      return Frame.encode({ seq, ack: 0, reveal: { replicas: [...outgoing.replicas] } })
     case 'release':
-      return Frame.encode({ seq, ack: 0, release: { replicas: [...outgoing.replicas] } })
+      return encodeTexts(seq, outgoing.kind, outgoing.replicas, NONE)
   }
 }

@@ -1,6 +1,7 @@
 /** `link/<peer>` and `out/<peer>/<seq>`: the numbers of a control stream, and what was said on it that the node may not have yet. */
 import type { Link, LinkNumbers, Numbered } from '#protocol/control/link'
 import type { ReplicaId } from '#protocol/ids'
+import { NONE } from '#protocol/lists'
 import { LINK_MESSAGES_MAX } from './policy.ts'
 import { decodeRecord as decode, RECORD_VERSION } from './record-version.ts'
 import { WRITER, writeTexts } from './record-writer.ts'
@@ -29,10 +30,14 @@ export const CANCEL_REASONS = ['killed', 'decided', 'lost', 'held', 'yield'] as 
 export type CancelReason = (typeof CANCEL_REASONS)[number]
 
 export function encodeLinkRecord(link: Link<Waiting>): Uint8Array {
+  WRITER.list(5).int(RECORD_VERSION).text(link.id).int(link.sent).int(link.received)
   // Those without a record of their own are among the first: they were few when it was numbered.
-  const waiting = link.pending(LINK_MESSAGES_MAX).filter(({ payload }) => !payload.filed)
-  WRITER.list(5).int(RECORD_VERSION).text(link.id).int(link.sent).int(link.received).list(waiting.length)
+  const waiting = link.waiting === 0 ? NONE : link.pending(LINK_MESSAGES_MAX)
+  let own = 0
+  for (const { payload } of waiting) if (!payload.filed) own++
+  WRITER.list(own)
   for (const { seq, payload } of waiting) {
+    if (payload.filed) continue
     WRITER.list(4).int(seq)
     writeOutgoing(payload.said)
   }

@@ -36,6 +36,8 @@ export interface Bundle {
   readonly bytes: Uint8Array
   /** The SHA-256 of them, once several tasks that share it reported; null until then. */
   digest: Uint8Array | null
+  /** What is signed of them with a lease (protocol/bundle/sign.ts), once it was leased while several tasks share it. */
+  leaf: Uint8Array | null
   readonly needs: Needs
   /** What has to lie at the node and is large enough to choose the node by; null for nothing. */
   readonly data: readonly DataNeed[] | null

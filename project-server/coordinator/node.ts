@@ -29,6 +29,7 @@ class LiveNode implements Node {
   state: Node['state'] = 'online'
   connected = false
   lastSeenMs: number
+  link: Link<Waiting> | null = null
   slots = 0
   readonly #lists: NodeLists
   readonly #index: number
@@ -48,7 +49,6 @@ class LiveNode implements Node {
   cpuMillis = 0
   memoryBytes = 0
   diskBytes = 0
-  link: Link<Waiting> | null = null
   owed: Map<ReplicaId, Remains> | null = null
   holds: Map<string, DataAt> | null = null
   gpusTaken: Set<string> | null = null

@@ -20,9 +20,8 @@ import { nextManifests } from './next.ts'
 import { encodeNodeRecord } from './node-records.ts'
 import { LINK_MESSAGE_REPLICAS_MAX, LINK_MESSAGES_MAX, OUTBOX_FRAMES_MAX } from './policy.ts'
 import { encodeStoredResult, resultKey } from './receipt-records.ts'
-import { batchRecord, nodeRecord, taskRecord } from './snapshots.ts'
+import { batchRecord, encodeTask } from './snapshots.ts'
 import { isTerminal } from './states.ts'
-import { encodeTaskRecord } from './task-records.ts'
 
 /** Signs what a node is to run. Must be a function of its arguments, as Ed25519 is. */
 export type LeaseSigner = Pick<Signer, 'sign'>
@@ -171,13 +170,13 @@ export class Output {
   #takeChanges(): Change[] {
     const changes = this.#added
     this.#added = []
-    for (const task of this.#tasks.items) changes.push({ key: task.key, value: encodeTaskRecord(taskRecord(task)) })
+    for (const task of this.#tasks.items) changes.push({ key: task.key, value: encodeTask(task) })
     this.#tasks.clear()
     for (const batch of this.#batches.items) changes.push({ key: batchKey(batch.id), value: encodeBatchRecord(batchRecord(batch)) })
     this.#batches.clear()
     for (const client of this.#clients.items) changes.push({ key: clientKey(client.id), value: encodeClientRecord(client) })
     this.#clients.clear()
-    for (const node of this.#nodes.items) changes.push({ key: nodeKey(node.id), value: encodeNodeRecord(nodeRecord(node)) })
+    for (const node of this.#nodes.items) changes.push({ key: nodeKey(node.id), value: encodeNodeRecord(node) })
     this.#nodes.clear()
     for (const { id, link } of this.#links.items) changes.push({ key: linkKey(id), value: link === null ? null : encodeLinkRecord(link) })
     this.#links.clear()

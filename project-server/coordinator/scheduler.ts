@@ -137,7 +137,8 @@ function placeOnNodes(state: State, nowMs: number): void {
     for (let free = only.free; free > 0; free--) if (!placeOn(state, only, nowMs)) return
     return
   }
-  const nodes = state.nodesChanged.items.filter((node) => node.free > 0).sort((a, b) => b.free - a.free)
+  const nodes = state.nodesChanged.items.filter((node) => node.free > 0)
+  if (nodes.length > 1) nodes.sort((a, b) => b.free - a.free)
   state.nodesChanged.clear()
   let level: Node[] = []
   let next = 0

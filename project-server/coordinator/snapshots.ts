@@ -1,16 +1,15 @@
 /** From live state to the records that are stored and shown. */
 
 import type { BatchRecord } from './batch-records.ts'
-import type { Batch, Node, Replica, Task } from './model.ts'
-import type { NodeRecord } from './node-records.ts'
+import type { Batch, Replica, Task } from './model.ts'
 import { totalOf } from './sweeps.ts'
-import type { ReplicaRecord, TaskRecord } from './task-records.ts'
+import { type ReplicaRecord, type TaskRecord, writeReplica, writeTask, writtenTask } from './task-records.ts'
 
 export function taskRecord(task: Task): TaskRecord {
-  const { id, bundle, waits, createdAtMs, startedAtMs, endedAtMs, state, failure, decision, outputLosses, replicas, held, repeats } = task
+  const { id, createdAtMs, startedAtMs, endedAtMs, state, failure, decision, outputLosses, replicas, held, repeats } = task
   return {
     id,
-    bundle: waits === null ? bundle.cid : '',
+    bundle: bundleOf(task),
     createdAtMs,
     startedAtMs,
     endedAtMs,
@@ -64,7 +63,7 @@ function replicaRecord({
     copy,
     standing,
     spent,
-    memoryBytes: needs.memoryBytes === task.bundle.needs.memoryBytes ? 0 : needs.memoryBytes,
+    memoryBytes: otherMemoryBytes({ task, needs }),
     tookMs,
     creditPage,
     commitment,
@@ -73,11 +72,23 @@ function replicaRecord({
   }
 }
 
+/** The bytes of `taskRecord`. */
+export function encodeTask(task: Task): Uint8Array {
+  writeTask(task, bundleOf(task))
+  const agreed = task.decision === null ? undefined : task.decision.vote
+  for (const replica of task.replicas) writeReplica(replica, { node: replica.node.id, said: replica.report, memoryBytes: otherMemoryBytes(replica), agreed })
+  return writtenTask(task)
+}
+
+function bundleOf({ bundle, waits }: Task): string {
+  return waits === null ? bundle.cid : ''
+}
+
+function otherMemoryBytes({ task, needs }: Pick<Replica, 'task' | 'needs'>): number {
+  return needs.memoryBytes === task.bundle.needs.memoryBytes ? 0 : needs.memoryBytes
+}
+
 export function batchRecord(batch: Batch): BatchRecord {
   const { id, name, client, createdAtMs, order, seed, policy, open, counts, held, queuedAtMs, releasedAtMs, ranFailed } = batch
   return { id, name, by: client.id, createdAtMs, order, seed, policy, open, tasks: totalOf(batch), ...counts, held, queuedAtMs, releasedAtMs, ranFailed }
-}
-
-export function nodeRecord({ id, offer, state, lastSeenMs, valid, invalid, errors, lost, row, errorPpm, sinceMs, credit, claimsPpm }: Node): NodeRecord {
-  return { id, offer, state, lastSeenMs, valid, invalid, errors, lost, row, errorPpm, sinceMs, credit, claimsPpm }
 }

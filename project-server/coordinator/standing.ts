@@ -4,6 +4,8 @@ import { NEW_NODE_DOUBT_PPM } from './policy.ts'
 const MILLION = 1_000_000
 /** Of a node that nothing is known of yet (BOINC's). */
 export const ERROR_RATE_AT_FIRST_PPM = 100_000
+/** By so much a wrong result raises the estimate (BOINC's). */
+export const ERROR_RATE_STEP_PPM = 100_000
 
 /** What is known of a node when it is given a replica. */
 export interface Standing {

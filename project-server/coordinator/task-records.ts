@@ -117,10 +117,16 @@ export function decodeTaskRecord(bytes: Uint8Array): TaskRecord {
 }
 
 export function encodeTaskRecord(task: TaskRecord): Uint8Array {
-  const { id, bundle, createdAtMs, startedAtMs, endedAtMs, state, failure, decision, outputLosses, replicas, held, repeats } = task
-  // Few are held or answered at once, and this is written four times for each.
-  const plain = held === null && repeats === null
-  WRITER.list(plain ? 11 : 13)
+  writeTask(task, task.bundle)
+  for (const replica of task.replicas)
+    writeReplica(replica, { node: replica.node, said: replica, memoryBytes: replica.memoryBytes, agreed: task.decision?.vote })
+  return writtenTask(task)
+}
+
+/** All that stands before its replicas, each of which `writeReplica` writes; `writtenTask` comes last. Of a live task as of its record, which need not be made first: this is done four times for each. */
+export function writeTask(task: Omit<TaskRecord, 'bundle' | 'replicas'> & { readonly replicas: readonly unknown[] }, bundle: string): void {
+  const { id, createdAtMs, startedAtMs, endedAtMs, state, failure, decision, outputLosses, replicas } = task
+  WRITER.list(isPlain(task) ? 11 : 13)
     .int(RECORD_VERSION)
     .text(id)
     .text(bundle)
@@ -136,12 +142,19 @@ export function encodeTaskRecord(task: TaskRecord): Uint8Array {
     WRITER.list(8).text(vote).int(atMs).int(exitCode).text(shorten(output)).text(shorten(stdout)).text(shorten(stderr)).int(bytes).flag(held)
   }
   WRITER.int(outputLosses).list(replicas.length)
-  for (const replica of replicas) writeReplica(replica, decision?.vote)
-  if (!plain) {
-    writeHeld(held)
-    WRITER.text(repeats)
+}
+
+export function writtenTask(task: Pick<TaskRecord, 'held' | 'repeats'>): Uint8Array {
+  if (!isPlain(task)) {
+    writeHeld(task.held)
+    WRITER.text(task.repeats)
   }
   return WRITER.done()
+}
+
+/** Few are held or answered at once. */
+function isPlain({ held, repeats }: Pick<TaskRecord, 'held' | 'repeats'>): boolean {
+  return held === null && repeats === null
 }
 
 /** Most runs leave one of the three empty. */
@@ -160,9 +173,20 @@ function lengthen(cid: string): string {
   return LONG.get(cid) ?? cid
 }
 
-function writeReplica(replica: ReplicaRecord, agreed: string | undefined): void {
-  const { attempt, node, state, atMs, epoch, gpus, granted, ranMs, vote, exitCode, reason, verdict, fault, copy, standing } = replica
-  const { spent, memoryBytes, tookMs, creditPage, commitment, from, checkpoint } = replica
+/** What is found elsewhere of a live one: `said` in its report. */
+interface ReplicaAbout {
+  readonly node: PeerIdString
+  readonly said: Pick<ReplicaRecord, 'vote' | 'exitCode' | 'reason'> | null
+  readonly memoryBytes: number
+  /** The task's vote, which is not written again. */
+  readonly agreed: string | undefined
+}
+
+export function writeReplica(replica: Omit<ReplicaRecord, 'node' | 'vote' | 'exitCode' | 'reason' | 'memoryBytes'>, about: ReplicaAbout): void {
+  const { attempt, state, atMs, epoch, gpus, granted, ranMs, verdict, fault, copy, standing, spent, tookMs, creditPage, commitment } = replica
+  const { from, checkpoint } = replica
+  const { node, said, memoryBytes, agreed } = about
+  const vote = said === null ? null : said.vote
   const goesOn = from !== null || checkpoint !== null
   const bound = commitment !== null || goesOn
   const told = tookMs > 0 || creditPage > 0 || bound
@@ -177,7 +201,10 @@ function writeReplica(replica: ReplicaRecord, agreed: string | undefined): void 
     .flag(granted)
   if (vote !== null && vote === agreed) WRITER.flag(true)
   else WRITER.text(vote)
-  WRITER.int(exitCode).text(reason).text(verdict).int(ranMs)
+  WRITER.int(said === null ? null : said.exitCode)
+    .text(said === null ? null : said.reason)
+    .text(verdict)
+    .int(ranMs)
   if (fault === null) WRITER.nil()
   else WRITER.list(2).text(fault.class).text(fault.message)
   WRITER.flag(copy)

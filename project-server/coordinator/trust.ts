@@ -11,14 +11,13 @@ import type { Node, Replica, Task } from './model.ts'
 import { dropUnsuited } from './next.ts'
 import { UNCONFIRMED_MAX } from './policy.ts'
 import { askRechecks } from './rechecks.ts'
-import { NO_STANDING, type Standing } from './standing.ts'
+import { ERROR_RATE_STEP_PPM, NO_STANDING, type Standing } from './standing.ts'
 import type { State } from './state.ts'
 import { isLive } from './states.ts'
 
 const SPOT_DOMAIN = 'talko-spot-checks-1'
 const TEXT = new TextEncoder()
-/** BOINC's: how a node's share of wrong results is estimated, in millionths. */
-const ERROR_RATE_STEP_PPM = 100_000
+/** BOINC's, with `ERROR_RATE_STEP_PPM`: how a node's share of wrong results is estimated, in millionths. */
 const ERROR_RATE_DECAY = 0.95
 const MILLION = 1_000_000
 

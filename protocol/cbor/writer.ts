@@ -17,6 +17,7 @@ const SHORT_MAX = 16
 const FALSE = 0xf4
 const TRUE = 0xf5
 const NULL = 0xf6
+const FLOAT = 0xfb
 
 export class Writer {
   #buffer = Buffer.allocUnsafeSlow(PIECE_BYTES)
@@ -45,6 +46,14 @@ export class Writer {
   int(value: number | null): this {
     if (value === null) return this.nil()
     return value >= 0 ? this.#head(0, value) : this.#head(1, -1 - value)
+  }
+
+  /** An integer as such, any other as a float. */
+  number(value: number): this {
+    if (Number.isSafeInteger(value)) return this.int(value)
+    this.#byte(FLOAT).#room(8)
+    this.#at = this.#buffer.writeDoubleBE(value, this.#at)
+    return this
   }
 
   text(value: string | null): this {

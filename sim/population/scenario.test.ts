@@ -35,6 +35,12 @@ describe('a scenario', () => {
     refused(`${SMALL}policy: { copies: some }\n`, /^s\.yaml:4: policy\.copies: never or tail or idle is expected, not "some"$/)
   })
 
+  it('takes every number of a policy to the coordinator', () => {
+    const optionsOf = (policy: string) => scenarioOf(parseScenario('s.yaml', `${SMALL}policy: { ${policy} }\n`), null).options
+    const numbers = ['quorum: 3', 'target: 3', 'errors: 9', 'total: 21', 'success: 7', 'heartbeat: 5 s', 'missed: 6', 'trusted: 20', 'straggles: 3']
+    for (const one of [...numbers, 'adaptive: true', 'confidence: 99 %', 'copies: never']) assert.notDeepEqual(optionsOf(one), optionsOf(''), one)
+  })
+
   it('says who is there, what they do and what befalls them', () => {
     const text = `${SMALL.replace('6 h', '10 d')}seed: 9
 population:

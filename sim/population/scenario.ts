@@ -278,7 +278,13 @@ export function scenarioOf(written: Written, trace: Trace | null): Scenario {
       timeMs: workload.limit,
       memoryBytes: Math.max(2 ** 23, workload.memory)
     },
-    policy: { ...DEFAULT_COORDINATOR_POLICY, heartbeatMs: policy.heartbeat, missedMax: policy.missed, stragglerFactor: policy.straggles },
+    policy: {
+      ...DEFAULT_COORDINATOR_POLICY,
+      heartbeatMs: policy.heartbeat,
+      missedMax: policy.missed,
+      stragglerFactor: policy.straggles,
+      trustedAfter: policy.trusted
+    },
     arrivals: arrivalsOf(written),
     stepMs: clock.step,
     sweepMs: clock.sweep ?? SWEEPS.find((one) => hosts <= one.hosts)?.sweepMs ?? HOUR_MS,

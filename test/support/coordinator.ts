@@ -437,10 +437,10 @@ export class CoordinatorWorld {
     this.apply({ kind: 'reports', node: node.id, seq: ++node.sent, results, seal: SEAL })
   }
 
-  /** Time passes; all but the silent ones are heard of. */
-  pass(ms: number, silent: readonly ScriptedNode[] = []): void {
-    for (let left = ms; left > 0; left -= 500) {
-      this.nowMs += Math.min(500, left)
+  /** Time passes, a sweep after each step of it; all but the silent ones are heard of. */
+  pass(ms: number, silent: readonly ScriptedNode[] = [], stepMs = 500): void {
+    for (let left = ms; left > 0; left -= stepMs) {
+      this.nowMs += Math.min(stepMs, left)
       for (const node of this.nodes.values())
         if (!silent.includes(node) && node.welcomes.length > 0) this.coordinator.apply({ kind: 'heartbeat', node: node.id }, this.nowMs)
       this.apply({ kind: 'tick' })
