@@ -120,3 +120,25 @@ it('lets no project write to the terminal, and takes no answer of another shape'
   ])
     assert.throws(() => read(wrong), /does not understand/)
 })
+
+it('S08, S15: names what is waited for, and the node that comes nearest to being trusted', () => {
+  const waits = (sources: number, awaits?: readonly string[]) =>
+    whyLines({ ...base, waitsFor: 'sources', sources, ...(awaits === undefined ? {} : { awaits }) })[0]
+  assert.match(waits(1, ['k3vq.0']) ?? '', /it waits for 1 source that is not over, tasks or batches .* come before it: k3vq\.0$/)
+  assert.match(waits(5, ['a.0', 'b']) ?? '', /5 sources .*: a\.0, b, …$/)
+  assert.match(waits(2) ?? '', /come before it$/)
+  const view: WhyView = {
+    ...base,
+    needs: { engine: 'docker', cpuMillis: 1000, memoryBytes: GIB, diskBytes: 0, named: 0, trust: 'trusted' },
+    waitsFor: 'node',
+    nodes: [{ reason: 'not_trusted', count: 2, nodes: [{ id: 'p1', name: 'aino' }] }],
+    nearest: { requirement: 'trust', needs: 10, offers: 7, node: 'p1', nodeName: 'aino' }
+  }
+  assert.deepEqual(whyLines(view).slice(1), [
+    '  2 nodes have too few confirmed results in a row to be trusted (--trust trusted): aino, …',
+    '  the nearest is aino: it has 7 confirmed results in a row, needed are 10 confirmed results in a row',
+    'What helps: give nodes other tasks, by whose results they come to be trusted, or submit it again with --trust any.'
+  ])
+  // As it comes over the wire.
+  assert.deepEqual(readBody(new Uint8Array(dagCbor.encode(view)), whyView), view)
+})

@@ -119,7 +119,7 @@ export function accept(state: State, event: Submit, nowMs: number): void {
   if (event.sweep !== undefined) beginSweep(state, batch, event.sweep, event)
   batch.open = false
   state.out.journal.batch(batch.id, 'submitted', `${batch.tasks.length} ${batch.tasks.length === 1 ? 'task' : 'tasks'}`)
-  hintWork(state, batch)
+  if (batch.waits === null) hintWork(state, batch)
   batch.stored.clear()
   for (const task of batch.tasks) {
     if (task.waits !== null) continue

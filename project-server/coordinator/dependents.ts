@@ -18,6 +18,7 @@ import { type BatchId, isBatchId, type TaskId } from '#protocol/ids'
 import { bundleOf, closeEmpty } from './batches.ts'
 import { encodeBundleRecord } from './bundle-records.ts'
 import type { Event } from './events.ts'
+import { hintWork } from './hints.ts'
 import { bundleKey } from './keys.ts'
 import { needsAtFirst } from './memory.ts'
 import { type Batch, isSweep, type Task, type Waiter } from './model.ts'
@@ -55,6 +56,7 @@ export function completed(state: State, event: Extract<Event, { kind: 'completed
   if (isSweep(waiter)) {
     beginMaking(state, waiter, accepted)
     queuedNow(state, waiter, nowMs)
+    hintWork(state, waiter)
     return
   }
   const task = waiter

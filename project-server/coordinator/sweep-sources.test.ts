@@ -137,6 +137,19 @@ describe('S14, S15: a sweep with sources', () => {
     assert.deepEqual(end(one, TWO), { created: 0, ready: 4, failed: 0, killed: 1 })
   })
 
+  it('tells named nodes that are away that there is work for them when there is, and not before', async () => {
+    const one = await new CoordinatorWorld().start()
+    one.join('away', offer(1))
+    one.apply({ kind: 'gone', node: 'away' })
+    one.submit(ONE, [plainBundle('a')], SINGLE)
+    const hints = () => one.effects.filter((effect) => effect.kind === 'hint' && effect.what === 'work').length
+    const sources = new Map([[0, { allowFailed: false, list: [after(ONE)] }]])
+    one.submit(TWO, [], { ...SINGLE, nodes: ['away'] }, { sweep: { template: plainBundle('{x}'), sweep: sweepOf(2) }, sources })
+    assert.equal(hints(), 0)
+    one.work(one.join('n', offer(1)))
+    assert.equal(hints(), 1)
+  })
+
   it('that is killed while it waits is over, and what it waited for goes on', async () => {
     const one = await world(5)
     one.apply({ kind: 'kill', batch: TWO, by: 'owner' })
