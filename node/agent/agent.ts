@@ -9,6 +9,7 @@ import type { ParkedResult } from '#protocol/parking/messages'
 import { commitmentOf, saltOf } from '#protocol/result/commitment'
 import type { Signer } from '#protocol/signing/keys'
 import type { Ended } from '../ports.ts'
+import { BOOT_KEY, Boot } from './boot.ts'
 import { CRASH_KEY, Crash } from './crash.ts'
 import type { AgentEvent, AgentView, CheckedLease, Effect, Fault, NextBundle, OfferedLease, Prompt, Published, Replica, Step } from './events.ts'
 import { cancelled, ENGINE_DOWN, FULL, LEAVING, LOST, OUTSIDE, PAUSED } from './faults.ts'
@@ -37,6 +38,8 @@ export interface AgentOptions {
   readonly signer: Pick<Signer, 'sign' | 'peerId'>
   /** 16 random bytes: the link's id if the store has none yet. */
   readonly link: Uint8Array
+  /** Which start of the machine this is; left out or empty where the system does not tell. */
+  readonly boot?: string
 }
 
 /** What few nodes ever need is made when it is needed. */
@@ -56,6 +59,9 @@ export class Agent {
   #wish: Pause | undefined
   /** Undefined while there are none. */
   #lastWords: Crash | undefined
+  readonly #boot: Boot | undefined
+  /** The runs of the time before were looked for. */
+  #begun = false
   /** Undefined while it knows nobody to leave results with. */
   #parking: Parking | undefined
   readonly #parkAfterMs: number
@@ -74,11 +80,12 @@ export class Agent {
   #ackDue = false
   #leaving: Leaving | undefined
 
-  constructor({ project, slots, stockBytesMax, keep = NOTHING_KEPT, parkAfterMs = PARK_AFTER_MS, signer, link }: AgentOptions) {
+  constructor({ project, slots, stockBytesMax, keep = NOTHING_KEPT, parkAfterMs = PARK_AFTER_MS, signer, link, boot = '' }: AgentOptions) {
     this.#project = project
     this.#slots = slots
     this.#signer = signer
     this.#outbox = new Outbox(link)
+    if (boot !== '') this.#boot = new Boot(boot)
     this.#stock = new Stock(stockBytesMax)
     this.#keep = keep
     this.#parkAfterMs = parkAfterMs
@@ -111,6 +118,10 @@ export class Agent {
       this.#crash.restore(value)
       return
     }
+    if (key === BOOT_KEY) {
+      this.#boot?.restore(value)
+      return
+    }
     if (key === PAUSED_KEY) {
       this.#pause.restore()
       this.#mode = 'paused'
@@ -122,7 +133,6 @@ export class Agent {
       return
     }
     const { id, replica } = restored
-    if (replica.phase === 'publishing') this.#prompt({ kind: 'publish', replica: id, manifest: replica.lease.manifest })
     if (replica.phase === 'killing') this.#prompt({ kind: 'kill', replica: id, graceMs: KILL_GRACE_MS })
   }
 
@@ -130,14 +140,23 @@ export class Agent {
   restored(): void {
     this.#outbox.restored()
     this.#stock.restored()
+    if (!this.isAnotherBoot)
+      for (const [replica, { replica: at }] of this.#held.entries())
+        if (at.phase === 'publishing') this.#prompt({ kind: 'publish', replica, manifest: at.lease.manifest })
     for (const { replica } of this.#kept?.restored() ?? []) this.#unkeep(replica)
     for (const frame of this.#outbox.pending()) for (const body of decodeFrame(frame)?.reports?.results ?? []) this.#held.said(body)
   }
 
-  /** Leases that were running (or being killed) when the node went down: the executors look for them. */
+  /** The machine was started again since what is held began: nobody may be asked what came of it. */
+  get isAnotherBoot(): boolean {
+    return this.#boot?.again === true
+  }
+
+  /** Leases that were running (or being killed) when the node went down: the executors look for them. Before another start of the machine, those that were being published too. */
   unrecovered(): CheckedLease[] {
     const leases: CheckedLease[] = []
-    for (const [, { replica }] of this.#held.entries()) if (replica.phase === 'running' || replica.phase === 'killing') leases.push(replica.lease)
+    for (const [, { replica }] of this.#held.entries())
+      if (replica.phase === 'running' || replica.phase === 'killing' || (replica.phase === 'publishing' && this.isAnotherBoot)) leases.push(replica.lease)
     return leases
   }
 
@@ -286,6 +305,7 @@ export class Agent {
         break
       case 'recovered':
         for (const lease of this.unrecovered()) if (!event.found.has(lease.replica)) this.#failed(lease.replica, LOST)
+        this.#begun = true
         break
       case 'engine':
         this.#engine(event.up)
@@ -348,6 +368,7 @@ export class Agent {
       sends.push(Frame.encode({ demand: { slots: demand } }))
     }
     const changes = this.#held.takeChanges()
+    if (this.#begun && this.#boot !== undefined) changes.push(...this.#boot.begin())
     if (this.#wish !== undefined) changes.push(...this.#wish.take())
     if (this.#lastWords !== undefined) changes.push(...this.#lastWords.take())
     if (this.#kept !== undefined) changes.push(...this.#kept.takeChanges())

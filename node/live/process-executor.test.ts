@@ -41,21 +41,6 @@ describe('the process engine', () => {
     assert.ok(ended.endedAtMs >= ended.startedAtMs)
   })
 
-  it('does not find a run again that ended before the machine was started again: what it left may never have come to the disk', async () => {
-    const one = execution({ command: ['sh', '-c', 'echo file > f'] })
-    const before = createProcessExecutor({ logger, folder: root, boot: 'first' })
-    await (await before.start(one)).ended
-    await before.stop()
-    for (const [boot, found] of [
-      ['first', 1],
-      ['second', 0]
-    ] as const) {
-      const later = createProcessExecutor({ logger, folder: root, boot })
-      assert.equal((await later.recover([one])).size, found)
-      await later.stop()
-    }
-  })
-
   it('gives a command its environment as it is, whatever its folder is called', async () => {
     const environment = { UID: '7', IFS: 'x', PPID: "it's", ENV: '/nowhere', QUOTES: `'"\n$HOME` }
     const folder = join(root, 'a=b')

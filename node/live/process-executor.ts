@@ -9,7 +9,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, statfsSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { bootId, isOtherBoot } from '#protocol/content/live/durable'
 import type { ReplicaId } from '#protocol/ids'
 import { messageOf } from '#protocol/message-of'
 import { type Ended, type Execution, type Executor, ExecutorError, type Logger, type Running } from '../ports.ts'
@@ -24,8 +23,6 @@ export interface ProcessExecutorOptions {
   readonly logger: Logger
   /** The folder of replicas' folders, where `sweep` looks for what is left. */
   readonly folder: string
-  /** Which start of the machine this is. */
-  readonly boot?: string
 }
 
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
@@ -45,11 +42,9 @@ interface PidFile {
   readonly pid: number
   readonly startTicks: number
   readonly startedAtMs: number
-  /** The machine's start in which it was begun. */
-  readonly boot?: string
 }
 
-export function createProcessExecutor({ logger, folder, boot = bootId() }: ProcessExecutorOptions): Executor {
+export function createProcessExecutor({ logger, folder }: ProcessExecutorOptions): Executor {
   const runs = new Map<ReplicaId, Run>()
   const shells = new WarmShells()
   const keep = (replica: ReplicaId, run: Run): Run => {
@@ -61,14 +56,13 @@ export function createProcessExecutor({ logger, folder, boot = bootId() }: Proce
     async probe() {},
     async prepare() {},
     async start(execution) {
-      return keep(execution.replica, begin(execution, shells, boot))
+      return keep(execution.replica, begin(execution, shells))
     },
     async recover(executions) {
       const found = new Map<ReplicaId, Running>()
       for (const execution of executions) {
         const left = readPid(execution.folder)
-        // What it left may never have come to the disk, though its exit status did.
-        if (left === undefined || isOtherBoot(left.boot, boot) || (!isAlive(left) && readExit(execution.folder) === undefined)) continue
+        if (left === undefined || (!isAlive(left) && readExit(execution.folder) === undefined)) continue
         found.set(execution.replica, keep(execution.replica, new Run(execution, left, undefined)))
       }
       return found
@@ -95,7 +89,7 @@ export function createProcessExecutor({ logger, folder, boot = bootId() }: Proce
 }
 
 /** Starts the command. A command that is not there ends the run with 127 (or 126), as a shell says it. */
-function begin(execution: Execution, shells: WarmShells, boot: string): Run {
+function begin(execution: Execution, shells: WarmShells): Run {
   const { folder, manifest, inputs, gpus } = execution
   const out = join(folder, 'out')
   makeRunFolder(folder)
@@ -119,7 +113,7 @@ function begin(execution: Execution, shells: WarmShells, boot: string): Run {
     throw new ExecutorError('failed', `the process could not be started: ${messageOf(cause)}`, { cause })
   }
   const pid = shell.process.pid ?? 0
-  const left: PidFile = { pid, startTicks: factsOf(pid)?.startTicks ?? 0, startedAtMs, boot }
+  const left: PidFile = { pid, startTicks: factsOf(pid)?.startTicks ?? 0, startedAtMs }
   if (pid > 0) writeFileSync(join(folder, 'pid'), JSON.stringify(left))
   const run = new Run(execution, left, shell.process)
   const cards: Record<string, string> = gpus === undefined ? {} : { CUDA_VISIBLE_DEVICES: gpus.join(',') }
@@ -284,9 +278,9 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
 function readPid(folder: string): PidFile | undefined {
   try {
     const value: Partial<PidFile> = JSON.parse(readFileSync(join(folder, 'pid'), 'utf8'))
-    const { pid, startTicks, startedAtMs, boot } = value
+    const { pid, startTicks, startedAtMs } = value
     if (!Number.isSafeInteger(pid) || !Number.isSafeInteger(startTicks) || !Number.isSafeInteger(startedAtMs)) return undefined
-    return boot === undefined || typeof boot === 'string' ? (value as PidFile) : undefined
+    return value as PidFile
   } catch {
     return undefined
   }

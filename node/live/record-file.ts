@@ -27,9 +27,7 @@ export class RecordFile {
   /** What cannot be written is only kept in memory. */
   keep(bytes: Uint8Array): void {
     this.#bytes = bytes
-    this.#writing = this.#writing
-      .then(() => writeDurably(this.#path, bytes, 0o666))
-      .catch(() => undefined)
+    this.#writing = this.#writing.then(() => writeDurably(this.#path, bytes, 0o666)).catch(() => undefined)
   }
 
   /** Resolves when the last one is written. */

@@ -9,13 +9,9 @@ import { SECCOMP_JSON } from './seccomp.ts'
 
 export const NODE_LABEL = 'talko.node'
 export const REPLICA_LABEL = 'talko.replica'
-/** The start of the machine in which it was made. */
-export const BOOT_LABEL = 'talko.boot'
 
 export interface Sandbox {
   readonly node: PeerIdString
-  /** Which start of the machine this is; without it none is noted. */
-  readonly boot?: string
   /** Docker's id or name of the loaded image. */
   readonly image: string
   /** Paths the image declares as volumes: the engine would give each a place on disk without any limit. */
@@ -74,12 +70,7 @@ export function containerOptions(execution: Execution, sandbox: Sandbox): Contai
     Hostname: 'task',
     Domainname: '',
     Env: Object.entries({ ...ENVIRONMENT, ...environment }).map(([name, value]) => `${name}=${value}`),
-    Labels: {
-      ...sandbox.labels,
-      ...(sandbox.boot && { [BOOT_LABEL]: sandbox.boot }),
-      [NODE_LABEL]: sandbox.node,
-      [REPLICA_LABEL]: execution.replica
-    },
+    Labels: { ...sandbox.labels, [NODE_LABEL]: sandbox.node, [REPLICA_LABEL]: execution.replica },
     NetworkDisabled: true, // with mode `none` alone the engine still builds a network sandbox: 95 ms
     Healthcheck: { Test: ['NONE'] },
     StopSignal: 'SIGTERM',

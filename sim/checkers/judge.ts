@@ -6,6 +6,7 @@ import type { Coordinator } from '#project-server/coordinator/coordinator'
 import type { Effect } from '#project-server/coordinator/events'
 import type { Change } from '#project-server/ports'
 import { type BatchId, type PeerIdString, parseTaskId, type ReplicaId, type TaskId } from '#protocol/ids'
+import type { Machine } from '../protocol/machine.ts'
 import { INPUTS, idOf, type Outcome } from '../protocol/truth.ts'
 import type { Speaker } from '../protocol/witness.ts'
 import type { Judge } from '../protocol/world.ts'
@@ -261,7 +262,7 @@ class Bench implements Judge {
       if (folder !== undefined) return `${node.machine.name} has a folder of ${folder}`
       const kept = this.#all.parking.left(node)
       if (kept !== '') return kept
-      if (!onlyInputs(node.machine.content, tasks.inputs)) return `${node.machine.name} keeps content that nobody wants`
+      if (!onlyInputs(node.machine, tasks.inputs)) return `${node.machine.name} keeps content that nobody wants`
     }
     const out = records.keys('out/').filter((key) => world.isNode(key.split('/')[1] ?? ''))
     return out.length > 0 ? `message ${out[0]} was never acknowledged` : ''
@@ -271,7 +272,7 @@ class Bench implements Judge {
 const PROJECT_INPUTS: ReadonlySet<string> = new Set(INPUTS.map((text) => idOf(text).toString()))
 
 /** The inputs of many tasks, and what tasks took from others: a node may keep what it may need again. */
-function onlyInputs(content: { keys(): Iterable<string> }, inputs: ReadonlySet<string>): boolean {
-  for (const root of content.keys()) if (!inputs.has(root) && !PROJECT_INPUTS.has(root)) return false
+function onlyInputs({ content, strays }: Pick<Machine, 'content' | 'strays'>, inputs: ReadonlySet<string>): boolean {
+  for (const root of content.keys()) if (!inputs.has(root) && !PROJECT_INPUTS.has(root) && !strays.has(root)) return false
   return true
 }

@@ -4,6 +4,7 @@ import type { Direction } from '../protocol/lane.ts'
 import type { Machine, MachineFaults } from '../protocol/machine.ts'
 import type { SimNode } from '../protocol/node.ts'
 import { NodePath } from '../protocol/path.ts'
+import { Tear } from '../protocol/tear.ts'
 import type { World } from '../protocol/world.ts'
 import { type Fault, HOSTILE_ACTS } from './case.ts'
 import { describe, driftPerMille, thinBytesPerMs } from './describe.ts'
@@ -93,6 +94,7 @@ export class Faults {
       case 'power_loss':
       case 'wipe':
         node.crash({ tell: kind !== 'power_loss', wipe: kind === 'wipe' })
+        if (kind === 'power_loss') machine.losePower(new Tear(machine.random, (what) => this.#world.see(what)))
         node.start(amount % 2 === 0 ? 100 : forMs)
         return
       case 'stop':

@@ -162,6 +162,10 @@ class Place implements ServicePorts, ServiceOptions, ContentWorld, ExecutorWorld
     return PARK_AFTER_MS
   }
 
+  get boot(): string {
+    return String(this.machine.boots)
+  }
+
   get capabilities(): Capabilities {
     const { slots, cpu, tag } = this.#ports.setup
     return capabilitiesOf(slots, cpu, tag)
@@ -253,6 +257,10 @@ class Place implements ServicePorts, ServiceOptions, ContentWorld, ExecutorWorld
 
   onStart(replica: ReplicaId): void {
     this.#ports.witness.started(this.signer.peerId, replica)
+  }
+
+  onTornInput(what: string): void {
+    this.#ports.witness.wrong(what)
   }
 
   onFound(): void {

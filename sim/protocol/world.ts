@@ -231,7 +231,7 @@ export class World {
   /** The project is also given what a node keeps for others. */
   #output(peer: PeerIdString, root: string, kept = false): Given {
     const machine = this.nodeOf(peer)?.machine
-    if (machine === undefined || machine.faults.withholds || !(machine.content.has(root) || (kept && machine.kept.has(root)))) return false
+    if (machine === undefined || machine.faults.withholds || !(machine.content.gives(root) || (kept && machine.kept.has(root)))) return false
     return machine.faults.corruptOutput ? this.#corrupt() : true
   }
 

@@ -32,7 +32,7 @@ export interface DockerFixture {
   readonly docker: Docker
   readonly nodeId: string
   /** One more executor of the same node: what a restarted node has. */
-  executor(change?: { nodeId?: string; socketPath?: string; boot?: string; logger?: { warn(text: string): void } }): Promise<Executor>
+  executor(change?: { nodeId?: string; socketPath?: string; logger?: { warn(text: string): void } }): Promise<Executor>
   /** A replica that has not run, with its folder. */
   execution(command: readonly string[], change?: ManifestChange): Promise<Execution>
   close(): Promise<void>

@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os'
 import Docker from 'dockerode'
 import { messageOf } from '#protocol/message-of'
 import { ExecutorError } from '../../ports.ts'
-import { BOOT_LABEL, NODE_LABEL, REPLICA_LABEL } from '../../sandbox/options.ts'
+import { NODE_LABEL, REPLICA_LABEL } from '../../sandbox/options.ts'
 
 /** What the engine says of itself, as far as the sandbox needs it. */
 export interface EngineFacts {
@@ -29,7 +29,6 @@ interface ContainerFacts {
 interface ListedContainer {
   readonly id: string
   readonly replica: string
-  readonly boot: string | undefined
 }
 
 /** For calls that do not wait for a task; a busy disk may take long to make a container. */
@@ -113,7 +112,7 @@ export class Engine {
     const found = await this.inTime(this.docker.listContainers({ all: true, filters: { label: [`${NODE_LABEL}=${node}`] } })).catch((cause: unknown) => {
       throw this.failure('list containers', cause)
     })
-    return found.map(({ Id, Labels }) => ({ id: Id, replica: Labels[REPLICA_LABEL] ?? '', boot: Labels[BOOT_LABEL] }))
+    return found.map(({ Id, Labels }) => ({ id: Id, replica: Labels[REPLICA_LABEL] ?? '' }))
   }
 
   async inspect(container: string): Promise<ContainerFacts | undefined> {

@@ -4,7 +4,6 @@ import { homedir } from 'node:os'
 import { join, resolve, sep } from 'node:path'
 import type Docker from 'dockerode'
 import type { RunManifest } from '#protocol/bundle/manifest'
-import { bootId, isOtherBoot } from '#protocol/content/live/durable'
 import type { PeerIdString, ReplicaId } from '#protocol/ids'
 import type { ImageContent } from '#protocol/image/load'
 import { type Ended, type Execution, type Executor, ExecutorError, type Running } from '../../ports.ts'
@@ -31,8 +30,6 @@ interface DockerExecutorOptions {
   readonly socketPath?: string
   /** Further labels for its containers. */
   readonly labels?: Readonly<Record<string, string>>
-  /** Which start of the machine this is. */
-  readonly boot?: string
 }
 
 /** Makes the executor. It does not speak to the engine yet: `probe` tells whether it can. */
@@ -52,13 +49,11 @@ class DockerExecutor implements Executor {
   readonly #running = new Map<ReplicaId, ContainerRun>()
   readonly #uid = process.getuid?.() ?? TASK_UID
   readonly #gid = process.getgid?.() ?? TASK_UID
-  readonly #boot: string
   #facts: Promise<EngineFacts> | undefined
   #creating: Gate | undefined
 
   constructor(options: DockerExecutorOptions) {
     this.#options = options
-    this.#boot = options.boot ?? bootId()
     this.#engine = new Engine(options.socketPath)
     this.#images = new Images(this.#engine, options.store)
   }
@@ -91,9 +86,7 @@ class DockerExecutor implements Executor {
   }
 
   async recover(executions: readonly Execution[]): Promise<ReadonlyMap<ReplicaId, Running>> {
-    // The engine remembers how a run of an earlier start of the machine ended; what that left may never have come to the disk.
-    const here = (await this.#engine.list(this.#options.nodeId)).filter(({ boot }) => !isOtherBoot(boot, this.#boot))
-    const listed = new Map(here.map(({ id, replica }) => [replica, id]))
+    const listed = new Map((await this.#engine.list(this.#options.nodeId)).map(({ id, replica }) => [replica, id]))
     const found = await Promise.all(
       executions.map(async (execution) => {
         const id = listed.get(execution.replica)
@@ -162,7 +155,7 @@ class DockerExecutor implements Executor {
     for (let attempt = 1; ; attempt++) {
       const { reference, volumes } = await this.#images.ready(image)
       const { nodeId, labels } = this.#options
-      const wanted = containerOptions(execution, { node: nodeId, boot: this.#boot, image: reference, volumes, ...place, ...(labels && { labels }) })
+      const wanted = containerOptions(execution, { node: nodeId, image: reference, volumes, ...place, ...(labels && { labels }) })
       try {
         return await this.#engine.inTime(this.#engine.docker.createContainer(wanted))
       } catch (cause) {

@@ -94,18 +94,6 @@ describe('a node that comes back', { skip: await skipWithoutDocker() }, () => {
     await removeAll(executor)
   })
 
-  it('leaves alone what ended before the machine was started again: its output may never have come to the disk', async () => {
-    const execution = await fixture.execution(['true'])
-    const first = await fixture.executor({ boot: 'first' })
-    await (await first.start(execution)).ended
-    await first.stop()
-    const second = await fixture.executor({ boot: 'second' })
-    assert.equal((await second.recover([execution])).size, 0)
-    const same = await fixture.executor({ boot: 'first' })
-    assert.equal((await found(await same.recover([execution]), execution.replica).ended).exitCode, 0)
-    await removeAll(second)
-  })
-
   it('counts the time limit from the start, also when nobody watched', async () => {
     const execution = await fixture.execution(['sleep', '600'], { resources: { timeMs: 600 } })
     const first = await fixture.executor()

@@ -152,6 +152,10 @@ class DiskStore implements ContentStore, BlockServer {
     return this.#trees.has(root)
   }
 
+  isDoubted(root: CID): boolean {
+    return this.#trees.isDoubted(root)
+  }
+
   async check(root: CID, path?: string): Promise<boolean> {
     return this.#trees.check(root, splitPath(path).join('/'))
   }

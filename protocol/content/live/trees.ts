@@ -65,10 +65,10 @@ export class Trees {
     for (const { number } of await this.#index.treesThatAre('removing')) await this.#forget(number)
     for (const { number, row } of await this.#index.treesThatAre('partial')) {
       // an interrupted publication: its files are the user's, and adding them again is as quick
-      if (row.path !== null) await this.forgetFiles(number)
+      if (row.path !== null && !isOtherBoot(row.boot, this.#boot)) await this.forgetFiles(number)
     }
-    // The machine was started again: what was fetched before is compared when it is needed, and what is torn is fetched again.
-    for (const { number, row } of await this.#index.treesThatAre('complete')) if (row.path === null && isOtherBoot(row.boot, this.#boot)) this.#index.lose(number)
+    // The machine was started again: what came before is compared when it is needed, and what is torn is fetched again.
+    for (const { number, row } of await this.#index.treesThatAre('complete')) if (isOtherBoot(row.boot, this.#boot)) this.#index.lose(number)
   }
 
   /** True when every block of the DAG is here. */
@@ -92,6 +92,15 @@ export class Trees {
       for (const link of linksOf(decodeNode(item.cid, row.bytes))) waiting.push({ cid: link, depth: item.depth + 1 })
     }
     return true
+  }
+
+  /** See ContentStore.isDoubted. */
+  isDoubted(cid: CID): boolean {
+    if (this.has(cid)) return false
+    return (this.#index.root(cid)?.trees ?? []).some((number) => {
+      const row = this.#index.tree(number)
+      return row?.status === 'partial' && isOtherBoot(row.boot, this.#boot)
+    })
   }
 
   /** See ContentStore.check. Every turn finds one tree less. */
