@@ -14,6 +14,7 @@ import { Arrivals } from './arrivals.ts'
 import { Comparing } from './comparing.ts'
 import { Complaints } from './complaints.ts'
 import { Credit } from './credit.ts'
+import { Floods } from './floods.ts'
 import { IdleLeases } from './idle-leases.ts'
 import { Limits } from './limits.ts'
 import { Newcomers } from './newcomers.ts'
@@ -50,6 +51,8 @@ interface Parts {
   readonly idle: IdleLeases
   readonly comparing: Comparing
   readonly parking: Parking
+  /** Undefined where more is the matter. */
+  readonly floods: Floods | undefined
 }
 
 class Bench implements Judge {
@@ -86,8 +89,14 @@ class Bench implements Judge {
     const idle = new IdleLeases(complaints)
     const comparing = new Comparing(complaints)
     const parking = new Parking(this.#world, complaints)
-    this.#parts = { runs, tasks, usage, credit, newcomers, limits, next, words, storms: new Storms(complaints), arrivals, idle, comparing, parking }
+    const floods = this.#world.onlyFloods === true ? new Floods(complaints) : undefined
+    this.#parts = { runs, tasks, usage, credit, newcomers, limits, next, words, storms: new Storms(complaints), arrivals, idle, comparing, parking, floods }
     return this.#parts
+  }
+
+  /** While there is nothing else. */
+  get #floods(): Floods | undefined {
+    return this.#world.onlyFloods === true ? this.#all.floods : undefined
   }
 
   /** [12] */
@@ -192,7 +201,9 @@ class Bench implements Judge {
   }
 
   dialled(from: Speaker): void {
-    if (this.#world.isNode(from.peerId)) this.#all.storms.dialled(from, this.#world.engine.nowMs)
+    if (!this.#world.isNode(from.peerId)) return
+    this.#all.storms.dialled(from, this.#world.engine.nowMs)
+    this.#floods?.dialled(from.peerId)
   }
 
   frame(from: Speaker, to: PeerIdString, frame: Uint8Array): void {
@@ -203,6 +214,7 @@ class Bench implements Judge {
     }
     // What a server says that no longer leads was on the disk when it wrote it; who leads now may have gone on.
     if (from.peerId === project.peerId) this.#all.storms.fromServer(to, frame)
+    if (from.peerId === project.peerId && this.#world.isNode(to)) this.#floods?.fromServer(to, frame)
     if (from.peerId === project.peerId) this.#all.arrivals.fromServer(to, frame, from === network.server)
     else this.#all.arrivals.fromNode(from.peerId, frame)
     if (from.peerId !== project.peerId) this.#all.next.fromNode(from.peerId, frame)
@@ -214,6 +226,7 @@ class Bench implements Judge {
     const { peerId } = this.#world.project
     if (from !== peerId && to !== peerId) return
     if (to === peerId) this.#all.parking.toServer(from, frame)
+    if (to === peerId && this.#world.isNode(from)) this.#floods?.toServer(from, frame, this.#world.engine.nowMs)
     if (to === peerId) this.#all.arrivals.toServer(from, frame)
     else this.#all.arrivals.toNode(to, frame)
   }

@@ -124,7 +124,15 @@ export const HOSTILE_ACTS = [
   'copy'
 ] as const
 
-export type FaultKind = (typeof NODE_FAULTS)[number] | (typeof SERVER_FAULTS)[number] | (typeof OWNER_ACTS)[number] | (typeof HOSTILE_ACTS)[number]
+/** Of the hostile ones too: nothing but much. */
+export const FLOOD_ACTS = ['flood_calls', 'flood_streams', 'flood_hellos', 'flood_frames', 'flood_requests', 'flood_large'] as const
+
+export type FaultKind =
+  | (typeof NODE_FAULTS)[number]
+  | (typeof SERVER_FAULTS)[number]
+  | (typeof OWNER_ACTS)[number]
+  | (typeof HOSTILE_ACTS)[number]
+  | (typeof FLOOD_ACTS)[number]
 
 /** Something that happens once, at its time. */
 export interface Fault {

@@ -10,6 +10,7 @@ import {
   CPUS,
   type Fault,
   type FaultKind,
+  FLOOD_ACTS,
   HOSTILE_ACTS,
   NODE_FAULTS,
   type NodeCase,
@@ -312,7 +313,7 @@ function drawFaults(dice: Random, { timesMax, faultsMs, nodes, batches, hostile 
   for (const kind of NODE_FAULTS) add(kind, nodes)
   for (const kind of SERVER_FAULTS) add(kind, 1)
   for (const kind of OWNER_ACTS) add(kind, kind === 'ban_node' ? nodes : batches)
-  if (hostile > 0) for (const kind of HOSTILE_ACTS) add(kind, hostile)
+  if (hostile > 0) for (const kind of [...HOSTILE_ACTS, ...FLOOD_ACTS]) add(kind, hostile)
   return faults.sort((a, b) => a.atMs - b.atMs)
 }
 

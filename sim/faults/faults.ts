@@ -6,7 +6,7 @@ import type { SimNode } from '../protocol/node.ts'
 import { NodePath } from '../protocol/path.ts'
 import { Tear } from '../protocol/tear.ts'
 import type { World } from '../protocol/world.ts'
-import { type Fault, HOSTILE_ACTS } from './case.ts'
+import { type Fault, FLOOD_ACTS, HOSTILE_ACTS } from './case.ts'
 import { describe, driftPerMille, thinBytesPerMs } from './describe.ts'
 import { Lasting } from './lasting.ts'
 
@@ -258,7 +258,7 @@ export class Faults {
   }
 
   #byHostile({ kind, target }: Fault): boolean {
-    const act = HOSTILE_ACTS.find((known) => known === kind)
+    const act = [...HOSTILE_ACTS, ...FLOOD_ACTS].find((known) => known === kind)
     if (act === undefined) return false
     this.#world.hostile[target % Math.max(1, this.#world.hostile.length)]?.act(act)
     return true

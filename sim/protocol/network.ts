@@ -2,6 +2,8 @@
 import { SmallMap } from '#node/small-map'
 import { CONTROL_PROTOCOL } from '#protocol/control/messages'
 import type { PeerIdString } from '#protocol/ids'
+import { OWNER_PROTOCOL } from '#protocol/owner/messages'
+import { CALLER, Conduct, type Places } from '#protocol/peer/conduct'
 import { type FrameStream, type Host, HostError, StreamError, type StreamOptions } from '#protocol/peer/host'
 import type { Engine } from '../engine/engine.ts'
 import type { Process } from '../engine/process.ts'
@@ -23,6 +25,8 @@ export interface Watchers {
   readonly onOvertaken?: () => void
   /** Something became of a frame of a control stream that no stream should do. */
   readonly onUnruly?: (what: string) => void
+  /** A host hung up on a peer that misbehaves, or did not let it call. */
+  readonly onConduct?: (peer: PeerIdString, what: string) => void
 }
 
 interface Handler {
@@ -35,12 +39,19 @@ export class Network {
   /** The project server's host while it listens. */
   server: SimHost | undefined
   readonly watchers: Watchers
+  /** Who may call the project server, as its host remembers it; left out where everybody behaves. */
+  places: Places | undefined
   readonly #volunteer: (peer: PeerIdString) => SimHost | undefined
 
   /** `volunteer`: its host while it runs. */
   constructor(watchers: Watchers, volunteer: (peer: PeerIdString) => SimHost | undefined = () => undefined) {
     this.watchers = watchers
     this.#volunteer = volunteer
+  }
+
+  /** Whether who calls the project server from there is let in; nobody can tell where some call from. */
+  admits(to: SimHost, path: Path): boolean {
+    return to !== this.server || path.address === undefined || this.places?.admits(path.address, to.process.nowMs()) !== false
   }
 
   at(peer: PeerIdString): SimHost | undefined {
@@ -97,13 +108,13 @@ export class End extends Lane implements StreamEnd {
     if (!this.connection.forgotten) super.send(deliver, bytes)
   }
 
-  wrote(frame: Uint8Array): void {
-    this.host.network.watchers.onFrame(this.host, this.remotePeer, frame)
+  wrote(frame: Uint8Array, protocol: string): void {
+    if (protocol !== OWNER_PROTOCOL) this.host.network.watchers.onFrame(this.host, this.remotePeer, frame)
     this.watch()
   }
 
-  arrived(frame: Uint8Array): void {
-    this.host.network.watchers.onArrived?.(this.remotePeer, this.host.peerId, frame)
+  arrived(frame: Uint8Array, protocol: string): void {
+    if (protocol !== OWNER_PROTOCOL) this.host.network.watchers.onArrived?.(this.remotePeer, this.host.peerId, frame)
     if (this.host.newestTo(this.remotePeer) !== this.connection) this.host.network.watchers.onOvertaken?.()
   }
 
@@ -121,9 +132,13 @@ export class End extends Lane implements StreamEnd {
 
   stream(protocol: string, { frameBytesMax }: StreamOptions): SimStream {
     const way = protocol === CONTROL_PROTOCOL ? this.#unrulyWay() : undefined
-    const stream = new SimStream(this, frameBytesMax, way)
+    const stream = new SimStream(this, frameBytesMax, { protocol, way })
     this.#add(stream)
     return stream
+  }
+
+  accuse(what: string): void {
+    this.connection.breach(this.host, what)
   }
 
   #unrulyWay(): UnrulyWay | undefined {
@@ -155,6 +170,8 @@ export class Connection {
   readonly listener: End
   /** A router on the way has forgotten it: nothing passes any more, and nobody is told. */
   forgotten = false
+  /** How the dialler behaves, where somebody may not. */
+  #conduct: Conduct | undefined
 
   constructor(path: Path, dialler: SimHost, listener: SimHost) {
     this.path = path
@@ -174,6 +191,27 @@ export class Connection {
     this.forgotten = true
     this.dialler.drop()
     this.listener.drop()
+  }
+
+  /** A peer of the project server broke a protocol, as its host sees it. */
+  breach(host: SimHost, what: string): void {
+    const nowMs = host.process.nowMs()
+    if (this.#watched(host)?.breaks(nowMs) === false) this.#hangUp(what)
+  }
+
+  /** As the real host of the project server watches who called it. */
+  #watched(host: SimHost): Conduct | undefined {
+    if (host !== this.listener.host || host !== host.network.server || host.network.places === undefined) return undefined
+    this.#conduct ??= new Conduct(CALLER, host.process.nowMs())
+    return this.#conduct
+  }
+
+  #hangUp(what: string): void {
+    const { host } = this.listener
+    if (!this.listener.open) return
+    if (this.path.address !== undefined) host.network.places?.refuse(this.path.address, host.process.nowMs())
+    host.network.watchers.onConduct?.(this.dialler.host.peerId, `hung up on: ${what}`)
+    this.break(host, { tell: true })
   }
 
   /** Broken as this end sees it; `tell` lets the other end know, after what is on its way. `lateMs`: what was on its way comes later still. */
@@ -202,7 +240,13 @@ export class Connection {
         there.process.enter(() => {
           const handler = there.host.handlerOf(protocol)
           const answer = (act: () => void): void => there.send(() => from.process.enter(act))
-          if (!there.open || handler === undefined || there.streams.length >= (handler.options.streamsMax ?? STREAMS_PER_PROTOCOL)) {
+          const nowMs = there.process.nowMs()
+          const conduct = this.#watched(there.host)
+          if (conduct?.opens(nowMs) === false) this.#hangUp('it opens streams faster than it may')
+          const open = there.streams.filter((stream) => stream.protocol === protocol).length
+          const excess = handler !== undefined && open >= (handler.options.streamsMax ?? STREAMS_PER_PROTOCOL)
+          if (excess && conduct?.exceeds(nowMs) === false) this.#hangUp('it opens more streams of a protocol at once than it may')
+          if (!there.open || handler === undefined || excess) {
             const why = handler === undefined ? new HostError('protocol_unsupported', `${protocol} is not spoken`) : new StreamError('reset', 'no stream')
             answer(() => reject(why))
             return
@@ -287,7 +331,9 @@ export class SimHost implements Host {
     await this.#within(DIAL_MS_MAX, signal, (settle) => {
       this.#leg(path, 'up', () => {
         const there = this.network.at(peer)
-        if (there === undefined || !there.process.alive) {
+        const admitted = there === undefined || this.network.admits(there, path)
+        if (!admitted) this.network.watchers.onConduct?.(this.peerId, 'not let in')
+        if (there === undefined || !there.process.alive || !admitted) {
           this.#leg(path, 'down', () => settle(() => this.#refused(peer)))
           return
         }

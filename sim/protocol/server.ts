@@ -2,7 +2,9 @@
 import type { Committer } from '#project-server/commit'
 import type { CoordinatorPolicy } from '#project-server/coordinator/policy'
 import type { ServerError } from '#project-server/errors'
+import { SILENT } from '#project-server/logger'
 import type { Submissions } from '#project-server/owner/submit'
+import { OwnerService } from '#project-server/owner-service'
 import type { PeerIdString, TaskId } from '#protocol/ids'
 import type { Signer } from '#protocol/signing/keys'
 import { Process, type Skewed } from '../engine/process.ts'
@@ -72,6 +74,9 @@ export class ServerProcess {
     const content = contentStore({ roots, ask: askOver(host, (_to, peer, root) => has(peer, root)) })
     const store = disk.store(process)
     this.#served = await serve({ process, host, content, store, signer, random, witness, onFatal, onFaulty, ...(policy === undefined ? {} : { policy }) })
+    // Clients come by another way here (owner.ts): whoever asks over the network is a stranger.
+    const handler = async (): Promise<void> => witness.wrong('a request of a stranger was answered')
+    await new OwnerService({ host, clock: process, logger: SILENT }, { owners: new Set(), handler }).start()
     network.server = host
   }
 

@@ -1,5 +1,5 @@
 /** What must have happened in a run of many seeds for it to prove anything. */
-import { HOSTILE_ACTS, NODE_FAULTS, OWNER_ACTS, SERVER_FAULTS } from '../faults/case.ts'
+import { FLOOD_ACTS, HOSTILE_ACTS, NODE_FAULTS, OWNER_ACTS, SERVER_FAULTS } from '../faults/case.ts'
 
 export const EXPECTED_FROM_SEEDS = 1_000
 
@@ -8,6 +8,7 @@ export const EXPECTED: readonly string[] = [
   ...SERVER_FAULTS,
   ...OWNER_ACTS,
   ...HOSTILE_ACTS,
+  ...FLOOD_ACTS,
   'a client had as many replicas as it may',
   'a control frame came twice',
   'a control frame was lost',
@@ -17,7 +18,12 @@ export const EXPECTED: readonly string[] = [
   'a copy yielded',
   'a decision of one was confirmed',
   'a decision of one was revoked',
+  'a flood of frames was said to its end',
+  'a flood was refused a stream',
   'a hostile node copied an answer',
+  'a hostile peer was hung up on: a frame is larger than its protocol allows',
+  'a hostile peer was hung up on: it opens more streams of a protocol at once than it may',
+  'a hostile peer was not let in',
   'a lost replica reported',
   'a lost replica was found again',
   'a node ended for its disk',
@@ -38,6 +44,7 @@ export const EXPECTED: readonly string[] = [
   'a run went to a processor like the first',
   'a start was refused',
   'a straggler was copied',
+  "a stranger's request was refused: not_owner",
   'a task for a tag was leased',
   'an exclusive node was given a task',
   'a task failed for one that it takes something from',
@@ -97,6 +104,7 @@ export const EXPECTED: readonly string[] = [
   'stream closed: bad_signature',
   'stream closed: malformed',
   'stream closed: replaced',
+  'stream closed: too_often',
   'task failed (exit)',
   'task failed (hang)',
   'task failed (input)',
