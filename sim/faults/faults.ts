@@ -27,7 +27,8 @@ export class Faults {
   strike(fault: Fault): void {
     const { kind, target } = fault
     const node = this.#world.nodes[target % this.#world.nodes.length]
-    if (!this.#atServer(fault) && !this.#atOwner(fault) && !this.#byHostile(fault)) {
+    if (kind === 'relay_dies') this.#world.network.homes?.dies(target, fault.forMs)
+    else if (!this.#atServer(fault) && !this.#atOwner(fault) && !this.#byHostile(fault)) {
       if (node === undefined || node.absent) return
       this.#atNode(fault, node)
     }
@@ -38,6 +39,7 @@ export class Faults {
   /** Undoes everything that still lasts. */
   mend(): void {
     this.#lasting.mend()
+    this.#world.network.homes?.mend()
   }
 
   #atNode({ kind, forMs, amount }: Fault, node: SimNode): void {

@@ -31,6 +31,8 @@ export interface ContentWorld {
   readonly full?: () => boolean
   /** Something was. */
   readonly added?: () => void
+  /** Something came from this one, after so many did not give it. */
+  readonly came?: (peer: PeerIdString, failed: number) => void
 }
 
 /** Beyond the round trip, of each piece. */
@@ -136,11 +138,12 @@ class SimContent implements ContentStore {
   async fetch(root: CID, { from, signal, onProgress }: FetchOptions): Promise<{ bytes: number }> {
     if (this.has(root) || this.#world.roots.compare?.(root.toString()) === true) return { bytes: 0 }
     let corrupt = false
-    for (const peer of from) {
+    for (const [failed, peer] of from.entries()) {
       const given = await this.#world.ask(peer, root.toString(), signal)
       corrupt ||= given === 'corrupt'
       if (given !== true) continue
       this.#world.roots.add(root.toString())
+      this.#world.came?.(peer, failed)
       const bytes = bytesOf(root.toString())
       onProgress?.({ bytes, totalBytes: bytes, blocks: 1 })
       return { bytes }

@@ -2,11 +2,12 @@
 import { SmallMap } from '#node/small-map'
 import { CONTROL_PROTOCOL } from '#protocol/control/messages'
 import type { PeerIdString } from '#protocol/ids'
-import { OWNER_PROTOCOL } from '#protocol/owner/messages'
+import { PARKING_PROTOCOL } from '#protocol/parking/messages'
 import { CALLER, Conduct, type Places } from '#protocol/peer/conduct'
 import { type FrameStream, type Host, HostError, StreamError, type StreamOptions } from '#protocol/peer/host'
 import type { Engine } from '../engine/engine.ts'
 import type { Process } from '../engine/process.ts'
+import type { Homes } from './homes.ts'
 import { blockedAtAll, type Direction, Lane, Leg, type Path } from './lane.ts'
 import { SimStream, type StreamEnd } from './stream.ts'
 import type { UnrulyWay } from './unruly.ts'
@@ -41,6 +42,8 @@ export class Network {
   readonly watchers: Watchers
   /** Who may call the project server, as its host remembers it; left out where everybody behaves. */
   places: Places | undefined
+  /** Where volunteers are at home; left out where that makes no difference. */
+  homes: Homes | undefined
   readonly #volunteer: (peer: PeerIdString) => SimHost | undefined
 
   /** `volunteer`: its host while it runs. */
@@ -59,6 +62,10 @@ export class Network {
   }
 }
 
+/** Of whose frames those who watch are told. */
+const TOLD: ReadonlySet<string> = new Set([CONTROL_PROTOCOL, PARKING_PROTOCOL])
+/** Until a relay says that it knows nobody of that name. */
+const NO_WAY_MS = 200
 /** How long a kernel repeats itself on a connection that a router between has forgotten. */
 const FORGOTTEN_MS = 15 * 60_000
 
@@ -109,12 +116,12 @@ export class End extends Lane implements StreamEnd {
   }
 
   wrote(frame: Uint8Array, protocol: string): void {
-    if (protocol !== OWNER_PROTOCOL) this.host.network.watchers.onFrame(this.host, this.remotePeer, frame)
+    if (TOLD.has(protocol)) this.host.network.watchers.onFrame(this.host, this.remotePeer, frame)
     this.watch()
   }
 
   arrived(frame: Uint8Array, protocol: string): void {
-    if (protocol !== OWNER_PROTOCOL) this.host.network.watchers.onArrived?.(this.remotePeer, this.host.peerId, frame)
+    if (TOLD.has(protocol)) this.host.network.watchers.onArrived?.(this.remotePeer, this.host.peerId, frame)
     if (this.host.newestTo(this.remotePeer) !== this.connection) this.host.network.watchers.onOvertaken?.()
   }
 
@@ -231,6 +238,11 @@ export class Connection {
     })
   }
 
+  /** Both ends notice at once. */
+  cut(): void {
+    for (const { host } of [this.dialler, this.listener]) this.break(host, { tell: false })
+  }
+
   /** Makes both ends of a stream; the listener's is given to its handler when the news of it arrives. */
   stream(from: SimHost, protocol: string, options: StreamOptions): Promise<FrameStream> {
     const here = this.endOf(from)
@@ -293,7 +305,7 @@ export class SimHost implements Host {
   }
 
   addresses(): string[] {
-    return [`/sim/${this.peerId}`]
+    return this.network.homes?.addressesOf(this.peerId) ?? [`/sim/${this.peerId}`]
   }
 
   async handle(protocol: string, options: StreamOptions, serve: (stream: FrameStream) => Promise<void>): Promise<void> {
@@ -317,6 +329,11 @@ export class SimHost implements Host {
     return this.#connectionsTo(peer).find((connection) => connection.endOf(this).open)
   }
 
+  /** Whether any of it goes without a relay. */
+  isDirect(peer: PeerIdString): boolean {
+    return this.#connectionsTo(peer).some(({ path }) => path.relayed !== true)
+  }
+
   newestTo(peer: PeerIdString): Connection | undefined {
     const connections = this.#connections.get(peer)
     return connections instanceof Connection ? connections : connections?.at(-1)
@@ -325,7 +342,10 @@ export class SimHost implements Host {
   /** One and a half round trips when the peer listens; nothing at all while the path is blocked or the peer does not run. */
   async connect(peer: PeerIdString, _addresses: readonly string[], signal?: AbortSignal): Promise<void> {
     if (this.isConnected(peer)) return
-    const path = this.#path
+    const way = this.network.homes?.wayBetween(this.peerId, peer)
+    const path = way === 'none' ? undefined : (way?.path ?? this.#path)
+    if (way === 'none') await this.process.later(NO_WAY_MS, () => undefined)
+    else if (way !== undefined) await this.process.later(way.setUpMs, () => undefined)
     if (path === undefined || this.#stopped) throw new HostError('unreachable', 'nobody there')
     this.network.watchers.onDial(this, peer)
     await this.#within(DIAL_MS_MAX, signal, (settle) => {
@@ -344,6 +364,7 @@ export class SimHost implements Host {
             const connection = new Connection(path, this, there)
             this.#hold(connection)
             there.#hold(connection)
+            path.begun?.(() => connection.cut())
             settle(() => undefined)
           })
         )

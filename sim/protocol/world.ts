@@ -12,6 +12,7 @@ import { Faults } from '../faults/faults.ts'
 import { Random } from '../random.ts'
 import { Sometimes } from '../sometimes.ts'
 import type { Given } from './content.ts'
+import { Homes } from './homes.ts'
 import { Hostile } from './hostile.ts'
 import { identityOf } from './identities.ts'
 import { Machine } from './machine.ts'
@@ -131,6 +132,8 @@ export class World {
       witness: judge,
       server: () => (this.server?.serves === true ? this.server : undefined)
     })
+    if (one.nodes.some(({ home }) => home !== undefined))
+      this.network.homes = new Homes({ engine, random: random.fork('homes'), see: (what) => this.see(what) })
     for (const node of one.nodes) this.#add(node)
     for (let index = 0; index < one.hostile; index++) this.hostile.push(this.#makeHostile(index))
     this.#faults = new Faults(this)
@@ -308,11 +311,13 @@ export class World {
   #add(one: NodeCase): SimNode {
     const { engine, random } = this
     const dice = random.fork('machine', one.name)
-    const machine = new Machine(one.name, { engine, random: dice, path: new NodePath(one, dice, this.#pace), pace: this.#pace })
+    const path = new NodePath(one, dice, this.#pace)
+    const machine = new Machine(one.name, { engine, random: dice, path, pace: this.#pace })
     if (one.clockOffsetMs !== 0 || one.clockPerMille !== RIGHT.perMille) machine.skew = { offsetMs: one.clockOffsetMs, perMille: one.clockPerMille }
     const node = new SimNode({ machine, signer: identityOf(one.name), setup: one }, this.#nodePorts)
     this.nodes.push(node)
     this.#byPeer.set(node.id, node)
+    if (one.home !== undefined) this.network.homes?.add(node.id, one.home, path)
     return node
   }
 

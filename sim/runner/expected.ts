@@ -1,5 +1,5 @@
 /** What must have happened in a run of many seeds for it to prove anything. */
-import { FLOOD_ACTS, HOSTILE_ACTS, NODE_FAULTS, OWNER_ACTS, SERVER_FAULTS } from '../faults/case.ts'
+import { FLOOD_ACTS, HOSTILE_ACTS, NODE_FAULTS, OWNER_ACTS, RELAY_FAULTS, SERVER_FAULTS } from '../faults/case.ts'
 
 export const EXPECTED_FROM_SEEDS = 1_000
 
@@ -9,12 +9,14 @@ export const EXPECTED: readonly string[] = [
   ...OWNER_ACTS,
   ...HOSTILE_ACTS,
   ...FLOOD_ACTS,
+  ...RELAY_FAULTS,
   'a client had as many replicas as it may',
   'a control frame came twice',
   'a control frame was lost',
   'a control frame was overtaken',
   'a comparator was at fault',
   'a copied answer was caught',
+  'a connection died with its relay',
   'a copy yielded',
   'a decision of one was confirmed',
   'a decision of one was revoked',
@@ -24,6 +26,7 @@ export const EXPECTED: readonly string[] = [
   'a hostile peer was hung up on: a frame is larger than its protocol allows',
   'a hostile peer was hung up on: it opens more streams of a protocol at once than it may',
   'a hostile peer was not let in',
+  'a hole was missed at first',
   'a lost replica reported',
   'a lost replica was found again',
   'a node ended for its disk',
@@ -37,6 +40,13 @@ export const EXPECTED: readonly string[] = [
   'a newcomer was given a task',
   'a node held what nobody wants any more',
   'a node missed a message',
+  'a node moved to another relay',
+  'a node was not reached: it has no relay',
+  'a node was reached directly',
+  'a node was reached over a relay',
+  'a node was reached through a hole',
+  'a relay hung up: it carried as much as it may',
+  'a relay hung up: its time was over',
   'a result came through another node',
   'a result was left with another node',
   'an output was asked of who kept it',
@@ -56,6 +66,7 @@ export const EXPECTED: readonly string[] = [
   'a task was answered at once',
   'a task was tried with more memory',
   'an agreed output was lost',
+  'an input came from another node',
   'cancelled: decided',
   'cancelled: held',
   'cancelled: killed',
