@@ -60,7 +60,7 @@ export class Agent {
   /** Undefined while there are none. */
   #lastWords: Crash | undefined
   readonly #boot: Boot | undefined
-  /** The runs of the time before were looked for. */
+  /** What begins now, or was looked for, belongs to this start of the machine. */
   #begun = false
   /** Undefined while it knows nobody to leave results with. */
   #parking: Parking | undefined
@@ -305,7 +305,7 @@ export class Agent {
         break
       case 'recovered':
         for (const lease of this.unrecovered()) if (!event.found.has(lease.replica)) this.#failed(lease.replica, LOST)
-        this.#begun = true
+        this.#begun ||= this.isAnotherBoot
         break
       case 'engine':
         this.#engine(event.up)
@@ -473,6 +473,7 @@ export class Agent {
 
   /** The start is an effect: it happens after the record says `running`, so a crash between the two loses a run and never doubles one. */
   #run(id: ReplicaId, lease: CheckedLease, nowMs: number): void {
+    this.#begun = true
     this.#held.set(id, { phase: 'running', lease }, nowMs)
     this.#effect({ kind: 'start', lease })
   }
