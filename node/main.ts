@@ -1,6 +1,7 @@
 /** The volunteer daemon's front door: makes a node's folder, and starts a node in it. */
 import { join, resolve } from 'node:path'
 import type { ContentStore } from '#protocol/content/content'
+import { bootId } from '#protocol/content/live/durable'
 import { openContentStore } from '#protocol/content/live/store'
 import { serveContent } from '#protocol/content/serve'
 import type { Ownership } from '#protocol/control/owner'
@@ -214,6 +215,7 @@ export async function startNode({ dir: given, executors, logger: outside = SILEN
       agent: AGENT,
       slots: settings.slots,
       parkAfterMs: settings.parkAfterMs,
+      boot: bootId(),
       keep: { bytesMax: settings.keepBytes ?? Math.min(KEEP_BYTES, Math.floor(capabilities.diskBytes / 10)), msMax: (settings.keepDays ?? KEEP_DAYS) * DAY_MS },
       stockBytesMax: settings.cacheBytes ?? Math.min(STOCK_BYTES, capabilities.diskBytes / 2),
       capabilities

@@ -253,14 +253,12 @@ export class Runner {
     if (run.started === undefined && run.running === undefined) run.started = this.#start(lease, run)
   }
 
-  /** After the node's own restart: finds what still runs or ended unseen. Throws ExecutorError when an engine does not answer. */
-  async recover(leases: readonly CheckedLease[]): Promise<ReadonlySet<ReplicaId>> {
+  /** After the node's own restart: finds what still runs or ended unseen; nothing when the machine was started again, too. Throws ExecutorError when an engine does not answer. */
+  async recover(leases: readonly CheckedLease[], isAnotherBoot = false): Promise<ReadonlySet<ReplicaId>> {
     const found = new Set<ReplicaId>()
-    for (const lease of leases) {
-      const run = this.#runOf(lease.replica)
-      run.ofEarlierLife = true
-      this.#expectSnapshots(lease, run)
-    }
+    for (const { replica } of leases) this.#runOf(replica).ofEarlierLife = true
+    if (isAnotherBoot) return found
+    for (const lease of leases) this.#expectSnapshots(lease, this.#runOf(lease.replica))
     for (const executor of this.#ports.executors) {
       const mine = leases.filter(({ manifest }) => manifest.engine === executor.engine)
       const running = await executor.recover(mine.flatMap((lease) => this.#executionOf(lease)))
@@ -321,7 +319,7 @@ export class Runner {
   /** Whether a tree that was kept for later runs still lies here; what a replica left is served from there again. */
   findStocked(root: string, replica: ReplicaId | null): boolean {
     const cid = acceptCid(root)
-    if (cid === undefined || !this.#ports.content.has(cid)) return false
+    if (cid === undefined || !(this.#ports.content.has(cid) || this.#ports.content.isDoubted(cid))) return false
     if (replica !== null) this.#kept.remember(replica, [root])
     return true
   }

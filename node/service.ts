@@ -58,6 +58,8 @@ export interface ServiceOptions {
   /** What may be kept for other nodes; left out for nothing. */
   readonly keep?: SafekeepingOptions
   readonly parkAfterMs?: number | undefined
+  /** Which start of the machine this is; left out or empty where the system does not tell. */
+  readonly boot?: string
   readonly capabilities: Capabilities
 }
 
@@ -79,7 +81,7 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
   #cancelLast = NOTHING
 
   constructor(ports: ServicePorts, options: ServiceOptions) {
-    const { project, slots, stockBytesMax, keep, parkAfterMs } = options
+    const { project, slots, stockBytesMax, keep, parkAfterMs, boot } = options
     this.project = project
     this.#ports = ports
     this.#agent = new Agent({
@@ -89,6 +91,7 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
       signer: ports.signer,
       link: ports.random.bytes(16),
       ...(keep === undefined ? {} : { keep }),
+      ...(boot === undefined ? {} : { boot }),
       ...(parkAfterMs === undefined ? {} : { parkAfterMs })
     })
     this.#committer = new Committer(this.#agent, ports, this)
@@ -236,7 +239,7 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
       await this.#runner.sweep(keep)
       return
     }
-    const found = await this.#runner.recover(leases)
+    const found = await this.#runner.recover(leases, this.#agent.isAnotherBoot)
     await this.#runner.sweep(keep)
     if (leases.length > 0) this.#ports.logger.info({ found: found.size, lost: leases.length - found.size }, 'looked for the runs of the last start')
     this.#committer.apply({ kind: 'recovered', found })

@@ -214,6 +214,20 @@ describe('the control service', () => {
     assert.equal(control.isConnected(one.peerId), false)
   })
 
+  it('welcomes a node that comes back when the hello before was not welcome, and it had gone before it heard so', async () => {
+    const { control, kinds, node } = await setUp({ welcome: false })
+    const one = await node()
+    await until('the hello', () => kinds(one).includes('hello'))
+    one.cut()
+    await until('the node to be gone', () => kinds(one).includes('gone'))
+    control.carry({ kind: 'disconnect', node: one.peerId, code: 'banned', message: 'for a while' })
+    await one.connect()
+    await until('the second hello', () => kinds(one).filter((kind) => kind === 'hello').length === 2)
+    control.carry({ kind: 'welcome', node: one.peerId, resumed: false, received: 0, unknown: [] })
+    control.flush()
+    await until('a welcome', () => one.last('welcome'))
+  })
+
   it('tells a node why the core cut it off', async () => {
     const { control, node } = await setUp()
     const one = await node()

@@ -108,6 +108,8 @@ export class ControlService {
         return
       case 'disconnect': {
         const link = this.#links.get(effect.node)
+        // Who said hello may have gone before it was answered: the next answer is to the next one.
+        if (link === undefined && HELLO_REFUSED.includes(effect.code)) this.#nextGreeting(effect.node)
         // Said of a stream that a newer one has replaced meanwhile, unless it is what the core answers this one's hello.
         if (link === undefined || (!link.welcomed && !HELLO_REFUSED.includes(effect.code))) return
         this.#greeting.delete(effect.node)
@@ -131,15 +133,21 @@ export class ControlService {
   }
 
   #welcome(effect: Extract<Effect, { kind: 'welcome' }>): void {
-    const waiting = this.#greeting.get(effect.node)
-    const link = waiting?.shift()
-    if (waiting?.length === 0) this.#greeting.delete(effect.node)
+    const link = this.#nextGreeting(effect.node)
     if (link === undefined || this.#links.get(effect.node) !== link) return
     link.welcomed = true
     const { epoch, heartbeatMs } = this.#options
     const { resumed, received, unknown } = effect
     link.push(Frame.encode({ seq: 0, ack: 0, welcome: { version: CONTROL_VERSION, epoch, resumed, received, heartbeatMs, unknown: [...unknown] } }))
     this.#touched.add(link)
+  }
+
+  /** Whose hello the core answers now. */
+  #nextGreeting(node: PeerIdString): Link | undefined {
+    const waiting = this.#greeting.get(node)
+    const link = waiting?.shift()
+    if (waiting?.length === 0) this.#greeting.delete(node)
+    return link
   }
 
   #serve(stream: FrameStream): Promise<void> {

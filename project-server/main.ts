@@ -144,7 +144,7 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
   const coordinator = new Coordinator({ project, epoch, policy, signer })
   await opening(dir, () => coordinator.load(store, clock.nowMs()))
   const data = await DataNames.load(store)
-  const content = await opening(dir, () => openContentStore(contentPath(dir)))
+  const content = await opening(dir, () => openContentStore(contentPath(dir), { durable: true }))
   opened.defer(() => content.close())
   const relays = file.relays ?? []
   const dht = options.dht ?? file.dht ?? dhtOf(relays)

@@ -4,11 +4,12 @@ import { commitOf } from './commit.ts'
 import { rowsOf } from './population/compare.ts'
 import { FIGURE_NAMES, figureOf } from './population/figures.ts'
 import { htmlOf } from './population/html.ts'
-import { type Choice, type Plan, planComparison, planRun, planSweep, shipped } from './population/plan.ts'
+import { type Choice, type Plan, planComparison, planRun, planSweep, replanned, shipped } from './population/plan.ts'
 import { answerTo, unfinishedOf } from './population/remarks.ts'
 import type { Report } from './population/report.ts'
+import { shrink } from './population/shrink.ts'
 import { type Progress, conduct as run, type Study, type StudyPorts } from './population/study.ts'
-import { csvOf, failureOf, linesOf } from './population/text.ts'
+import { csvOf, failureOf, linesOf, storyOf } from './population/text.ts'
 import { describeReplay, type Replayed, replay as replayed } from './replay.ts'
 
 export type { Choice, Plan, Progress, Replayed, Study }
@@ -18,6 +19,14 @@ export type SimPorts = Pick<StudyPorts, 'nowMs' | 'signal' | 'progress'>
 
 export async function conduct(plan: Plan, ports: SimPorts): Promise<Study> {
   return await run(plan, real(ports))
+}
+
+/** The story of the smallest run that fails as one of the study did, and the line that repeats it; undefined when all was well. */
+export async function smallestOf(study: Study, ports: SimPorts): Promise<string | undefined> {
+  for (const recipe of study.variants)
+    for (const report of recipe.reports)
+      if (report.complaint !== null) return storyOf(await shrink({ variant: await replanned(recipe), report }, real(ports)), study)
+  return undefined
 }
 
 export async function replay(file: string, ports: SimPorts): Promise<Replayed> {

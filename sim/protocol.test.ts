@@ -105,7 +105,7 @@ it('arguments that make no sense end with status 2 and the usage', () => {
   const complaints: readonly [readonly string[], RegExp][] = [
     [['--seed', 'seven'], /--seed is a whole number from 0, not seven\nusage: /],
     [['--case', MAIN], /main\.ts is not a case: /],
-    [['--faults', 'rain'], /--faults is one of drawn, control-loss, not rain/],
+    [['--faults', 'rain'], /--faults is one of drawn, control-loss, floods, not rain/],
     [['--sead', '7'], /Unknown option '--sead'/]
   ]
   for (const [args, complaint] of complaints) {

@@ -81,6 +81,10 @@ export async function study(context: Context, plan: Plan, options: Readonly<Reco
   const failure = sim.failureOf(result)
   if (failure !== undefined) {
     for (const line of failure.split('\n')) io.say(line)
+    io.say('making it smaller; Ctrl-C ends that')
+    const story = signal.aborted ? undefined : await sim.smallestOf(result, simPorts(context))
+    io.progressEnd()
+    for (const line of story?.split('\n') ?? []) io.say(line)
     return EXIT.checkFailed
   }
   return signal.aborted ? stoppedStatus(signal) : EXIT.ok

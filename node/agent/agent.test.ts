@@ -42,8 +42,9 @@ function grant(seq: number, granted: string[], refused: string[] = []): AgentEve
   return { kind: 'grant', seq, granted, refused }
 }
 
-function agentWith(slots = 1): Agent {
-  return new Agent({ project: PROJECT, slots, stockBytesMax: 2 ** 40, signer: { peerId: PROJECT, sign: () => new Uint8Array(64) }, link: new Uint8Array(16) })
+function agentWith(slots = 1, boot = ''): Agent {
+  const signer = { peerId: PROJECT, sign: () => new Uint8Array(64) }
+  return new Agent({ project: PROJECT, slots, stockBytesMax: 2 ** 40, signer, link: new Uint8Array(16), boot })
 }
 
 /** A connected agent with an engine that works; what that said is taken away. */
@@ -112,6 +113,37 @@ describe('the agent', () => {
     assert.deepEqual(next.take().changes, [{ key: record?.key, value: null }])
     play(next, { kind: 'disconnected' })
     assert.deepEqual(words(play(next, CONNECTED, WELCOME)), [])
+  })
+
+  it('gives back, unseen, what had begun before its machine was started again, and finds it again when only the node was', () => {
+    const records = new Map<string, Uint8Array>()
+    const at = (boot: string): Agent => {
+      const agent = agentWith(3, boot)
+      for (const [key, value] of records) agent.restore(key, value, 0)
+      agent.restored()
+      return agent
+    }
+    const keep = ({ changes }: Step): void => {
+      for (const { key, value } of changes) {
+        if (value === null) records.delete(key)
+        else records.set(key, value)
+      }
+    }
+    const first = at('one')
+    keep(play(first, { kind: 'engine', up: true }, { kind: 'recovered', found: new Set() }, CONNECTED, WELCOME))
+    keep(play(first, assignGranted(1, A, B), { kind: 'prepared', replica: A }, { kind: 'prepared', replica: B }))
+    // Failures are on record before they are published.
+    keep(play(first, { kind: 'ended', replica: B, ended: { ...ENDED, exitCode: 3 } }))
+    assert.deepEqual([first.phaseOf(A), first.phaseOf(B)], ['running', 'publishing'])
+
+    const same = at('one')
+    assert.deepEqual([same.unrecovered().map(({ replica }) => replica), same.take().prompts.map(({ kind }) => kind)], [[A], ['publish']])
+    const other = at('two')
+    assert.deepEqual([other.isAnotherBoot, other.unrecovered().map(({ replica }) => replica), other.take().prompts], [true, [A, B], []])
+    const step = play(other, { kind: 'recovered', found: new Set() }, CONNECTED, WELCOME)
+    keep(step)
+    assert.deepEqual(returnedBy(step), [`${A} node lost`, `${B} node lost`])
+    assert.deepEqual([other.isAnotherBoot, at('two').isAnotherBoot, at('').isAnotherBoot], [false, false, false])
   })
 
   it('ends what a hint says was killed or is wanted no more while it has no connection, and leaves what has ended', () => {

@@ -9,6 +9,7 @@ import type { ParkedResult } from '#protocol/parking/messages'
 import { commitmentOf, saltOf } from '#protocol/result/commitment'
 import type { Signer } from '#protocol/signing/keys'
 import type { Ended } from '../ports.ts'
+import { BOOT_KEY, Boot } from './boot.ts'
 import { CRASH_KEY, Crash } from './crash.ts'
 import type { AgentEvent, AgentView, CheckedLease, Effect, Fault, NextBundle, OfferedLease, Prompt, Published, Replica, Step } from './events.ts'
 import { CHECKPOINT_EXIT, CHECKPOINTED, cancelled, ENGINE_DOWN, FULL, isToGoOn, LEAVING, LOST, OUTSIDE, PAUSED, PAUSED_NOW } from './faults.ts'
@@ -38,6 +39,8 @@ export interface AgentOptions {
   readonly signer: Pick<Signer, 'sign' | 'peerId'>
   /** 16 random bytes: the link's id if the store has none yet. */
   readonly link: Uint8Array
+  /** Which start of the machine this is; left out or empty where the system does not tell. */
+  readonly boot?: string
 }
 
 /** What few nodes ever need is made when it is needed. */
@@ -59,6 +62,9 @@ export class Agent {
   #lastWords: Crash | undefined
   /** Undefined while no run left anything. */
   #snapshots: Snapshots | undefined
+  readonly #boot: Boot | undefined
+  /** What begins now, or was looked for, belongs to this start of the machine. */
+  #begun = false
   /** Undefined while it knows nobody to leave results with. */
   #parking: Parking | undefined
   readonly #parkAfterMs: number
@@ -77,11 +83,12 @@ export class Agent {
   #ackDue = false
   #leaving: Leaving | undefined
 
-  constructor({ project, slots, stockBytesMax, keep = NOTHING_KEPT, parkAfterMs = PARK_AFTER_MS, signer, link }: AgentOptions) {
+  constructor({ project, slots, stockBytesMax, keep = NOTHING_KEPT, parkAfterMs = PARK_AFTER_MS, signer, link, boot = '' }: AgentOptions) {
     this.#project = project
     this.#slots = slots
     this.#signer = signer
     this.#outbox = new Outbox(link)
+    if (boot !== '') this.#boot = new Boot(boot)
     this.#stock = new Stock(stockBytesMax)
     this.#keep = keep
     this.#parkAfterMs = parkAfterMs
@@ -114,6 +121,10 @@ export class Agent {
       this.#crash.restore(value)
       return
     }
+    if (key === BOOT_KEY) {
+      this.#boot?.restore(value)
+      return
+    }
     if (key === PAUSED_KEY) {
       this.#pause.restore()
       this.#mode = 'paused'
@@ -125,7 +136,6 @@ export class Agent {
       return
     }
     const { id, replica } = restored
-    if (replica.phase === 'publishing') this.#prompt({ kind: 'publish', replica: id, manifest: replica.lease.manifest })
     if (replica.phase === 'killing') this.#prompt({ kind: 'kill', replica: id, graceMs: KILL_GRACE_MS })
   }
 
@@ -133,14 +143,23 @@ export class Agent {
   restored(): void {
     this.#outbox.restored()
     this.#stock.restored()
+    if (!this.isAnotherBoot)
+      for (const [replica, { replica: at }] of this.#held.entries())
+        if (at.phase === 'publishing') this.#prompt({ kind: 'publish', replica, manifest: at.lease.manifest })
     for (const { replica } of this.#kept?.restored() ?? []) this.#unkeep(replica)
     for (const frame of this.#outbox.pending()) for (const body of decodeFrame(frame)?.reports?.results ?? []) this.#held.said(body)
   }
 
-  /** Leases that were running (or being killed) when the node went down: the executors look for them. */
+  /** The machine was started again since what is held began: nobody may be asked what came of it. */
+  get isAnotherBoot(): boolean {
+    return this.#boot?.again === true
+  }
+
+  /** Leases that were running (or being killed) when the node went down: the executors look for them. Before another start of the machine, those that were being published too. */
   unrecovered(): CheckedLease[] {
     const leases: CheckedLease[] = []
-    for (const [, { replica }] of this.#held.entries()) if (replica.phase === 'running' || replica.phase === 'killing') leases.push(replica.lease)
+    for (const [, { replica }] of this.#held.entries())
+      if (replica.phase === 'running' || replica.phase === 'killing' || (replica.phase === 'publishing' && this.isAnotherBoot)) leases.push(replica.lease)
     return leases
   }
 
@@ -289,6 +308,7 @@ export class Agent {
         break
       case 'recovered':
         for (const lease of this.unrecovered()) if (!event.found.has(lease.replica)) this.#failed(lease.replica, LOST, nowMs)
+        this.#begun ||= this.isAnotherBoot
         break
       case 'engine':
         this.#engine(event.up)
@@ -363,6 +383,7 @@ export class Agent {
       sends.push(Frame.encode({ demand: { slots: demand } }))
     }
     const changes = this.#held.takeChanges()
+    if (this.#begun && this.#boot !== undefined) changes.push(...this.#boot.begin())
     if (this.#wish !== undefined) changes.push(...this.#wish.take())
     if (this.#lastWords !== undefined) changes.push(...this.#lastWords.take())
     if (this.#kept !== undefined) changes.push(...this.#kept.takeChanges())
@@ -469,6 +490,7 @@ export class Agent {
 
   /** The start is an effect: it happens after the record says `running`, so a crash between the two loses a run and never doubles one. */
   #run(id: ReplicaId, lease: CheckedLease, nowMs: number): void {
+    this.#begun = true
     this.#held.set(id, { phase: 'running', lease }, nowMs)
     this.#effect({ kind: 'start', lease })
   }

@@ -1,7 +1,8 @@
 /** The node's folder: its settings, its key, and what a stranger may find wrong with them. */
-import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { peerIdFromString } from '@libp2p/peer-id'
+import { createDurably } from '#protocol/content/live/durable'
 import type { Ownership } from '#protocol/control/owner'
 import type { PeerIdString } from '#protocol/ids'
 import { isMultiaddr } from '#protocol/peer/addresses'
@@ -23,7 +24,7 @@ export async function makeNodeFolder(dir: string, given: NodeSettings, claim?: (
   // The key first: a folder with settings is a whole one.
   const signer = (await exists(join(dir, KEY))) ? await readKey(dir) : await makeKey(dir)
   const settings = claim === undefined ? given : { ...given, owner: toText(claim(signer.peerId)) }
-  await writeFile(join(dir, SETTINGS), `${JSON.stringify({ v: 1, ...settings }, null, 2)}\n`, { flag: 'wx' })
+  await createDurably(join(dir, SETTINGS), `${JSON.stringify({ v: 1, ...settings }, null, 2)}\n`, 0o666)
   return signer
 }
 
@@ -70,7 +71,7 @@ function check(value: unknown, where: string): asserts value is NodeSettings {
 
 async function makeKey(dir: string): Promise<Signer> {
   const signer = await generateIdentity()
-  await writeFile(join(dir, KEY), keyText(signer), { mode: 0o600, flag: 'wx' })
+  await createDurably(join(dir, KEY), keyText(signer), 0o600)
   return signer
 }
 

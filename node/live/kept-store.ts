@@ -21,7 +21,8 @@ export class KeptFolder implements BlockServer {
   }
 
   open(): Promise<ContentStore> {
-    this.#opening ??= openContentStore(this.#folder).then((store) => {
+    // Who left it here goes, and does not come back for it.
+    this.#opening ??= openContentStore(this.#folder, { durable: true }).then((store) => {
       this.#store = store
       return store
     })

@@ -17,14 +17,17 @@ export class RecentLog {
   readonly #path: string
   readonly #hidden: readonly string[]
   #bytes: number
+  /** Its last line is cut off: what is added must not become a part of that. */
+  #torn: boolean
   #timer: NodeJS.Timeout | undefined
   /** What lies there from before. */
   readonly before: readonly Word[]
 
   private constructor(
     path: string,
-    { hidden, bytes, before }: { readonly hidden: readonly string[]; readonly bytes: number; readonly before: readonly Word[] }
+    { hidden, bytes, before, torn }: { readonly hidden: readonly string[]; readonly bytes: number; readonly before: readonly Word[]; readonly torn: boolean }
   ) {
+    this.#torn = torn
     this.#path = path
     this.#hidden = hidden
     this.#bytes = bytes
@@ -38,7 +41,8 @@ export class RecentLog {
     const texts = await Promise.all([`${path}.old`, path].map((file) => readFile(file, 'utf8').catch(() => '')))
     const before = texts.flatMap((text) => text.split('\n').map(parseWord)).filter((word) => word !== undefined)
     const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
-    return new RecentLog(path, { hidden: [dir, homedir(), hostname(), userName()], bytes: size, before })
+    const torn = size > 0 && !texts.at(-1)?.endsWith('\n')
+    return new RecentLog(path, { hidden: [dir, homedir(), hostname(), userName()], bytes: size, before, torn })
   }
 
   /** Nothing of it is to lie there. */
@@ -74,13 +78,14 @@ export class RecentLog {
 
   /** At once, so that it is there after a crash; a disk that takes nothing more is no reason to stop. */
   #keep(level: Word['level'], facts: object, message: string): void {
-    const line = `${JSON.stringify(wordOf({ level, facts, message, atMs: Date.now() }, this.#hidden))}\n`
+    const line = `${this.#torn ? '\n' : ''}${JSON.stringify(wordOf({ level, facts, message, atMs: Date.now() }, this.#hidden))}\n`
     try {
       if (this.#bytes > FILE_BYTES_MAX) {
         renameSync(this.#path, `${this.#path}.old`)
         this.#bytes = 0
       }
       appendFileSync(this.#path, line, { mode: 0o600 })
+      this.#torn = false
       this.#bytes += Buffer.byteLength(line)
     } catch {
       return

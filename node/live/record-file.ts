@@ -1,6 +1,7 @@
 /** What the project said last, kept beside the node's settings for when nobody can be asked: its signed record, and whom to ask for a newer one. */
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { writeDurably } from '#protocol/content/live/durable'
 
 export class RecordFile {
   readonly #path: string
@@ -26,10 +27,7 @@ export class RecordFile {
   /** What cannot be written is only kept in memory. */
   keep(bytes: Uint8Array): void {
     this.#bytes = bytes
-    this.#writing = this.#writing
-      .then(() => writeFile(`${this.#path}.part`, bytes))
-      .then(() => rename(`${this.#path}.part`, this.#path))
-      .catch(() => undefined)
+    this.#writing = this.#writing.then(() => writeDurably(this.#path, bytes, 0o666)).catch(() => undefined)
   }
 
   /** Resolves when the last one is written. */

@@ -1,6 +1,7 @@
 /** The project's folder on disk. */
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { writeDurably } from '#protocol/content/live/durable'
 import { generateIdentity, identityOfText, keyText, type Signer } from '#protocol/signing/keys'
 import { ServerError } from '../errors.ts'
 import { type ProjectFile, parseProjectFile } from '../project.ts'
@@ -74,17 +75,4 @@ async function exists(path: string): Promise<boolean> {
     () => true,
     () => false
   )
-}
-
-/** Whole or not at all, and on disk when it resolves. */
-async function writeDurably(path: string, text: string, mode: number): Promise<void> {
-  const part = `${path}.part`
-  const file = await open(part, 'w', mode)
-  try {
-    await file.writeFile(text)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-  await rename(part, path)
 }

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { storeContract } from '#test/contract/store'
+import { logBytes, tornCopies } from '#test/support/torn-log'
 import { type Store, StoreError } from '../ports.ts'
 import { openStore } from './store.ts'
 
@@ -60,6 +61,34 @@ describe('the store on disk', () => {
       free = 2 ** 40
       await store.batch(epoch, [{ key: 'a', value: big }])
       assert.equal((await store.get('a'))?.length, big.length)
+      await store.close()
+    }))
+
+  it('opens whatever a power cut left of the last batch: without it or with all of it, and takes the next one', () =>
+    inFolder(async (folder) => {
+      const path = join(folder, 'state')
+      const long = new Uint8Array(40_000).fill(7)
+      const store = await openStore(path)
+      const epoch = await store.beginEpoch()
+      await store.batch(epoch, [{ key: 'x/a', value: long }])
+      const said = logBytes(path)
+      await store.batch(epoch, [
+        { key: 'x/b', value: long },
+        { key: 'x/c', value: long }
+      ])
+      const found = new Set<string>()
+      for (const copy of tornCopies(path, said)) {
+        const left = await openStore(copy)
+        const keys = (await keysOf(left, 'x')).join(' ')
+        found.add(keys)
+        await left.batch(await left.beginEpoch(), [{ key: 'x/d', value: long }])
+        await left.close()
+        const again = await openStore(copy)
+        assert.deepEqual((await keysOf(again, 'x')).join(' '), `${keys} d`)
+        assert.equal(await again.beginEpoch(), epoch + 2)
+        await again.close()
+      }
+      assert.deepEqual([...found].sort(), ['a', 'a b c'])
       await store.close()
     }))
 

@@ -41,6 +41,8 @@ export interface ContentStore {
   getBlock(cid: CID): Promise<Uint8Array | undefined>
   /** True when the whole DAG below the root is here. */
   has(root: CID): boolean
+  /** It was here before the machine was started again, and may be: `fetch` compares it and brings what is torn, `remove` removes it. */
+  isDoubted(root: CID): boolean
   /**
    * As `has`, of what `path` below the root names, after a look at the files on disk: for whoever is about to count on them. A
    * tree with a file that is gone or changed is not here any more; fetching it brings what is missing.

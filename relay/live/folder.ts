@@ -1,6 +1,7 @@
 /** The relay's folder: its settings and its key. */
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createDurably } from '#protocol/content/live/durable'
 import { isMultiaddr } from '#protocol/peer/addresses'
 import { generateIdentity, identityOfText, keyText, type Signer } from '#protocol/signing/keys'
 import { RelayError } from '../errors.ts'
@@ -18,7 +19,7 @@ export async function makeRelayFolder(dir: string, settings: RelaySettings): Pro
     throw new RelayError('exists', `there is a relay in ${dir} already; start it (talko relay start), or choose another folder`)
   // The key first: a folder with settings is a whole one.
   const signer = (await exists(join(dir, KEY))) ? await readKey(dir) : await makeKey(dir)
-  await writeFile(join(dir, SETTINGS), `${JSON.stringify({ v: 1, ...settings }, null, 2)}\n`, { flag: 'wx' })
+  await createDurably(join(dir, SETTINGS), `${JSON.stringify({ v: 1, ...settings }, null, 2)}\n`, 0o666)
   return signer
 }
 
@@ -44,7 +45,7 @@ function check(value: unknown, where: string): asserts value is RelaySettings {
 
 async function makeKey(dir: string): Promise<Signer> {
   const signer = await generateIdentity()
-  await writeFile(join(dir, KEY), keyText(signer), { mode: 0o600, flag: 'wx' })
+  await createDurably(join(dir, KEY), keyText(signer), 0o600)
   return signer
 }
 

@@ -6,6 +6,7 @@ import type { Coordinator } from '#project-server/coordinator/coordinator'
 import type { Effect } from '#project-server/coordinator/events'
 import type { Change } from '#project-server/ports'
 import { type BatchId, type PeerIdString, parseTaskId, type ReplicaId, type TaskId } from '#protocol/ids'
+import type { Machine } from '../protocol/machine.ts'
 import { INPUTS, idOf, type Outcome } from '../protocol/truth.ts'
 import type { Speaker } from '../protocol/witness.ts'
 import type { Judge } from '../protocol/world.ts'
@@ -13,6 +14,7 @@ import { Arrivals } from './arrivals.ts'
 import { Comparing } from './comparing.ts'
 import { Complaints } from './complaints.ts'
 import { Credit } from './credit.ts'
+import { Floods } from './floods.ts'
 import { IdleLeases } from './idle-leases.ts'
 import { Limits } from './limits.ts'
 import { Newcomers } from './newcomers.ts'
@@ -49,6 +51,8 @@ interface Parts {
   readonly idle: IdleLeases
   readonly comparing: Comparing
   readonly parking: Parking
+  /** Undefined where more is the matter. */
+  readonly floods: Floods | undefined
 }
 
 class Bench implements Judge {
@@ -85,8 +89,14 @@ class Bench implements Judge {
     const idle = new IdleLeases(complaints)
     const comparing = new Comparing(complaints)
     const parking = new Parking(this.#world, complaints)
-    this.#parts = { runs, tasks, usage, credit, newcomers, limits, next, words, storms: new Storms(complaints), arrivals, idle, comparing, parking }
+    const floods = this.#world.onlyFloods === true ? new Floods(complaints) : undefined
+    this.#parts = { runs, tasks, usage, credit, newcomers, limits, next, words, storms: new Storms(complaints), arrivals, idle, comparing, parking, floods }
     return this.#parts
+  }
+
+  /** While there is nothing else. */
+  get #floods(): Floods | undefined {
+    return this.#world.onlyFloods === true ? this.#all.floods : undefined
   }
 
   /** [12] */
@@ -191,7 +201,9 @@ class Bench implements Judge {
   }
 
   dialled(from: Speaker): void {
-    if (this.#world.isNode(from.peerId)) this.#all.storms.dialled(from, this.#world.engine.nowMs)
+    if (!this.#world.isNode(from.peerId)) return
+    this.#all.storms.dialled(from, this.#world.engine.nowMs)
+    this.#floods?.dialled(from.peerId)
   }
 
   frame(from: Speaker, to: PeerIdString, frame: Uint8Array): void {
@@ -202,6 +214,7 @@ class Bench implements Judge {
     }
     // What a server says that no longer leads was on the disk when it wrote it; who leads now may have gone on.
     if (from.peerId === project.peerId) this.#all.storms.fromServer(to, frame)
+    if (from.peerId === project.peerId && this.#world.isNode(to)) this.#floods?.fromServer(to, frame)
     if (from.peerId === project.peerId) this.#all.arrivals.fromServer(to, frame, from === network.server)
     else this.#all.arrivals.fromNode(from.peerId, frame)
     if (from.peerId !== project.peerId) this.#all.next.fromNode(from.peerId, frame)
@@ -213,6 +226,7 @@ class Bench implements Judge {
     const { peerId } = this.#world.project
     if (from !== peerId && to !== peerId) return
     if (to === peerId) this.#all.parking.toServer(from, frame)
+    if (to === peerId && this.#world.isNode(from)) this.#floods?.toServer(from, frame, this.#world.engine.nowMs)
     if (to === peerId) this.#all.arrivals.toServer(from, frame)
     else this.#all.arrivals.toNode(to, frame)
   }
@@ -263,7 +277,7 @@ class Bench implements Judge {
       if (folder !== undefined) return `${node.machine.name} has a folder of ${folder}`
       const kept = this.#all.parking.left(node)
       if (kept !== '') return kept
-      if (!onlyInputs(node.machine.content, tasks.inputs)) return `${node.machine.name} keeps content that nobody wants`
+      if (!onlyInputs(node.machine, tasks.inputs)) return `${node.machine.name} keeps content that nobody wants`
     }
     const out = records.keys('out/').filter((key) => world.isNode(key.split('/')[1] ?? ''))
     return out.length > 0 ? `message ${out[0]} was never acknowledged` : ''
@@ -273,7 +287,7 @@ class Bench implements Judge {
 const PROJECT_INPUTS: ReadonlySet<string> = new Set(INPUTS.map((text) => idOf(text).toString()))
 
 /** The inputs of many tasks, and what tasks took from others: a node may keep what it may need again. */
-function onlyInputs(content: { keys(): Iterable<string> }, inputs: ReadonlySet<string>): boolean {
-  for (const root of content.keys()) if (!inputs.has(root) && !PROJECT_INPUTS.has(root)) return false
+function onlyInputs({ content, strays }: Pick<Machine, 'content' | 'strays'>, inputs: ReadonlySet<string>): boolean {
+  for (const root of content.keys()) if (!inputs.has(root) && !PROJECT_INPUTS.has(root) && !strays.has(root)) return false
   return true
 }

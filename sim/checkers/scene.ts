@@ -34,6 +34,8 @@ export interface Scene {
   isNode(peer: PeerIdString): boolean
   /** Whether the server hears that node; not every world can tell. */
   serves?(peer: PeerIdString): boolean
+  /** Until its calm, nothing befalls it but floods. */
+  readonly onlyFloods?: boolean
   see(name: string): void
   tell(text: string): void
 }

@@ -1,6 +1,7 @@
 /** A case: everything that a run is made of, as data. A seed is drawn into one; shrinking takes parts of one away. */
 import type { CoordinatorPolicy } from '#project-server/coordinator/policy'
 import type { TaskPolicy } from '#protocol/bundle/policy'
+import type { Home } from '../protocol/homes.ts'
 import type { Role } from '../protocol/service.ts'
 import type { TaskKind } from '../protocol/truth.ts'
 import type { Unruly } from '../protocol/unruly.ts'
@@ -23,6 +24,8 @@ export interface NodeCase {
   readonly downBytesPerMs?: number
   readonly clockOffsetMs: number
   readonly clockPerMille: number
+  /** Where it is at home: then others reach it as they would there, and give it what they have. */
+  readonly home?: Home
   /** When it is there first; never when it is negative. */
   readonly joinsMs: number
   /** Which processor it has; without one, it does not tell. */
@@ -124,7 +127,19 @@ export const HOSTILE_ACTS = [
   'copy'
 ] as const
 
-export type FaultKind = (typeof NODE_FAULTS)[number] | (typeof SERVER_FAULTS)[number] | (typeof OWNER_ACTS)[number] | (typeof HOSTILE_ACTS)[number]
+/** What befalls those between nodes. */
+export const RELAY_FAULTS = ['relay_dies'] as const
+
+/** Of the hostile ones too: nothing but much. */
+export const FLOOD_ACTS = ['flood_calls', 'flood_streams', 'flood_hellos', 'flood_frames', 'flood_requests', 'flood_large'] as const
+
+export type FaultKind =
+  | (typeof NODE_FAULTS)[number]
+  | (typeof SERVER_FAULTS)[number]
+  | (typeof OWNER_ACTS)[number]
+  | (typeof HOSTILE_ACTS)[number]
+  | (typeof FLOOD_ACTS)[number]
+  | (typeof RELAY_FAULTS)[number]
 
 /** Something that happens once, at its time. */
 export interface Fault {

@@ -72,6 +72,13 @@ const WORDS: Readonly<Record<FaultKind, Words>> = {
   forget: ({ target }) => `hostile ${target} comes back and knows nothing of what it holds`,
   second_stream: ({ target }) => `hostile ${target} opens a second stream and goes on with the first`,
   hoard: ({ target }) => `hostile ${target} keeps what it is leased`,
+  relay_dies: ({ target }, _node, lasts) => `relay ${target} is dead ${lasts}`,
+  flood_calls: ({ target }) => `hostile ${target} hangs up and calls again, again and again`,
+  flood_streams: ({ target }) => `hostile ${target} opens streams without end`,
+  flood_hellos: ({ target }) => `hostile ${target} says hello again and again`,
+  flood_frames: ({ target }) => `hostile ${target} says more than anybody needs to know, as fast as it can`,
+  flood_requests: ({ target }) => `hostile ${target}, whom nobody knows, asks as a client does, as fast as it can`,
+  flood_large: ({ target }) => `hostile ${target} says more at once than fits`,
   copy: ({ target }) => `hostile ${target} says what it overheard of others from now on`
 }
 

@@ -1,6 +1,9 @@
 /** From a seed to a case. Every rate is drawn too, many of them zero: a swarm of worlds finds more than one average world. */
 import { type CopyRule, DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
+import { drawOf, REGION_MIX } from '../population/availability.ts'
+import { type AccessLine, drawAccessLine, drawAccessNetwork, drawLatencyMs } from '../population/network.ts'
 import { COMPARATOR } from '../protocol/comparators.ts'
+import { RELAYS } from '../protocol/homes.ts'
 import type { Role } from '../protocol/service.ts'
 import { MORE_MEMORY_BYTES, type TaskKind } from '../protocol/truth.ts'
 import { Random } from '../random.ts'
@@ -10,10 +13,12 @@ import {
   CPUS,
   type Fault,
   type FaultKind,
+  FLOOD_ACTS,
   HOSTILE_ACTS,
   NODE_FAULTS,
   type NodeCase,
   OWNER_ACTS,
+  RELAY_FAULTS,
   SERVER_FAULTS,
   TAG,
   type TaskCase
@@ -24,8 +29,8 @@ const KINDS_SHARE = 0.35
 /** A kind that occurs does so this often in a small world, at most. */
 const TIMES_MAX = 5
 
-/** Bytes a millisecond of one Mbit/s. */
-const MBIT = 125
+/** How much a way from home varies. */
+const JITTER_MS = 5
 
 const POLICIES: readonly Partial<TaskPolicy>[] = [
   {},
@@ -63,7 +68,7 @@ function drawSized(seed: number, dice: Random, size: Size): Case {
   const faultsMs = 20_000 + dice.below(size.faultsMsMax - 20_000)
   const classes = dice.fork('classes')
   const alike = classes.chance(0.25)
-  const drawn = drawNodes(dice.fork('nodes'), size)
+  const drawn = drawHomes(dice.fork('homes'), drawNodes(dice.fork('nodes'), size))
   const unruly = drawUnruly(dice.fork('unruly'), drawn)
   const nodes = alike ? unruly.map((node) => (classes.chance(0.9) ? { ...node, cpu: classes.pick(CPUS) } : node)) : unruly
   const plain = drawNoise(dice.fork('noise'), drawBatches(dice.fork('batches'), { ...size, faultsMs }))
@@ -89,6 +94,7 @@ function drawSized(seed: number, dice: Random, size: Size): Case {
     faults: inOrder(
       away.faults,
       drawFaults(dice.fork('faults'), {
+        relays: nodes.some(({ home }) => home !== undefined) ? RELAYS : 0,
         timesMax: Math.ceil((TIMES_MAX * size.nodesMax) / SMALL.nodesMax),
         faultsMs,
         nodes: nodes.length,
@@ -260,7 +266,7 @@ function drawNodes(dice: Random, { nodesMax }: Size): NodeCase[] {
       clockOffsetMs: skewed ? Math.round((own.float() - 0.5) * 172_800_000) : 0,
       clockPerMille: skewed ? 990 + own.below(21) : 1000,
       joinsMs: own.chance(0.7) ? 0 : own.below(30_000),
-      ...(lines ? drawLine(own.fork('line')) : {})
+      ...(lines ? linesOf(drawAccessLine(own.fork('line'))) : {})
     }
   })
 }
@@ -273,15 +279,20 @@ function drawUnruly(dice: Random, nodes: NodeCase[]): NodeCase[] {
   return nodes.map((node) => (dice.chance(0.7) ? { ...node, unruly } : node))
 }
 
-/** Home lines, about 80 Mbit/s down and a fifth of it up; a few are metered mobile ones. */
-function drawLine(dice: Random): { readonly upBytesPerMs: number; readonly downBytesPerMs: number } {
-  if (dice.chance(0.03)) return { upBytesPerMs: 62, downBytesPerMs: 250 }
-  const downBytesPerMs = clamp(dice.logNormal(Math.log(80), 1)) * MBIT
-  return { downBytesPerMs, upBytesPerMs: clamp((downBytesPerMs / MBIT) * dice.logNormal(Math.log(0.2), 0.6)) * MBIT }
+/** In half of the worlds nodes are at homes as there are: with their lines, their routers, and their distance to a project in Europe. */
+function drawHomes(dice: Random, nodes: NodeCase[]): NodeCase[] {
+  if (!dice.chance(0.5)) return nodes
+  return nodes.map((node, index) => {
+    const own = dice.fork(index)
+    const region = drawOf(own, REGION_MIX)
+    const line = drawAccessLine(own.fork('line'))
+    const delayMs = Math.round(drawLatencyMs(own, region, 'europe'))
+    return { ...node, delayMs, jitterMs: JITTER_MS, loss: line.loss, ...linesOf(line), home: { region, ...drawAccessNetwork(own.fork('network')) } }
+  })
 }
 
-function clamp(mbits: number): number {
-  return Math.min(1000, Math.max(1, mbits))
+function linesOf({ upBytesPerS, downBytesPerS }: AccessLine): { readonly upBytesPerMs: number; readonly downBytesPerMs: number } {
+  return { upBytesPerMs: upBytesPerS / 1000, downBytesPerMs: downBytesPerS / 1000 }
 }
 
 function drawBatches(dice: Random, { tasksMax, faultsMs }: Size & { readonly faultsMs: number }): BatchCase[] {
@@ -308,10 +319,11 @@ interface Field {
   readonly nodes: number
   readonly batches: number
   readonly hostile: number
+  readonly relays: number
   readonly timesMax: number
 }
 
-function drawFaults(dice: Random, { timesMax, faultsMs, nodes, batches, hostile }: Field): Fault[] {
+function drawFaults(dice: Random, { timesMax, faultsMs, nodes, batches, hostile, relays }: Field): Fault[] {
   const faults: Fault[] = []
   const share = dice.float() * 2 * KINDS_SHARE
   const add = (kind: FaultKind, targets: number): void => {
@@ -324,7 +336,8 @@ function drawFaults(dice: Random, { timesMax, faultsMs, nodes, batches, hostile 
   for (const kind of NODE_FAULTS) add(kind, nodes)
   for (const kind of SERVER_FAULTS) add(kind, 1)
   for (const kind of OWNER_ACTS) add(kind, kind === 'ban_node' ? nodes : batches)
-  if (hostile > 0) for (const kind of HOSTILE_ACTS) add(kind, hostile)
+  if (relays > 0) for (const kind of RELAY_FAULTS) add(kind, relays)
+  if (hostile > 0) for (const kind of [...HOSTILE_ACTS, ...FLOOD_ACTS]) add(kind, hostile)
   return faults.sort((a, b) => a.atMs - b.atMs)
 }
 

@@ -4,8 +4,9 @@ import type { Direction } from '../protocol/lane.ts'
 import type { Machine, MachineFaults } from '../protocol/machine.ts'
 import type { SimNode } from '../protocol/node.ts'
 import { NodePath } from '../protocol/path.ts'
+import { Tear } from '../protocol/tear.ts'
 import type { World } from '../protocol/world.ts'
-import { type Fault, HOSTILE_ACTS } from './case.ts'
+import { type Fault, FLOOD_ACTS, HOSTILE_ACTS } from './case.ts'
 import { describe, driftPerMille, thinBytesPerMs } from './describe.ts'
 import { Lasting } from './lasting.ts'
 
@@ -26,7 +27,8 @@ export class Faults {
   strike(fault: Fault): void {
     const { kind, target } = fault
     const node = this.#world.nodes[target % this.#world.nodes.length]
-    if (!this.#atServer(fault) && !this.#atOwner(fault) && !this.#byHostile(fault)) {
+    if (kind === 'relay_dies') this.#world.network.homes?.dies(target, fault.forMs)
+    else if (!this.#atServer(fault) && !this.#atOwner(fault) && !this.#byHostile(fault)) {
       if (node === undefined || node.absent) return
       this.#atNode(fault, node)
     }
@@ -37,6 +39,7 @@ export class Faults {
   /** Undoes everything that still lasts. */
   mend(): void {
     this.#lasting.mend()
+    this.#world.network.homes?.mend()
   }
 
   #atNode({ kind, forMs, amount }: Fault, node: SimNode): void {
@@ -93,6 +96,7 @@ export class Faults {
       case 'power_loss':
       case 'wipe':
         node.crash({ tell: kind !== 'power_loss', wipe: kind === 'wipe' })
+        if (kind === 'power_loss') machine.losePower(new Tear(machine.random, (what) => this.#world.see(what)))
         node.start(amount % 2 === 0 ? 100 : forMs)
         return
       case 'stop':
@@ -256,7 +260,7 @@ export class Faults {
   }
 
   #byHostile({ kind, target }: Fault): boolean {
-    const act = HOSTILE_ACTS.find((known) => known === kind)
+    const act = [...HOSTILE_ACTS, ...FLOOD_ACTS].find((known) => known === kind)
     if (act === undefined) return false
     this.#world.hostile[target % Math.max(1, this.#world.hostile.length)]?.act(act)
     return true

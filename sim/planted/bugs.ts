@@ -10,6 +10,12 @@ export interface Bug {
 
 export const BUGS: readonly Bug[] = [
   {
+    name: 'what a run left is believed after a power cut',
+    file: 'node/agent/boot.ts',
+    line: 'this.#before !== undefined && this.#before !== this.#now',
+    instead: 'false'
+  },
+  {
     name: 'what is next somewhere is not let go when it is held',
     file: 'project-server/coordinator/scheduler.ts',
     line: 'if (queue === null && task.nextAt !== null)',

@@ -1,6 +1,7 @@
 /** Runs a plan: every variant on every seed, with progress, until it is done, stopped, or something is not as it must be. */
 import { HOUR_MS } from './availability.ts'
 import { complaintOf } from './checks.ts'
+import type { Totals } from './meters.ts'
 import type { Plan, PlannedVariant, Recipe } from './plan.ts'
 import { type Report, reportOf } from './report.ts'
 import { World } from './world.ts'
@@ -29,6 +30,8 @@ export interface StudyPorts {
   /** Stops it; what was done so far is kept. */
   readonly signal: AbortSignal
   readonly progress: (progress: Progress) => void
+  /** What is not as it must be; without it that of checks.ts. */
+  readonly complaintOf?: (totals: Readonly<Totals>) => string | undefined
   /** The talko that runs it. */
   readonly commit: string
 }
@@ -102,7 +105,7 @@ export async function play(
     await world.start()
     while (!world.over && world.nowMs < (untilMs ?? lengthMs) && !ports.signal.aborted && complaint === null) {
       world.advance(Math.min(world.nowMs + SLICE_MS, untilMs ?? lengthMs))
-      complaint = complaintOf(world.totals) ?? null
+      complaint = (ports.complaintOf ?? complaintOf)(world.totals) ?? null
       memoryBytes = Math.max(memoryBytes, ports.memoryBytes())
       const seconds = Math.max(1e-3, (ports.nowMs() - beganAtMs) / 1000)
       const { events, ready } = world.totals

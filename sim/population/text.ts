@@ -6,6 +6,7 @@ import type { Sample } from './meters.ts'
 import { answerTo, remarksOf } from './remarks.ts'
 import type { Report } from './report.ts'
 import { DISAGREES } from './second-model.ts'
+import type { Failure } from './shrink.ts'
 import type { StudiedVariant, Study } from './study.ts'
 
 export function linesOf(study: Study): readonly string[] {
@@ -95,6 +96,36 @@ export function failureOf({ variants, commit, node }: Study): string | undefined
     for (const { complaint, seed } of variant.reports)
       if (complaint !== null) return `${complaint}\nrepeat it at commit ${commit}, Node ${node}, with: ${commandOf(variant, seed)}`
   return undefined
+}
+
+/** A small run that fails as another did, and the line that repeats it. */
+export function storyOf({ variant, report }: Failure, { commit, node }: Pick<Study, 'commit' | 'node'>): string {
+  const { complaint, hosts, reachedMs, lengthMs, marks, totals, samples, seed } = report
+  const word = { outage: 'the project is away', crowd: 'a crowd comes', exit: 'many leave at once' }
+  const at = (ms: number): string => `${showTime(ms).padStart(10)}  `
+  const lines = [
+    { ms: 0, text: `${hosts} hosts, the first of which say hello` },
+    ...marks
+      .filter(({ fromMs }) => fromMs <= reachedMs)
+      .map(({ kind, fromMs, toMs }) => ({ ms: fromMs, text: `${word[kind]}, for ${showTime(toMs - fromMs)}` })),
+    ...thinned(samples).map((sample) => ({
+      ms: sample.atMs,
+      text: `${sample.online} hosts are there; of ${sample.submitted} tasks ${sample.ready} are ready and ${sample.failed} failed`
+    })),
+    { ms: reachedMs, text: `${totals.leased} leases so far, ${totals.reported} results, ${totals.reportedWrong} of them wrong; ${complaint ?? 'all was well'}` }
+  ].sort((a, b) => a.ms - b.ms)
+  return [
+    `the smallest run found that fails alike: ${hosts} hosts, ${showTime(lengthMs)}`,
+    ...lines.map(({ ms, text }) => at(ms) + text),
+    `repeat it at commit ${commit}, Node ${node}, with: ${commandOf(variant, seed)}`
+  ].join('\n')
+}
+
+const STORY_SAMPLES = 8
+
+function thinned(samples: readonly Sample[]): readonly Sample[] {
+  const each = Math.ceil(samples.length / STORY_SAMPLES)
+  return samples.filter((_, index) => index % each === 0)
 }
 
 function commandOf({ name, file, changes }: Pick<StudiedVariant, 'name' | 'file' | 'changes'>, seed: number | string): string {

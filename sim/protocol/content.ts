@@ -7,12 +7,22 @@ import type { Process } from '../engine/process.ts'
 import type { Connection, SimHost } from './network.ts'
 import { bytesOf, idOf } from './truth.ts'
 
+/** Roots that a store holds, of whatever kind. */
+interface Held {
+  has(root: string): boolean
+  add(root: string): unknown
+  delete(root: string): boolean
+  isDoubted?(root: string): boolean
+  /** Of what is doubted all lies here: it counts again. */
+  compare?(root: string): boolean
+}
+
 /** What a peer gives that is asked for a root: it, something else instead, or nothing. */
 export type Given = boolean | 'corrupt'
 
 export interface ContentWorld {
   /** Roots that this store holds; outlives the process. */
-  readonly roots: { has(root: string): boolean; add(root: string): unknown; delete(root: string): boolean }
+  readonly roots: Held
   /** Asks a peer for a root; false when it has none or cannot be asked. Rejects with the signal's reason. */
   readonly ask: (peer: PeerIdString, root: string, signal: AbortSignal | undefined) => Promise<Given>
   /** Text of a folder's tree or file; only nodes publish. */
@@ -21,6 +31,8 @@ export interface ContentWorld {
   readonly full?: () => boolean
   /** Something was. */
   readonly added?: () => void
+  /** Something came from this one, after so many did not give it. */
+  readonly came?: (peer: PeerIdString, failed: number) => void
 }
 
 /** Beyond the round trip, of each piece. */
@@ -102,6 +114,10 @@ class SimContent implements ContentStore {
     return text === EMPTY_DIRECTORY || text === EMPTY_FILE || this.#world.roots.has(text)
   }
 
+  isDoubted(root: CID): boolean {
+    return this.#world.roots.isDoubted?.(root.toString()) === true
+  }
+
   async check(root: CID): Promise<boolean> {
     return this.has(root)
   }
@@ -120,13 +136,14 @@ class SimContent implements ContentStore {
 
   /** From the first of these peers that gives it. What comes is looked at as it comes: what is corrupt is never kept. */
   async fetch(root: CID, { from, signal, onProgress }: FetchOptions): Promise<{ bytes: number }> {
-    if (this.has(root)) return { bytes: 0 }
+    if (this.has(root) || this.#world.roots.compare?.(root.toString()) === true) return { bytes: 0 }
     let corrupt = false
-    for (const peer of from) {
+    for (const [failed, peer] of from.entries()) {
       const given = await this.#world.ask(peer, root.toString(), signal)
       corrupt ||= given === 'corrupt'
       if (given !== true) continue
       this.#world.roots.add(root.toString())
+      this.#world.came?.(peer, failed)
       const bytes = bytesOf(root.toString())
       onProgress?.({ bytes, totalBytes: bytes, blocks: 1 })
       return { bytes }

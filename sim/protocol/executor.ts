@@ -21,7 +21,7 @@ import {
   snapshotOf,
   snapshotText
 } from './truth.ts'
-import { replicaIn } from './workspace.ts'
+import { replicaIn, rootIn } from './workspace.ts'
 
 export interface ExecutorWorld {
   readonly machine: Machine
@@ -31,6 +31,8 @@ export interface ExecutorWorld {
   /** Something is not as it should be. */
   readonly onStrange: (what: string) => void
   readonly onStart: (replica: ReplicaId) => void
+  /** Something that must not be. */
+  readonly onTornInput: (what: string) => void
   /** The node was started again, and its runs are still there. */
   readonly onFound: () => void
   readonly onEnd: (replica: ReplicaId, ended: Ended, outcome: Outcome) => void
@@ -109,6 +111,16 @@ export class Container {
     this.#cancelKill()
     this.#ended ??= endedOf('killed', 137, this.#startedMs, this.#startedMs)
     this.#waiting = []
+  }
+
+  /** Its machine loses power: one that had ended is remembered so. */
+  powerless(): void {
+    if (this.running) this.vanish()
+  }
+
+  /** Its files were written after this. */
+  wroteAfter(ms: number): boolean {
+    return this.#ended === undefined || this.#ended.endedAtMs > ms
   }
 
   /** The engine tells that it broke. */
@@ -198,6 +210,8 @@ class SimExecutor implements Executor {
     await process.later(machine.pace.runMs(machine.random), () => undefined)
     if (machine.containers.has(execution.replica)) throw new ExecutorError('failed', 'there is a container of that name')
     this.#world.onStart(execution.replica)
+    const torn = execution.inputs.find(({ path }) => machine.content.isTorn(rootIn(path)))
+    if (torn !== undefined) this.#world.onTornInput(`${execution.replica} was given ${torn.path}, which a power cut has torn`)
     const container = new Container(this.#world, execution)
     machine.containers.set(execution.replica, container)
     if (machine.random.chance(machine.faults.runsBreak)) machine.engine.after(machine.random.below(1_000), () => container.break())

@@ -14,8 +14,9 @@ import { leavesOf, rootOf } from '#protocol/signing/batch'
 import type { Signer } from '#protocol/signing/keys'
 import type { Engine } from '../engine/engine.ts'
 import { Process } from '../engine/process.ts'
-import type { HOSTILE_ACTS } from '../faults/case.ts'
+import { FLOOD_ACTS, type HOSTILE_ACTS } from '../faults/case.ts'
 import type { Random } from '../random.ts'
+import { type FloodAct, Floods } from './floods.ts'
 import { type Network, SimHost } from './network.ts'
 import { NodePath } from './path.ts'
 import { idOf } from './truth.ts'
@@ -39,12 +40,18 @@ export interface HostilePorts {
   readonly random: Random
   readonly signer: Signer
   readonly project: string
+  /** The network that it calls from. */
+  readonly place: number
   readonly witness: Witness
   /** A frame that an honest node sent lately, and a replica that another has. */
   readonly overheard: () => Uint8Array | undefined
   /** What an honest node said lately that the same task left. */
   readonly reported: (replica: ReplicaId) => Pick<Result, 'output' | 'stdout'> | undefined
   readonly anothers: () => { readonly replica: ReplicaId; readonly bundle: CID } | undefined
+}
+
+function isFlood(act: Act | FloodAct): act is FloodAct {
+  return FLOOD_ACTS.some((flood) => flood === act)
 }
 
 interface Lease {
@@ -61,6 +68,7 @@ export class Hostile {
   readonly #ports: HostilePorts
   readonly #process: Process
   readonly #host: SimHost
+  readonly #floods: Floods
   readonly #leases = new Map<ReplicaId, Lease>()
   readonly #said: Uint8Array[] = []
   #stream: FrameStream | undefined
@@ -74,7 +82,15 @@ export class Hostile {
   constructor(ports: HostilePorts) {
     this.#ports = ports
     this.#process = new Process(ports.engine)
-    this.#host = new SimHost(ports.network, this.#process, ports.signer.peerId, new NodePath(PATH, ports.random.fork('path')))
+    this.#host = new SimHost(ports.network, this.#process, ports.signer.peerId, new NodePath({ ...PATH, network: ports.place }, ports.random.fork('path')))
+    this.#floods = new Floods({
+      host: this.#host,
+      project: ports.project,
+      witness: ports.witness,
+      hello: () => this.#open(),
+      frame: (body, numbered) => Frame.encode({ ...body, seq: numbered ? ++this.#sent : 0, ack: this.#received }),
+      stream: () => this.#stream
+    })
   }
 
   get hoards(): boolean {
@@ -92,7 +108,12 @@ export class Hostile {
     this.#host.end(true)
   }
 
-  act(act: Act): void {
+  act(act: Act | FloodAct): void {
+    if (isFlood(act)) this.#floods.begin(act)
+    else this.#act(act)
+  }
+
+  #act(act: Act): void {
     const { random, overheard, anothers } = this.#ports
     const own = [...this.#leases].find(([, { asked }]) => !asked)
     switch (act) {

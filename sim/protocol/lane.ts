@@ -15,6 +15,10 @@ export interface Path {
   readonly patienceMs: number
   /** What becomes of the frames of one direction of a control stream, where they do not all come once and in order. */
   readonly unrulyWay?: (engine: Engine, see: (what: string) => void) => UnrulyWay | undefined
+  /** Somebody between passes everything on. */
+  readonly relayed?: boolean
+  /** A connection over it stands; `cut` breaks it at both ends. */
+  readonly begun?: (cut: () => void) => void
   /** What the server sees of who calls, where that is modelled. */
   readonly address?: string | undefined
 }

@@ -17,7 +17,9 @@ import { openDisk } from './disk.ts'
 import type { Container } from './executor.ts'
 import type { Path } from './lane.ts'
 import { type Pace, USUAL_PACE } from './pace.ts'
-import type { Outcome } from './truth.ts'
+import { Roots } from './roots.ts'
+import type { Tear } from './tear.ts'
+import { idOf, type Outcome } from './truth.ts'
 import { SimWorkspace } from './workspace.ts'
 
 export interface PageWrite {
@@ -87,12 +89,17 @@ class Left {
   readonly folders = new SmallMap<ReplicaId, Outcome>()
   /** Snapshots that runs left: the newest, and the one that the node took; texts. */
   readonly snapshots = new SmallMap<ReplicaId, { readonly next: string; readonly taken: string }>()
-  readonly content = new SmallSet<string>()
+  readonly content: Roots
   readonly kept = new SmallSet<string>()
+  readonly strays = new SmallSet<string>()
+
+  constructor(engine: Engine) {
+    this.content = new Roots(engine)
+  }
 
   wipe(): void {
     for (const container of this.containers.values()) container.vanish()
-    for (const left of [this.containers, this.folders, this.snapshots, this.content, this.kept]) left.clear()
+    for (const left of [this.containers, this.folders, this.snapshots, this.content, this.kept, this.strays]) left.clear()
   }
 }
 
@@ -108,6 +115,8 @@ export class Machine {
   readonly #records = new SmallMap<string, string>()
   readonly #entries = new SmallMap<string, string>()
   #left: Left | undefined
+  /** How often it was switched on. */
+  boots = 1
   /** Its disk has lied. */
   damaged = false
   /** Writes that are on their way to the disk. */
@@ -134,8 +143,13 @@ export class Machine {
   }
 
   /** Roots that the content store holds. */
-  get content(): SmallSet<string> {
+  get content(): Roots {
     return this.#leavings.content
+  }
+
+  /** Roots of files that a power cut tore: a life that published them, and did not come to say so, cannot be cleaned up after. Some rows of an index are lost with each. */
+  get strays(): SmallSet<string> {
+    return this.#leavings.strays
   }
 
   /** Roots that it keeps for others. */
@@ -144,7 +158,7 @@ export class Machine {
   }
 
   get #leavings(): Left {
-    this.#left ??= new Left()
+    this.#left ??= new Left(this.engine)
     return this.#left
   }
 
@@ -170,10 +184,27 @@ export class Machine {
     return text === undefined ? undefined : bytesOf(text)
   }
 
-  /** Its process ends: a write that is on its way is on disk as a whole, or not at all. */
+  /** Its process ends: of the writes that are on their way the first are on disk, the last of those as a whole: a log whose tail is torn ends before it. */
   crash(): void {
-    for (const write of this.#writes ?? []) if (this.random.chance(0.5)) write.apply()
+    const writes = [...(this.#writes ?? [])]
+    for (const write of writes.slice(0, this.random.below(writes.length + 1))) write.apply()
     this.#writes = undefined
+  }
+
+  /** It stands without power: what ran is gone, and what was written of late without waiting for the disk is torn. */
+  losePower(tear: Tear): void {
+    this.boots++
+    const left = this.#left
+    if (left === undefined) return
+    for (const [replica, container] of left.containers) {
+      const outcome = left.folders.get(replica)
+      if (outcome !== undefined && container.wroteAfter(this.engine.nowMs - tear.unsyncedMs)) {
+        left.folders.set(replica, tear.outcome(outcome))
+        for (const text of [outcome.out, outcome.stdout, outcome.stderr]) left.strays.add(idOf(text).toString())
+      }
+      container.powerless()
+    }
+    left.content.losePower(tear)
   }
 
   /** A bit of what its disk holds of the node's records flips. */

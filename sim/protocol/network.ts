@@ -2,9 +2,12 @@
 import { SmallMap } from '#node/small-map'
 import { CONTROL_PROTOCOL } from '#protocol/control/messages'
 import type { PeerIdString } from '#protocol/ids'
+import { PARKING_PROTOCOL } from '#protocol/parking/messages'
+import { CALLER, Conduct, type Places } from '#protocol/peer/conduct'
 import { type FrameStream, type Host, HostError, StreamError, type StreamOptions } from '#protocol/peer/host'
 import type { Engine } from '../engine/engine.ts'
 import type { Process } from '../engine/process.ts'
+import type { Homes } from './homes.ts'
 import { blockedAtAll, type Direction, Lane, Leg, type Path } from './lane.ts'
 import { SimStream, type StreamEnd } from './stream.ts'
 import type { UnrulyWay } from './unruly.ts'
@@ -23,6 +26,8 @@ export interface Watchers {
   readonly onOvertaken?: () => void
   /** Something became of a frame of a control stream that no stream should do. */
   readonly onUnruly?: (what: string) => void
+  /** A host hung up on a peer that misbehaves, or did not let it call. */
+  readonly onConduct?: (peer: PeerIdString, what: string) => void
 }
 
 interface Handler {
@@ -35,6 +40,10 @@ export class Network {
   /** The project server's host while it listens. */
   server: SimHost | undefined
   readonly watchers: Watchers
+  /** Who may call the project server, as its host remembers it; left out where everybody behaves. */
+  places: Places | undefined
+  /** Where volunteers are at home; left out where that makes no difference. */
+  homes: Homes | undefined
   readonly #volunteer: (peer: PeerIdString) => SimHost | undefined
 
   /** `volunteer`: its host while it runs. */
@@ -43,11 +52,20 @@ export class Network {
     this.#volunteer = volunteer
   }
 
+  /** Whether who calls the project server from there is let in; nobody can tell where some call from. */
+  admits(to: SimHost, path: Path): boolean {
+    return to !== this.server || path.address === undefined || this.places?.admits(path.address, to.process.nowMs()) !== false
+  }
+
   at(peer: PeerIdString): SimHost | undefined {
     return this.server?.peerId === peer ? this.server : this.#volunteer(peer)
   }
 }
 
+/** Of whose frames those who watch are told. */
+const TOLD: ReadonlySet<string> = new Set([CONTROL_PROTOCOL, PARKING_PROTOCOL])
+/** Until a relay says that it knows nobody of that name. */
+const NO_WAY_MS = 200
 /** How long a kernel repeats itself on a connection that a router between has forgotten. */
 const FORGOTTEN_MS = 15 * 60_000
 
@@ -97,13 +115,13 @@ export class End extends Lane implements StreamEnd {
     if (!this.connection.forgotten) super.send(deliver, bytes)
   }
 
-  wrote(frame: Uint8Array): void {
-    this.host.network.watchers.onFrame(this.host, this.remotePeer, frame)
+  wrote(frame: Uint8Array, protocol: string): void {
+    if (TOLD.has(protocol)) this.host.network.watchers.onFrame(this.host, this.remotePeer, frame)
     this.watch()
   }
 
-  arrived(frame: Uint8Array): void {
-    this.host.network.watchers.onArrived?.(this.remotePeer, this.host.peerId, frame)
+  arrived(frame: Uint8Array, protocol: string): void {
+    if (TOLD.has(protocol)) this.host.network.watchers.onArrived?.(this.remotePeer, this.host.peerId, frame)
     if (this.host.newestTo(this.remotePeer) !== this.connection) this.host.network.watchers.onOvertaken?.()
   }
 
@@ -121,9 +139,13 @@ export class End extends Lane implements StreamEnd {
 
   stream(protocol: string, { frameBytesMax }: StreamOptions): SimStream {
     const way = protocol === CONTROL_PROTOCOL ? this.#unrulyWay() : undefined
-    const stream = new SimStream(this, frameBytesMax, way)
+    const stream = new SimStream(this, frameBytesMax, { protocol, way })
     this.#add(stream)
     return stream
+  }
+
+  accuse(what: string): void {
+    this.connection.breach(this.host, what)
   }
 
   #unrulyWay(): UnrulyWay | undefined {
@@ -155,6 +177,8 @@ export class Connection {
   readonly listener: End
   /** A router on the way has forgotten it: nothing passes any more, and nobody is told. */
   forgotten = false
+  /** How the dialler behaves, where somebody may not. */
+  #conduct: Conduct | undefined
 
   constructor(path: Path, dialler: SimHost, listener: SimHost) {
     this.path = path
@@ -176,6 +200,27 @@ export class Connection {
     this.listener.drop()
   }
 
+  /** A peer of the project server broke a protocol, as its host sees it. */
+  breach(host: SimHost, what: string): void {
+    const nowMs = host.process.nowMs()
+    if (this.#watched(host)?.breaks(nowMs) === false) this.#hangUp(what)
+  }
+
+  /** As the real host of the project server watches who called it. */
+  #watched(host: SimHost): Conduct | undefined {
+    if (host !== this.listener.host || host !== host.network.server || host.network.places === undefined) return undefined
+    this.#conduct ??= new Conduct(CALLER, host.process.nowMs())
+    return this.#conduct
+  }
+
+  #hangUp(what: string): void {
+    const { host } = this.listener
+    if (!this.listener.open) return
+    if (this.path.address !== undefined) host.network.places?.refuse(this.path.address, host.process.nowMs())
+    host.network.watchers.onConduct?.(this.dialler.host.peerId, `hung up on: ${what}`)
+    this.break(host, { tell: true })
+  }
+
   /** Broken as this end sees it; `tell` lets the other end know, after what is on its way. `lateMs`: what was on its way comes later still. */
   break(host: SimHost, { tell, lateMs = 0 }: { readonly tell: boolean; readonly lateMs?: number }): void {
     const end = this.endOf(host)
@@ -193,6 +238,11 @@ export class Connection {
     })
   }
 
+  /** Both ends notice at once. */
+  cut(): void {
+    for (const { host } of [this.dialler, this.listener]) this.break(host, { tell: false })
+  }
+
   /** Makes both ends of a stream; the listener's is given to its handler when the news of it arrives. */
   stream(from: SimHost, protocol: string, options: StreamOptions): Promise<FrameStream> {
     const here = this.endOf(from)
@@ -202,7 +252,13 @@ export class Connection {
         there.process.enter(() => {
           const handler = there.host.handlerOf(protocol)
           const answer = (act: () => void): void => there.send(() => from.process.enter(act))
-          if (!there.open || handler === undefined || there.streams.length >= (handler.options.streamsMax ?? STREAMS_PER_PROTOCOL)) {
+          const nowMs = there.process.nowMs()
+          const conduct = this.#watched(there.host)
+          if (conduct?.opens(nowMs) === false) this.#hangUp('it opens streams faster than it may')
+          const open = there.streams.filter((stream) => stream.protocol === protocol).length
+          const excess = handler !== undefined && open >= (handler.options.streamsMax ?? STREAMS_PER_PROTOCOL)
+          if (excess && conduct?.exceeds(nowMs) === false) this.#hangUp('it opens more streams of a protocol at once than it may')
+          if (!there.open || handler === undefined || excess) {
             const why = handler === undefined ? new HostError('protocol_unsupported', `${protocol} is not spoken`) : new StreamError('reset', 'no stream')
             answer(() => reject(why))
             return
@@ -249,7 +305,7 @@ export class SimHost implements Host {
   }
 
   addresses(): string[] {
-    return [`/sim/${this.peerId}`]
+    return this.network.homes?.addressesOf(this.peerId) ?? [`/sim/${this.peerId}`]
   }
 
   async handle(protocol: string, options: StreamOptions, serve: (stream: FrameStream) => Promise<void>): Promise<void> {
@@ -273,6 +329,11 @@ export class SimHost implements Host {
     return this.#connectionsTo(peer).find((connection) => connection.endOf(this).open)
   }
 
+  /** Whether any of it goes without a relay. */
+  isDirect(peer: PeerIdString): boolean {
+    return this.#connectionsTo(peer).some(({ path }) => path.relayed !== true)
+  }
+
   newestTo(peer: PeerIdString): Connection | undefined {
     const connections = this.#connections.get(peer)
     return connections instanceof Connection ? connections : connections?.at(-1)
@@ -281,13 +342,18 @@ export class SimHost implements Host {
   /** One and a half round trips when the peer listens; nothing at all while the path is blocked or the peer does not run. */
   async connect(peer: PeerIdString, _addresses: readonly string[], signal?: AbortSignal): Promise<void> {
     if (this.isConnected(peer)) return
-    const path = this.#path
+    const way = this.network.homes?.wayBetween(this.peerId, peer)
+    const path = way === 'none' ? undefined : (way?.path ?? this.#path)
+    if (way === 'none') await this.process.later(NO_WAY_MS, () => undefined)
+    else if (way !== undefined) await this.process.later(way.setUpMs, () => undefined)
     if (path === undefined || this.#stopped) throw new HostError('unreachable', 'nobody there')
     this.network.watchers.onDial(this, peer)
     await this.#within(DIAL_MS_MAX, signal, (settle) => {
       this.#leg(path, 'up', () => {
         const there = this.network.at(peer)
-        if (there === undefined || !there.process.alive) {
+        const admitted = there === undefined || this.network.admits(there, path)
+        if (!admitted) this.network.watchers.onConduct?.(this.peerId, 'not let in')
+        if (there === undefined || !there.process.alive || !admitted) {
           this.#leg(path, 'down', () => settle(() => this.#refused(peer)))
           return
         }
@@ -298,6 +364,7 @@ export class SimHost implements Host {
             const connection = new Connection(path, this, there)
             this.#hold(connection)
             there.#hold(connection)
+            path.begun?.(() => connection.cut())
             settle(() => undefined)
           })
         )

@@ -71,6 +71,11 @@ class Life implements DiskOwner, NodeServicePorts {
     return this.node.ports.neighboursOf(this.node)
   }
 
+  get isDirect(): ((peer: PeerIdString) => boolean) | undefined {
+    const { host } = this
+    return host.network.homes === undefined ? undefined : (peer) => host.isDirect(peer)
+  }
+
   get random(): Random {
     return this.machine.random
   }

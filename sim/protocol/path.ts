@@ -64,9 +64,14 @@ export class NodePath implements Path {
   }
 
   delayMs(direction: Direction = 'up', bytes = 0, nowMs = 0): number {
-    const { delayMs, jitterMs, loss } = this.#way
-    let ms = delayMs + (this.#trouble?.extraMs ?? 0) + this.#random.below(jitterMs + 1) + this.#pace.wayMs(this.#random)
-    for (let resendMs = RESEND_MS; resendMs < 10_000 && this.#random.chance(loss); resendMs *= 2) ms += resendMs
+    const { delayMs, jitterMs } = this.#way
+    return delayMs + this.#random.below(jitterMs + 1) + this.#pace.wayMs(this.#random) + this.accessMs(direction, bytes, nowMs)
+  }
+
+  /** Of that, what its own line takes, wherever a message comes from or goes. */
+  accessMs(direction: Direction, bytes: number, nowMs: number): number {
+    let ms = this.#trouble?.extraMs ?? 0
+    for (let resendMs = RESEND_MS; resendMs < 10_000 && this.#random.chance(this.#way.loss); resendMs *= 2) ms += resendMs
     return ms + this.#lineMs(direction, bytes, nowMs)
   }
 

@@ -51,13 +51,11 @@ export class ServerDisk {
     return this.#ports.engine
   }
 
-  /** The process was killed: what it was writing is on disk, or not. */
+  /** The process was killed: of what it was writing the first batches are on disk, the last of those as a whole: a log whose tail is torn ends before it. */
   crash(process: Process): void {
-    for (const write of this.#pending) {
-      if (write.process !== process) continue
-      this.#pending.delete(write)
-      if (this.#ports.random.chance(0.5)) write.apply()
-    }
+    const writes = [...this.#pending].filter((write) => write.process === process)
+    for (const write of writes) this.#pending.delete(write)
+    for (const write of writes.slice(0, this.#ports.random.below(writes.length + 1))) write.apply()
   }
 
   store(process: Process): Store {

@@ -2,7 +2,10 @@
 import type { Committer } from '#project-server/commit'
 import type { CoordinatorPolicy } from '#project-server/coordinator/policy'
 import type { ServerError } from '#project-server/errors'
+import { SILENT } from '#project-server/logger'
 import type { Submissions } from '#project-server/owner/submit'
+import { OwnerService } from '#project-server/owner-service'
+import { Sources } from '#project-server/sources'
 import type { PeerIdString, TaskId } from '#protocol/ids'
 import type { Signer } from '#protocol/signing/keys'
 import { Process, type Skewed } from '../engine/process.ts'
@@ -72,7 +75,19 @@ export class ServerProcess {
     const content = contentStore({ roots, ask: askOver(host, (_to, peer, root) => has(peer, root)) })
     const store = disk.store(process)
     this.#served = await serve({ process, host, content, store, signer, random, witness, onFatal, onFaulty, ...(policy === undefined ? {} : { policy }) })
+    // Clients come by another way here (owner.ts): whoever asks over the network is a stranger.
+    const handler = async (): Promise<void> => witness.wrong('a request of a stranger was answered')
+    await new OwnerService({ host, clock: process, logger: SILENT }, { owners: new Set(), handler }).start()
+    if (network.homes !== undefined) await this.#serveSources(this.#served)
     network.server = host
+  }
+
+  /** Nodes are told who has what they fetch. */
+  async #serveSources({ coordinator }: Served): Promise<void> {
+    const { host, process: clock } = this
+    const dice = this.#ports.random.fork('sources')
+    const random = { bytes: (count: number) => Uint8Array.from({ length: count }, () => dice.below(256)) }
+    await new Sources({ host, coordinator, clock, random, record: () => new Uint8Array(0), secret: new Uint8Array(32) }).start()
   }
 
   /** SIGTERM: commits what was accepted, then ends. */

@@ -1,7 +1,9 @@
 /** The real node service on a simulated machine, over any host. */
 
 import type { NodeError } from '#node/errors'
+import { Exchange } from '#node/exchange'
 import { ParkingService } from '#node/parking/service'
+import { UPLOAD_PER_SECOND } from '#node/policy'
 import type { Ended, Execution, Executor, NodeStore, Workspace } from '#node/ports'
 import { NodeService, type ServiceOptions, type ServicePorts } from '#node/service'
 import { SILENT } from '#project-server/logger'
@@ -37,6 +39,8 @@ export interface NodeServicePorts {
   readonly setup: NodeSetup
   /** What others reported of a task, by the bundle's name: for those who copy. */
   readonly gossip: Map<string, Outcome>
+  /** What tells over its host whether a peer is reached without a relay; without it nodes give each other nothing. */
+  readonly isDirect?: ((peer: PeerIdString) => boolean) | undefined
   /** Whom it may leave results with. */
   readonly neighbours?: readonly PeerIdString[]
   /** Of this life. */
@@ -93,12 +97,14 @@ export function capabilitiesOf(slots: number, cpu?: string, tag?: NodeCase['tag'
  */
 class Place implements ServicePorts, ServiceOptions, ContentWorld, ExecutorWorld {
   readonly parking?: ParkingService
+  readonly peers?: Exchange
   readonly #ports: NodeServicePorts
 
   constructor(ports: NodeServicePorts) {
     this.#ports = ports
-    const { neighbours = [] } = ports
+    const { neighbours = [], isDirect, host, process: clock, project } = ports
     if (neighbours.length > 0) this.parking = this.#parkingWith(neighbours)
+    if (isDirect !== undefined) this.peers = new Exchange({ host, isDirect, clock, logger: SILENT }, { project, uploadPerSecond: UPLOAD_PER_SECOND })
   }
 
   #parkingWith(neighbours: readonly PeerIdString[]): ParkingService {
@@ -161,6 +167,10 @@ class Place implements ServicePorts, ServiceOptions, ContentWorld, ExecutorWorld
 
   get parkAfterMs(): number {
     return PARK_AFTER_MS
+  }
+
+  get boot(): string {
+    return String(this.machine.boots)
   }
 
   get capabilities(): Capabilities {
@@ -240,6 +250,12 @@ class Place implements ServicePorts, ServiceOptions, ContentWorld, ExecutorWorld
     return this.machine.faults.contentFull
   }
 
+  came(peer: PeerIdString, failed: number): void {
+    const { witness } = this.#ports
+    if (peer !== this.project) witness.see('an input came from another node')
+    else if (failed > 0) witness.see('what other nodes did not give came from the project')
+  }
+
   added(): void {
     const { crashAtPublish } = this.machine.faults
     if (crashAtPublish === undefined) return
@@ -258,6 +274,10 @@ class Place implements ServicePorts, ServiceOptions, ContentWorld, ExecutorWorld
 
   onStart(replica: ReplicaId): void {
     this.#ports.witness.started(this.signer.peerId, replica)
+  }
+
+  onTornInput(what: string): void {
+    this.#ports.witness.wrong(what)
   }
 
   onFound(): void {

@@ -20,11 +20,13 @@ export interface StreamEnd {
   readonly remoteAddress: string
   send(deliver: () => void, bytes?: number): void
   /** Every frame as it is written. */
-  wrote(frame: Uint8Array): void
+  wrote(frame: Uint8Array, protocol: string): void
   /** A frame has arrived at it. */
-  arrived(frame: Uint8Array): void
+  arrived(frame: Uint8Array, protocol: string): void
   /** The stream is gone at this end. */
   gone(stream: SimStream): void
+  /** The other side broke a protocol. */
+  accuse?(what: string): void
 }
 
 /** What of a stream is over. */
@@ -42,6 +44,7 @@ export class SimStream implements FrameStream {
   peer: SimStream | undefined
   /** The one that was opened before it at the same end. */
   before: SimStream | undefined
+  readonly protocol: string
   readonly #end: StreamEnd
   readonly #frameBytesMax: number
   readonly #way: UnrulyWay | undefined
@@ -59,8 +62,9 @@ export class SimStream implements FrameStream {
   #ending: Ending | undefined
 
   /** `way`: what becomes of the frames that are written here, where they do not all come once and in order. */
-  constructor(end: StreamEnd, frameBytesMax: number, way?: UnrulyWay) {
+  constructor(end: StreamEnd, frameBytesMax: number, { protocol = '', way }: { readonly protocol?: string; readonly way?: UnrulyWay | undefined } = {}) {
     this.#end = end
+    this.protocol = protocol
     this.#frameBytesMax = frameBytesMax
     this.#way = way
   }
@@ -113,23 +117,36 @@ export class SimStream implements FrameStream {
     if (this.#error !== undefined || this.#state.closedHere)
       return Promise.reject(this.#error ?? new StreamError('closed', 'this side of the stream is closed'))
     if (frame.length > this.#frameBytesMax) return Promise.reject(new StreamError('frame_too_large', `a frame of ${frame.length} bytes`))
-    this.#end.wrote(frame)
+    this.#end.wrote(frame, this.protocol)
     this.#onWay += frame.length
     if (this.#onWay > WRITE_QUEUE_BYTES_MAX) {
       this.abort(new StreamError('reset', 'the peer does not read'))
       return Promise.reject(this.#error)
     }
     this.#end.send(() => {
-      if (this.#way === undefined) this.peer?.receive(frame)
-      else this.#way.pass(() => this.peer?.receive(frame))
-      this.#onWay -= frame.length
-      if (this.#onWay < WRITE_WAIT_BYTES) this.#wake()
+      if (this.#way !== undefined) this.#way.pass(() => this.peer?.receive(frame))
+      else if (this.peer !== undefined) {
+        this.peer.receive(frame)
+        return
+      }
+      this.#sent(frame)
     }, frame.length)
     if (this.#onWay < WRITE_WAIT_BYTES) return Promise.resolve()
     return new Promise((resolve) => {
       this.#waiting ??= []
       this.#waiting.push(resolve)
     })
+  }
+
+  /** It is no longer on its way: the reader has it, so more may follow. */
+  #sent(frame: Uint8Array): void {
+    this.#onWay -= frame.length
+    if (this.#onWay < WRITE_WAIT_BYTES) this.#wake()
+  }
+
+  /** A frame that came is read here, or never will be. */
+  #took(frame: Uint8Array): void {
+    if (this.peer !== undefined && this.peer.#way === undefined) this.peer.#sent(frame)
   }
 
   close(): Promise<void> {
@@ -162,14 +179,21 @@ export class SimStream implements FrameStream {
   receive(frame: Uint8Array): void {
     const { process } = this.#end
     process.engine.foldBytes(frame)
-    this.#end.arrived(frame)
+    this.#end.arrived(frame, this.protocol)
     process.enter(() => {
+      const waits = this.#reader === undefined && (this.#listener === undefined || this.#busy)
+      if (this.#error === undefined && !this.#state.abandoned && frame.length <= this.#frameBytesMax && waits) {
+        if (this.#frames === undefined) this.#frames = [frame]
+        else this.#frames.push(frame)
+        return
+      }
+      this.#took(frame)
       if (this.#error !== undefined || this.#state.abandoned) return
-      if (frame.length > this.#frameBytesMax) this.abort(new StreamError('frame_too_large', `a frame of ${frame.length} bytes`))
-      else if (this.#reader !== undefined) this.#answer({ done: false, value: frame })
-      else if (this.#listener !== undefined && !this.#busy) this.#give(this.#listener, frame)
-      else if (this.#frames === undefined) this.#frames = [frame]
-      else this.#frames.push(frame)
+      if (frame.length > this.#frameBytesMax) {
+        this.accuse('a frame is larger than its protocol allows')
+        this.abort(new StreamError('frame_too_large', `a frame of ${frame.length} bytes`))
+      } else if (this.#reader !== undefined) this.#answer({ done: false, value: frame })
+      else if (this.#listener !== undefined) this.#give(this.#listener, frame)
     })
   }
 
@@ -200,8 +224,7 @@ export class SimStream implements FrameStream {
 
   /** The next frame; asked for one at a time. */
   read(): Promise<Read> {
-    const frame = this.#frames?.shift()
-    if (this.#frames?.length === 0) this.#frames = undefined
+    const frame = this.#next()
     if (frame !== undefined) return Promise.resolve({ done: false, value: frame })
     if (this.#state.closedThere) return Promise.resolve({ done: true, value: undefined })
     if (this.#error !== undefined) return Promise.reject(this.#error)
@@ -209,17 +232,29 @@ export class SimStream implements FrameStream {
     return this.#reader.promise
   }
 
+  /** The first of those that came and were not read yet. */
+  #next(): Uint8Array | undefined {
+    const frame = this.#frames?.shift()
+    if (this.#frames?.length === 0) this.#frames = undefined
+    if (frame !== undefined) this.#took(frame)
+    return frame
+  }
+
   /** Nobody reads any more. */
   abandon(): void {
     this.#over.abandoned = true
+    for (const frame of this.#frames ?? []) this.#took(frame)
     this.#frames = undefined
+  }
+
+  accuse(what: string): void {
+    this.#end.accuse?.(what)
   }
 
   /** What has come already, as long as the listener is ready for it. */
   #handOver(): void {
     while (this.#listener !== undefined && !this.#busy) {
-      const frame = this.#frames?.shift()
-      if (this.#frames?.length === 0) this.#frames = undefined
+      const frame = this.#next()
       if (frame !== undefined) this.#give(this.#listener, frame)
       else if (this.#state.closedThere || this.#error !== undefined) this.#tellOver(this.#error)
       else return

@@ -70,6 +70,11 @@ export function textAt({ folders, snapshots }: Machine, path: string): string {
   return (file === 'stdout' ? folder?.stdout : file === 'stderr' ? folder?.stderr : folder?.out) ?? ''
 }
 
+/** Of a place in its content store. */
+export function rootIn(path: string): string {
+  return path.split('/')[2] ?? ''
+}
+
 export function replicaIn(path: string): ReplicaId {
   return path.split('/')[2] ?? ''
 }

@@ -3,14 +3,16 @@ import { type CoordinatorPolicy, DEFAULT_COORDINATOR_POLICY } from '#project-ser
 import { decodeFrame } from '#protocol/control/messages'
 import { type PeerIdString, parseReplicaId, parseTaskId, type ReplicaId } from '#protocol/ids'
 import { messageOf } from '#protocol/message-of'
+import { Places } from '#protocol/peer/conduct'
 import { decodeResult, type Result } from '#protocol/result/result'
 import { Engine } from '../engine/engine.ts'
 import { ahead, type Process, RIGHT, type Skew } from '../engine/process.ts'
-import { type Case, CPUS, type Fault, FRESH, type NodeCase } from '../faults/case.ts'
+import { type Case, CPUS, type Fault, FLOOD_ACTS, FRESH, type NodeCase } from '../faults/case.ts'
 import { Faults } from '../faults/faults.ts'
 import { Random } from '../random.ts'
 import { Sometimes } from '../sometimes.ts'
 import type { Given } from './content.ts'
+import { Homes } from './homes.ts'
 import { Hostile } from './hostile.ts'
 import { identityOf } from './identities.ts'
 import { Machine } from './machine.ts'
@@ -35,6 +37,8 @@ const SERVER_RESTART_MS = 500
 const NOTHING_HELD = { failingMin: 0, deathsMax: 0 }
 /** Frames of honest nodes that the hostile ones may repeat. */
 const HEARD_MAX = 200
+/** No node calls from there. */
+const HOSTILE_NETWORK = 200
 
 /** Looks whether the run is as it should be; the first complaint ends it. */
 export interface Judge extends Witness {
@@ -94,7 +98,11 @@ export class World {
         },
         onArrived: (from, to, frame) => judge.arrived(from, to, frame),
         onOvertaken: () => this.see('frames of an old connection came after a newer one began'),
-        onUnruly: (what) => this.see(what)
+        onUnruly: (what) => this.see(what),
+        onConduct: (peer, what) => {
+          if (this.#byPeer.has(peer)) judge.wrong(`${peer}, which behaves, was ${what}`)
+          this.see(`a hostile peer was ${what}`)
+        }
       },
       (peer) => this.#byPeer.get(peer)?.host
     )
@@ -124,13 +132,26 @@ export class World {
       witness: judge,
       server: () => (this.server?.serves === true ? this.server : undefined)
     })
+    if (one.nodes.some(({ home }) => home !== undefined))
+      this.network.homes = new Homes({ engine, random: random.fork('homes'), see: (what) => this.see(what) })
     for (const node of one.nodes) this.#add(node)
     for (let index = 0; index < one.hostile; index++) this.hostile.push(this.#makeHostile(index))
     this.#faults = new Faults(this)
+    if (one.hostile > 0) this.network.places = new Places()
   }
 
   get calm(): boolean {
     return this.#calm
+  }
+
+  get onlyFloods(): boolean {
+    const { faults, nodes } = this.case
+    return (
+      !this.#calm &&
+      faults.length > 0 &&
+      faults.every(({ kind }) => FLOOD_ACTS.some((act) => act === kind)) &&
+      nodes.every(({ unruly }) => unruly === undefined)
+    )
   }
 
   nodeOf(peer: PeerIdString): SimNode | undefined {
@@ -231,7 +252,7 @@ export class World {
   /** The project is also given what a node keeps for others. */
   #output(peer: PeerIdString, root: string, kept = false): Given {
     const machine = this.nodeOf(peer)?.machine
-    if (machine === undefined || machine.faults.withholds || !(machine.content.has(root) || (kept && machine.kept.has(root)))) return false
+    if (machine === undefined || machine.faults.withholds || !(machine.content.gives(root) || (kept && machine.kept.has(root)))) return false
     return machine.faults.corruptOutput ? this.#corrupt() : true
   }
 
@@ -290,11 +311,13 @@ export class World {
   #add(one: NodeCase): SimNode {
     const { engine, random } = this
     const dice = random.fork('machine', one.name)
-    const machine = new Machine(one.name, { engine, random: dice, path: new NodePath(one, dice, this.#pace), pace: this.#pace })
+    const path = new NodePath(one, dice, this.#pace)
+    const machine = new Machine(one.name, { engine, random: dice, path, pace: this.#pace })
     if (one.clockOffsetMs !== 0 || one.clockPerMille !== RIGHT.perMille) machine.skew = { offsetMs: one.clockOffsetMs, perMille: one.clockPerMille }
     const node = new SimNode({ machine, signer: identityOf(one.name), setup: one }, this.#nodePorts)
     this.nodes.push(node)
     this.#byPeer.set(node.id, node)
+    if (one.home !== undefined) this.network.homes?.add(node.id, one.home, path)
     return node
   }
 
@@ -309,6 +332,7 @@ export class World {
     return new Hostile({
       engine,
       network,
+      place: HOSTILE_NETWORK + index,
       random,
       signer: identityOf(`hostile ${index}`),
       project: project.peerId,

@@ -9,7 +9,7 @@ const COMPUTERS = 50
 const SHRINK_RUNS = 400
 
 export const USAGE =
-  'usage: npm run sim -- [--seeds N] [--from N] | --seed N | --case FILE | --agents N   (--shrink N: attempts to make a failure smaller, 0 for none; --faults control-loss: those alone)\n       npm run sim -- --stack [--seeds N] [--from N] | --stack --seed N   (--nodes N: computers; --twice: each seed in two processes)'
+  'usage: npm run sim -- [--seeds N] [--from N] | --seed N | --case FILE | --agents N   (--shrink N: attempts to make a failure smaller, 0 for none; --faults control-loss or floods: those alone)\n       npm run sim -- --stack [--seeds N] [--from N] | --stack --seed N   (--nodes N: computers; --twice: each seed in two processes)'
 
 /** Those that a seed draws. */
 export const USUAL_FAULTS = 'drawn'

@@ -1,6 +1,6 @@
 /** The small case that a failure leaves, as a file. */
 import { DEFAULT_POLICY, policyFault } from '#protocol/bundle/policy'
-import { type Case, HOSTILE_ACTS, NODE_FAULTS, OWNER_ACTS, SERVER_FAULTS } from '../faults/case.ts'
+import { type Case, FLOOD_ACTS, HOSTILE_ACTS, NODE_FAULTS, OWNER_ACTS, RELAY_FAULTS, SERVER_FAULTS } from '../faults/case.ts'
 import { ROLES } from '../protocol/service.ts'
 import { TASK_KINDS } from '../protocol/truth.ts'
 
@@ -30,7 +30,7 @@ const NODE: Readonly<Record<string, Check>> = {
 const TASK: Readonly<Record<string, Check>> = { kind: oneOf(TASK_KINDS), name: text, runMs: count, needsInput: flag }
 const FAULT: Readonly<Record<string, Check>> = {
   atMs: count,
-  kind: oneOf([...NODE_FAULTS, ...SERVER_FAULTS, ...OWNER_ACTS, ...HOSTILE_ACTS]),
+  kind: oneOf([...NODE_FAULTS, ...SERVER_FAULTS, ...OWNER_ACTS, ...HOSTILE_ACTS, ...FLOOD_ACTS, ...RELAY_FAULTS]),
   target: count,
   forMs: count,
   amount

@@ -13,6 +13,7 @@ import { linksOf, resolvePath } from '../reader.ts'
 import { TreeWork } from '../tree-work.ts'
 import type { Aside } from './aside.ts'
 import type { Blocks } from './blocks.ts'
+import { syncTree } from './durable.ts'
 import { blockPassed } from './garbage.ts'
 import type { BlockIndex } from './index.ts'
 import { LOOSE, PASSING, type TreeNumber } from './rows.ts'
@@ -50,6 +51,8 @@ export interface DownloadPorts {
   readonly folder: string
   readonly clock: Clock
   readonly aside: Aside
+  /** Which start of the machine this is; undefined where what is fetched is on disk before it is here. */
+  readonly boot: string | undefined
 }
 
 export class Downloads {
@@ -251,7 +254,7 @@ export class Downloads {
   }
 
   async #fetchTree(root: CID, shared: Shared): Promise<void> {
-    const { index, blocks, trees, folder, aside } = this.#ports
+    const { index, blocks, trees, folder, aside, boot } = this.#ports
     if (this.#complete(root)) return
     for (const number of index.root(root)?.trees ?? []) if (index.tree(number)?.status === 'partial') await trees.forgetFiles(number)
     const path = join(folder, 'trees', root.toString())
@@ -269,7 +272,8 @@ export class Downloads {
     const work = new TreeWork(plan, writer, local, (bytes) => count(shared, bytes, plan.totalBytes))
     try {
       await this.#pull(work, shared)
-      index.putTree(number, { root: root.toString(), status: 'complete', path: null, bytes: writer.contentBytes })
+      if (boot === undefined) await syncTree(path)
+      index.putTree(number, { root: root.toString(), status: 'complete', path: null, bytes: writer.contentBytes, ...(boot === undefined ? {} : { boot }) })
       await index.flush()
     } catch (error) {
       if (error instanceof ContentError && (error.code === 'bad_tree' || error.code === 'too_large')) {

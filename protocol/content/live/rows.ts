@@ -38,6 +38,8 @@ export interface TreeRow {
   /** Where a published tree lies; null for one in the store's own `trees/`. */
   readonly path: string | null
   readonly bytes: number
+  /** The start of the machine in which its files were written or read, where nobody waited until they were on disk. */
+  readonly boot?: string
 }
 
 export interface RootRow {

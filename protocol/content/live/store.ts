@@ -27,6 +27,7 @@ import { Adder, type Counted } from './add.ts'
 import { Aside } from './aside.ts'
 import { Blocks, type Found } from './blocks.ts'
 import { Downloads, markExecutables } from './downloads.ts'
+import { bootId } from './durable.ts'
 import { blockPassed } from './garbage.ts'
 import { asContentError, BlockIndex } from './index.ts'
 import { LOOSE } from './rows.ts'
@@ -48,6 +49,10 @@ export interface StoreOptions {
   readonly clock?: Clock
   /** What is published here lies in folders that go soon, as those of replicas do: it is found by the ids it was published under, and what is needed for longer is copied out of it. */
   readonly publishedPasses?: boolean
+  /** What was fetched is on disk before it is here: for who answers for it to others, who then need not keep it. */
+  readonly durable?: boolean
+  /** Which start of the machine this is. */
+  readonly boot?: string
 }
 
 /**
@@ -71,14 +76,17 @@ class DiskStore implements ContentStore, BlockServer {
   readonly #downloads: Downloads
   readonly #aside = new Aside()
   readonly #clock: Clock
+  /** Noted with what is published; nothing for files that lay there before. */
+  readonly #publishedIn: { readonly boot?: string }
 
-  constructor(folder: string, index: BlockIndex, { clock = systemClock, publishedPasses = false }: StoreOptions) {
+  constructor(folder: string, index: BlockIndex, { clock = systemClock, publishedPasses = false, durable = false, boot = bootId() }: StoreOptions) {
     this.#folder = folder
     this.#index = index
     this.#clock = clock
-    this.#blocks = new Blocks(index, join(folder, 'trees'))
-    this.#trees = new Trees(index, this.#blocks, { folder, publishedPasses })
-    this.#downloads = new Downloads({ index, blocks: this.#blocks, trees: this.#trees, folder, clock, aside: this.#aside })
+    this.#publishedIn = publishedPasses ? { boot } : {}
+    this.#blocks = new Blocks(index, join(folder, 'trees'), boot)
+    this.#trees = new Trees(index, this.#blocks, { folder, publishedPasses, boot })
+    this.#downloads = new Downloads({ index, blocks: this.#blocks, trees: this.#trees, folder, clock, aside: this.#aside, boot: durable ? undefined : boot })
   }
 
   async start(): Promise<void> {
@@ -105,7 +113,7 @@ class DiskStore implements ContentStore, BlockServer {
     this.#index.putTree(number, { root: '', status: 'partial', path: real, bytes: 0 })
     try {
       const counted = await new Adder(this.#index, number, options).add(real, cuts)
-      this.#index.putTree(number, { root: counted.cid.toString(), status: 'complete', path: real, bytes: counted.contentBytes })
+      this.#index.putTree(number, { root: counted.cid.toString(), status: 'complete', path: real, bytes: counted.contentBytes, ...this.#publishedIn })
       this.#trees.attach(counted.cid, number, options.pin === true ? { direct: true, pinned: true } : { direct: true })
       await this.#index.flush(true)
       return counted
@@ -142,6 +150,10 @@ class DiskStore implements ContentStore, BlockServer {
 
   has(root: CID): boolean {
     return this.#trees.has(root)
+  }
+
+  isDoubted(root: CID): boolean {
+    return this.#trees.isDoubted(root)
   }
 
   async check(root: CID, path?: string): Promise<boolean> {

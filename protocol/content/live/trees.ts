@@ -9,6 +9,7 @@ import { type DagNode, decodeNode } from '../dag.ts'
 import { NODE_DEPTH_MAX, TREE_ENTRIES_MAX } from '../policy.ts'
 import { linksOf, resolvePath } from '../reader.ts'
 import { type Blocks, isUnchanged } from './blocks.ts'
+import { isOtherBoot } from './durable.ts'
 import type { BlockIndex } from './index.ts'
 import { LOOSE, NO_ROOT, PASSING, type RootRow, type TreeNumber, type TreeRow } from './rows.ts'
 import { errno } from './safe-open.ts'
@@ -36,18 +37,24 @@ export class Trees {
   readonly #blocks: Blocks
   readonly #folder: string
   readonly #publishedPasses: boolean
+  readonly #boot: string
   /** At files, of whichever trees. */
   #looks = 0
   /** When large trees were looked at. */
   readonly #looked = new Map<string, number>()
   #removals: Promise<void> = Promise.resolve()
 
-  /** `publishedPasses`: see StoreOptions. */
-  constructor(index: BlockIndex, blocks: Blocks, { folder, publishedPasses }: { readonly folder: string; readonly publishedPasses: boolean }) {
+  /** `publishedPasses`, `boot`: see StoreOptions. */
+  constructor(
+    index: BlockIndex,
+    blocks: Blocks,
+    { folder, publishedPasses, boot }: { readonly folder: string; readonly publishedPasses: boolean; readonly boot: string }
+  ) {
     this.#index = index
     this.#blocks = blocks
     this.#folder = folder
     this.#publishedPasses = publishedPasses
+    this.#boot = boot
   }
 
   /** Makes the folders and ends what a killed process left half done. */
@@ -58,8 +65,10 @@ export class Trees {
     for (const { number } of await this.#index.treesThatAre('removing')) await this.#forget(number)
     for (const { number, row } of await this.#index.treesThatAre('partial')) {
       // an interrupted publication: its files are the user's, and adding them again is as quick
-      if (row.path !== null) await this.forgetFiles(number)
+      if (row.path !== null && !isOtherBoot(row.boot, this.#boot)) await this.forgetFiles(number)
     }
+    // The machine was started again: what came before is compared when it is needed, and what is torn is fetched again.
+    for (const { number, row } of await this.#index.treesThatAre('complete')) if (isOtherBoot(row.boot, this.#boot)) this.#index.lose(number)
   }
 
   /** True when every block of the DAG is here. */
@@ -83,6 +92,15 @@ export class Trees {
       for (const link of linksOf(decodeNode(item.cid, row.bytes))) waiting.push({ cid: link, depth: item.depth + 1 })
     }
     return true
+  }
+
+  /** See ContentStore.isDoubted. */
+  isDoubted(cid: CID): boolean {
+    if (this.has(cid)) return false
+    return (this.#index.root(cid)?.trees ?? []).some((number) => {
+      const row = this.#index.tree(number)
+      return row?.status === 'partial' && isOtherBoot(row.boot, this.#boot)
+    })
   }
 
   /** See ContentStore.check. Every turn finds one tree less. */
