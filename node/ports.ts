@@ -41,8 +41,8 @@ export interface Workspace {
   read(path: string): Promise<Uint8Array>
   /** The beginning of the file in which a running task says how far it is; undefined when there is none that may be read. */
   progress(replica: ReplicaId): Promise<Uint8Array | undefined>
-  /** Takes the newest snapshot that a run has finished out of its reach, in place of the one taken before, and answers where it lies, in a folder that no other run's equals (SNAPSHOT_PATH); undefined when there is no new one. Older ones go. */
-  takeSnapshot(replica: ReplicaId): Promise<string | undefined>
+  /** Takes the newest snapshot that a run has finished out of its reach, in place of the one taken before, and answers where it lies, in a folder that no other run's equals (SNAPSHOT_PATH); undefined when there is no new one. Older ones go; `replaces` is waited for before the one that was taken does. */
+  takeSnapshot(replica: ReplicaId, replaces: () => Promise<void>): Promise<string | undefined>
   /** Where the one taken last lies; undefined for none. */
   takenSnapshot(replica: ReplicaId): Promise<string | undefined>
   /** Removes what was taken, and what was not. */

@@ -222,7 +222,8 @@ export class Runner {
   async #snapshotOf(replica: ReplicaId, run: Run, last: boolean): Promise<{ readonly root: string; readonly bytes: number } | undefined> {
     const { workspace } = this.#ports
     const before = await this.#takeUpSnapshot(replica, run)
-    const path = (await workspace.takeSnapshot(replica)) ?? (last ? await workspace.takenSnapshot(replica) : undefined)
+    const path =
+      (await workspace.takeSnapshot(replica, () => this.#kept.forgetSnapshot(replica))) ?? (last ? await workspace.takenSnapshot(replica) : undefined)
     const added = path === undefined ? before : await this.#kept.addSnapshot(replica, path, { diskBytes: run.diskBytes, signal: this.#untilStop })
     if (added !== undefined) run.tookSnapshot()
     return added

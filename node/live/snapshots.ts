@@ -15,13 +15,14 @@ export const TAKEN = 'snapshot'
 const NOTE = 'of'
 const NUMBER = /^\d{1,15}$/
 
-/** Takes the newest to where another run will find it; undefined when there is no new one. `replica`: no two runs leave the same, so that what one goes on from never goes with what another left. */
-export async function takeSnapshot(folder: string, replica: ReplicaId): Promise<string | undefined> {
+/** Takes the newest to where another run will find it; undefined when there is no new one. `replica`: no two runs leave the same, so that what one goes on from never goes with what another left. `replaces`: called before the one that was taken earlier goes; whoever dies after it finds that one still there, and never content of which no file is left. */
+export async function takeSnapshot(folder: string, replica: ReplicaId, replaces: () => Promise<void> = async () => {}): Promise<string | undefined> {
   const from = join(folder, CHECKPOINT_FOLDER)
   const names = (await namesIn(from)).filter((name) => NUMBER.test(name)).sort((a, b) => Number(b) - Number(a))
   const [newest, ...older] = names
   if (newest === undefined) return undefined
   const to = join(folder, TAKEN)
+  await replaces()
   remove(to)
   mkdirSync(to)
   writeFileSync(join(to, NOTE), `${replica}\n`)

@@ -58,7 +58,7 @@ export async function openWorkspace(folder: string): Promise<Workspace> {
       }
     },
     read: (path) => readFile(path),
-    takeSnapshot: async (replica) => takeSnapshot(pathOf(replica), replica),
+    takeSnapshot: async (replica, replaces) => takeSnapshot(pathOf(replica), replica, replaces),
     takenSnapshot: async (replica) => takenIn(pathOf(replica)),
     async dropSnapshots(replica) {
       for (const name of [CHECKPOINT_FOLDER, TAKEN]) if (existsSync(join(pathOf(replica), name))) await removeTree(join(pathOf(replica), name))

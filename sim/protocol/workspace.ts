@@ -46,7 +46,9 @@ export class SimWorkspace implements Workspace {
     return undefined
   }
 
-  async takeSnapshot(replica: ReplicaId): Promise<string | undefined> {
+  async takeSnapshot(replica: ReplicaId, replaces: () => Promise<void>): Promise<string | undefined> {
+    if ((this.#machine.snapshots.get(replica)?.next ?? '') === '') return undefined
+    await replaces()
     const { next = '' } = this.#machine.snapshots.get(replica) ?? {}
     if (next === '') return undefined
     this.#machine.snapshots.set(replica, { next: '', taken: next })
