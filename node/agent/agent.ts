@@ -307,7 +307,12 @@ export class Agent {
         this.#failed(event.replica, event.fault, nowMs)
         break
       case 'recovered':
-        for (const lease of this.unrecovered()) if (!event.found.has(lease.replica)) this.#failed(lease.replica, LOST, nowMs)
+        for (const { replica } of this.unrecovered()) {
+          if (event.found.has(replica)) continue
+          // Nobody goes on from what a power cut may have torn.
+          if (this.isAnotherBoot) this.#drop(replica, LOST)
+          else this.#failed(replica, LOST, nowMs)
+        }
         this.#begun ||= this.isAnotherBoot
         break
       case 'engine':
