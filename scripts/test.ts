@@ -23,6 +23,7 @@ const LONGEST: readonly string[] = [
   'test/nat/relays.test.ts',
   'sim/population/world.test.ts',
   'test/e2e/coordinator-crash.test.ts',
+  'test/e2e/checkpoint.test.ts',
   'test/e2e/lying-node.test.ts',
   'test/nat/side-by-side.test.ts',
   'test/e2e/faults.test.ts',

@@ -74,7 +74,8 @@ export const GOES_ON_EXIT = 85
 
 export function goesOnAfter(replica: string, from: number): number | undefined {
   const after = from + 3
-  return sumOf(replica) % 5 === 0 && after < STEPS ? after : undefined
+  // Twice, since those of one task that follow each other differ by one.
+  return sumOf(`${replica} ${replica}`) % 5 === 0 && after < STEPS ? after : undefined
 }
 
 /** Whether this run gives no sign of life. */
