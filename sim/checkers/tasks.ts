@@ -236,12 +236,15 @@ export class Tasks {
   /** Who is banned runs nothing, and what it said counts for nothing of which it is not decided yet; for others nothing is left out. */
   #bans({ id, state, decision, replicas }: TaskRecord): void {
     const { complaints, sometimes } = this.#ports
-    for (const { node, attempt, state: is, vote, verdict, fault } of replicas) {
+    for (const replica of replicas) {
+      const { node, attempt, state: is, vote, verdict, fault } = replica
       const banned = this.#banned.has(node)
       const dropped = fault?.class === 'banned'
       if (dropped) sometimes.see('a vote of a banned node was left out')
       complaints.expect(!banned || !LIVE.includes(is), () => `${id}.${attempt} is ${is} on ${node}, which is banned`)
-      complaints.expect(!dropped || this.#everBanned.has(node), () => `${id}.${attempt} does not count, and ${node} was never banned`)
+      // What rests on what a banned node did goes with it.
+      const ever = handsIn(replicas, replica).some((hand) => this.#everBanned.has(hand))
+      complaints.expect(!dropped || ever, () => `${id}.${attempt} does not count, and ${node} was never banned`)
       // Whose output could not be had is an error already, and no vote.
       const counts = vote !== null && verdict !== 'inconclusive' && !isDropped({ fault }) && decision === null && !TERMINAL.includes(state)
       complaints.expect(!banned || !counts, () => `${id}.${attempt} counts, and ${node} is banned`)
