@@ -38,6 +38,8 @@ export class Arrivals {
   readonly #nodes = new Map<PeerIdString, End>()
   /** The project's ends, by node. */
   readonly #server = new Map<PeerIdString, End>()
+  /** Those that have a link on their disk. Who follows no rules has none, and nobody knows on which link it said something. */
+  readonly #linked = new Set<PeerIdString>()
   /** Not every world tells what arrives. */
   #told = false
 
@@ -70,6 +72,7 @@ export class Arrivals {
   wrote(node: PeerIdString, changes: readonly Change[]): void {
     for (const { key, value } of changes) {
       if (key !== 'link' || value === null) continue
+      this.#linked.add(node)
       const { link, cursor } = dagCbor.decode<{ link: Uint8Array; cursor: number }>(value)
       this.#has(endOf(this.#nodes, node), { link: Buffer.from(link).toString('hex'), seq: cursor }, node)
     }
@@ -83,8 +86,10 @@ export class Arrivals {
   committed(changes: readonly Change[]): void {
     for (const { key, value } of changes) {
       if (value === null || !key.startsWith('link/')) continue
+      const node = key.slice('link/'.length)
+      if (!this.#linked.has(node)) continue
       const { id, received } = decodeLinkRecord(value)
-      this.#has(endOf(this.#server, key.slice('link/'.length)), { link: id, seq: received }, 'the server')
+      this.#has(endOf(this.#server, node), { link: id, seq: received }, 'the server')
     }
   }
 
