@@ -11,7 +11,7 @@ import { ControlService } from './control-service.ts'
 import type { Event } from './coordinator/events.ts'
 import { systemClock } from './live/clock.ts'
 import { SILENT } from './logger.ts'
-import { HEARTBEAT_FRAMES } from './policy.ts'
+import { HEARTBEAT_FRAMES, HELLO_MS_MAX } from './policy.ts'
 import type { Clock } from './ports.ts'
 import { FakeNode } from './testing/fake-node.ts'
 import { ManualClock } from './testing/manual-clock.ts'
@@ -23,7 +23,7 @@ afterEach(async () => {
 
 /** The service on a real host, with a core that only welcomes: what it is told is kept, what it says is the test's. */
 async function setUp(
-  options: { helloMsMax?: number; outbox?: { bytesMax: number; framesMax: number }; hellos?: Rate; frames?: Rate; clock?: Clock; welcome?: boolean } = {}
+  options: { outbox?: { bytesMax: number; framesMax: number }; hellos?: Rate; frames?: Rate; clock?: Clock; welcome?: boolean } = {}
 ) {
   const signer = await generateIdentity()
   const host: Host = await createHost({ signer, listen: ['/ip4/127.0.0.1/tcp/0'], role: 'server' })
@@ -142,9 +142,14 @@ describe('the control service', () => {
   })
 
   it('drops a peer that opens a stream and stays silent', async () => {
-    const { control, node } = await setUp({ helloMsMax: 50 })
+    const clock = new ManualClock()
+    const { control, node } = await setUp({ clock })
     const one = await node()
+    await until('a welcome', () => one.last('welcome'))
+    const before = clock.waiting
     const stream = await one.raw()
+    await until('the limit of its hello', () => clock.waiting > before)
+    clock.forward(HELLO_MS_MAX)
     await until('the end of the stream', () => stream.gone.aborted)
     assert.equal(control.closed.get('silent'), 1)
   })

@@ -50,7 +50,6 @@ export interface ControlOptions {
   readonly administrator?: PeerIdString | undefined
   readonly epoch: number
   readonly heartbeatMs: number
-  readonly helloMsMax?: number
   readonly outbox?: OutboxBounds
   readonly hellos?: Rate
   readonly frames?: Rate
@@ -152,7 +151,7 @@ export class ControlService {
 
   #serve(stream: FrameStream): Promise<void> {
     const link = new Link(stream, this.#options.outbox)
-    const cancel = this.#ports.clock.after(this.#options.helloMsMax ?? HELLO_MS_MAX, () => this.#drop(link, 'silent', 'no hello came'))
+    const cancel = this.#ports.clock.after(HELLO_MS_MAX, () => this.#drop(link, 'silent', 'no hello came'))
     return new Promise((resolve) => {
       listen(stream, new Caller(this, link, { cancel, resolve }))
     })
