@@ -290,11 +290,12 @@ export class Hostile {
   #reveal(replica: ReplicaId, bundle: CID): void {
     const { witness } = this.#ports
     const heard = this.#copies ? this.#ports.reported(replica) : undefined
-    if (!this.#copies) {
+    // Where it overheard nothing it may be bound to its own from before it began to copy.
+    if (heard === undefined) {
       this.#report(replica, bundle, { claim: true })
       return
     }
-    if (heard !== undefined) witness.see('a hostile node copied an answer')
+    witness.see('a hostile node copied an answer')
     this.#send({ ...this.#madeUp(replica, bundle), ...heard })
   }
 
