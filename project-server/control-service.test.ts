@@ -22,9 +22,7 @@ afterEach(async () => {
 })
 
 /** The service on a real host, with a core that only welcomes: what it is told is kept, what it says is the test's. */
-async function setUp(
-  options: { outbox?: { bytesMax: number; framesMax: number }; hellos?: Rate; frames?: Rate; clock?: Clock; welcome?: boolean } = {}
-) {
+async function setUp(options: { outbox?: { bytesMax: number; framesMax: number }; hellos?: Rate; frames?: Rate; clock?: Clock; welcome?: boolean } = {}) {
   const signer = await generateIdentity()
   const host: Host = await createHost({ signer, listen: ['/ip4/127.0.0.1/tcp/0'], role: 'server' })
   closing.push(() => host.stop())
@@ -152,6 +150,19 @@ describe('the control service', () => {
     clock.forward(HELLO_MS_MAX)
     await until('the end of the stream', () => stream.gone.aborted)
     assert.equal(control.closed.get('silent'), 1)
+  })
+
+  it('says nothing to who calls after it was stopped: what waits for the disk is for those of before', async () => {
+    const { control, events, node } = await setUp({ welcome: false })
+    const one = await node()
+    await until('a hello', () => events.some(({ kind }) => kind === 'hello'))
+    control.stop()
+    const heard = events.length
+    await one.connect()
+    control.carry({ kind: 'welcome', node: one.peerId, resumed: false, received: 0, unknown: [] })
+    control.flush()
+    await until('the end of its stream', () => one.gone?.aborted)
+    assert.deepEqual([one.frames.length, events.slice(heard).filter(({ kind }) => kind === 'hello')], [0, []])
   })
 
   it('lets the newest stream of a node win, without a word that the node is gone', async () => {

@@ -66,6 +66,7 @@ export class ControlService {
   readonly #touched = new Set<Link>()
   readonly #hellos: Rates
   readonly #frames: Rates
+  #stopped = false
 
   constructor(ports: ControlPorts, options: ControlOptions) {
     this.#ports = ports
@@ -78,8 +79,9 @@ export class ControlService {
     await this.#ports.host.handle(CONTROL_PROTOCOL, { frameBytesMax: FRAME_BYTES_MAX, streamsMax: CONTROL_STREAMS_MAX }, (stream) => this.#serve(stream))
   }
 
-  /** Ends every stream: nodes come back by themselves. */
+  /** Ends every stream: nodes come back by themselves. Who calls before the host is stopped is not answered: what the core still says, it says to those of before. */
   stop(): void {
+    this.#stopped = true
     for (const link of this.#links.values()) link.abort(new Error('the project server stops'))
     this.#links.clear()
     this.#greeting.clear()
@@ -101,6 +103,7 @@ export class ControlService {
 
   /** Carries out one committed effect for a node. Call `flush` after the last of a commit. */
   carry(effect: Extract<Effect, { kind: 'welcome' | 'send' | 'ack' | 'disconnect' }>): void {
+    if (this.#stopped) return
     switch (effect.kind) {
       case 'welcome':
         this.#welcome(effect)
@@ -160,6 +163,7 @@ export class ControlService {
   /** A frame of a stream; false when no more of it counts. For the streams' callers. */
   heard(link: Link, bytes: Uint8Array, greeted: boolean): boolean {
     const node = link.stream.remotePeer
+    if (this.#stopped) link.abort(new Error('the project server stops'))
     if (link.closed || (greeted && this.#links.get(node) !== link)) return false
     if (!greeted && !this.#hellos.take(node, 1, this.#ports.clock.nowMs())) {
       this.#refuse(link, { code: 'too_often', message: 'the node says hello again and again; it may in a while' })

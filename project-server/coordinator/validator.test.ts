@@ -46,6 +46,15 @@ describe('the validator', () => {
     assert.deepEqual(asked(vote('a', 'x'), vote('c', 'x'), straggler('b')), { kind: 'decided', vote: 'x' })
   })
 
+  it('takes evidence that is just enough for enough, however it is summed up', () => {
+    // New nodes are taken for right four times as often as not, one with k confirmed results 5k + 4 times: 9 x 44 / 4 is 99.
+    const known = (node: string, row: number, what: string): Ballot => ({ kind: 'vote', node, vote: what, ties: [], standing: { row, alone: false } })
+    const policy = { ...DEFAULT_POLICY, doubtPpm: 10_000 }
+    const even = [known('a', 1, 'x'), known('b', 8, 'x'), known('c', 0, 'y')]
+    for (const ballots of [even, even.toReversed()]) assert.deepEqual(judge(ballots, policy), { kind: 'decided', vote: 'x' })
+    assert.equal(judge([known('a', 1, 'x'), known('b', 7, 'x'), known('c', 0, 'y')], policy).kind, 'wait')
+  })
+
   it('F24: counts votes that hang together once, and those that do not each', () => {
     const tied = (node: string, what: string, ...ties: string[]): Ballot => ({ kind: 'vote', node, vote: what, ties, standing: NO_STANDING })
     const said = (...ballots: Ballot[]): unknown => judge(ballots, DEFAULT_POLICY)

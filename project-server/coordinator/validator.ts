@@ -16,6 +16,8 @@ const KNOWN_WEIGHT = weightOf(KNOWN_ROW)
 
 const NO_PAIRS: readonly (readonly [a: string, b: string])[] = []
 const NO_VOTE = { vote: '', count: 0 }
+/** Evidence that is just enough: sums of logarithms differ by less than this from what they stand for, and by more from each other. */
+const EVEN = 1e-9
 
 export interface Vote {
   readonly kind: 'vote'
@@ -75,7 +77,7 @@ export function judge(ballots: readonly Ballot[], policy: TaskPolicy, agrees?: A
     } else if (ballot.kind === 'vote' && !saidIn(votes, ballot)) votes.push(ballot)
   }
   const { vote, count: best } = agrees === undefined ? strongest(votes, policy.doubtPpm > 0) : largestAgreement(votes, agrees)
-  const lacks = policy.doubtPpm === 0 ? 0 : weightFor(policy.doubtPpm) - marginOf(votes, vote)
+  const lacks = policy.doubtPpm === 0 ? 0 : unlessEven(weightFor(policy.doubtPpm) - marginOf(votes, vote))
   if (best >= policy.minQuorum && lacks <= 0) return { kind: 'decided', vote }
   // Believed when it was given the task, and nobody says otherwise.
   if (votes.some(({ standing }) => standing.alone) && votes.every((other) => other.vote === vote)) return { kind: 'decided', vote }
@@ -162,6 +164,10 @@ function marginOf(votes: readonly Vote[], vote: string): number {
   for (const { standing } of voicesFor(votes, vote)) margin += weightOf(standing.row)
   for (const other of votes) if (other.vote !== vote) margin -= weightOf(other.standing.row)
   return margin
+}
+
+function unlessEven(evidence: number): number {
+  return Math.abs(evidence) < EVEN ? 0 : evidence
 }
 
 function noAgreement(results: number, best: number, { minQuorum }: TaskPolicy): Next {

@@ -173,5 +173,6 @@ function isLikely(replicas: readonly ReplicaSeen[], agreed: string, policy: Task
     right *= vote === agreed ? 1 - lies : lies
     wrong *= vote === agreed ? lies : 1 - lies
   }
-  return right / (right + wrong) >= 1 - doubtPpm / 1_000_000
+  // What is just enough is enough, however it was rounded.
+  return right / (right + wrong) >= 1 - doubtPpm / 1_000_000 - 1e-12
 }
