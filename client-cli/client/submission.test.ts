@@ -61,7 +61,7 @@ describe('a batch on its way', () => {
     assert.deepEqual(held, manifests)
   })
 
-  it('says no trust class and no sources where nobody asks for them: an older project would refuse what it does not know', async () => {
+  it('says no trust class, no checkpoints and no sources where nobody asks for them: an older project would refuse what it does not know', async () => {
     const sent: Submit[] = []
     const ask = async ({ submit }: { submit?: Submit }) => {
       if (submit !== undefined) sent.push(submit)
@@ -72,15 +72,16 @@ describe('a batch on its way', () => {
     const sources = { allowFailed: false, list: [{ name: '', of: batchIdFrom(id), from: 0, count: 0, part: 'after' as const, path: '' }] }
     await submitBatch(link, id, { name: '', manifests: [id], policy: policyOf() })
     await submitSweep(link, id, { name: '', template: id, sweep, policy: policyOf() })
-    await submitSweep(link, id, { name: '', template: id, sweep, policy: policyOf({ trust: 'own' }), sources })
-    assert.deepEqual(
-      sent.map(({ policy, sources: taken }) => [(dagCbor.decode(policy) as { trust?: string }).trust, taken === undefined]),
-      [
-        [undefined, true],
-        [undefined, true],
-        ['own', false]
-      ]
-    )
+    await submitSweep(link, id, { name: '', template: id, sweep, policy: policyOf({ trust: 'own', checkpointMs: 60_000 }), sources })
+    const said = sent.map(({ policy, sources: taken }) => {
+      const { trust, checkpointMs } = dagCbor.decode<{ trust?: string; checkpointMs?: number }>(policy)
+      return [trust, checkpointMs, taken === undefined]
+    })
+    assert.deepEqual(said, [
+      [undefined, undefined, true],
+      [undefined, undefined, true],
+      ['own', 60_000, false]
+    ])
     assert.deepEqual(decodeSources(sent[2]?.sources ?? id, 1), new Map([[0, sources]]))
   })
 

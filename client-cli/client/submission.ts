@@ -65,9 +65,13 @@ export async function submitSweep(
   return { id: batchIdFrom(id), name, count: sweepCount(sweep) }
 }
 
+/** Settings that not every project knows. */
+const LATER: ReadonlySet<string> = new Set<keyof TaskPolicy>(['trust', 'checkpointMs'])
+
 /** A project that is older refuses what it does not know: what nobody asked for is not said. */
-function encodePolicy({ trust, ...policy }: TaskPolicy): Uint8Array {
-  return dagCbor.encode(trust === DEFAULT_POLICY.trust ? policy : { ...policy, trust })
+function encodePolicy(policy: TaskPolicy): Uint8Array {
+  const defaults: Readonly<Record<string, unknown>> = { ...DEFAULT_POLICY }
+  return dagCbor.encode(Object.fromEntries(Object.entries(policy).filter(([name, value]) => !LATER.has(name) || value !== defaults[name])))
 }
 
 /** Consecutive parts, each within the protocol's bounds: `[from, to)`. */
