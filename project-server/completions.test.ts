@@ -121,7 +121,7 @@ function setUp() {
     const answered = new Promise<void>((resolve) => {
       wake = resolve
     })
-    completions.complete({ kind: 'complete', task: id })
+    completions.ask({ kind: 'complete', task: id })
     await answered
     const answer = answers[before]
     if (answer?.kind !== 'completed') return answer?.kind ?? ''
@@ -253,8 +253,7 @@ describe('an output that nobody holds any more', () => {
     const settle = async (): Promise<void> => {
       for (;;) {
         for (const effect of one.effects.slice(seen.effects)) {
-          if (effect.kind === 'complete') completions.complete(effect)
-          if (effect.kind === 'inputs') completions.inputs(effect)
+          if (effect.kind === 'complete' || effect.kind === 'inputs') completions.ask(effect)
         }
         seen.effects = one.effects.length
         await new Promise((resolve) => setImmediate(resolve))

@@ -14,8 +14,7 @@ import { type BatchId, batchIdFrom, isBatchId, type PeerIdString, parseTaskId, t
 import { NONE } from '#protocol/lists'
 import { clip } from './control/inbound.ts'
 import { decodeBatchRecord } from './coordinator/batch-records.ts'
-import { acceptedOf, storedManifest } from './coordinator/batches.ts'
-import { decodeBundleRecord, factsOfBundle } from './coordinator/bundle-records.ts'
+import { acceptedOf } from './coordinator/batches.ts'
 import type { AcceptedBundle, Effect, Event, Repeat } from './coordinator/events.ts'
 import { batchKey, bundleKey, taskKey } from './coordinator/keys.ts'
 import { decodeSourcesRecord, type SourcesRecord, sourcesKey } from './coordinator/sources-records.ts'
@@ -69,13 +68,8 @@ export class Completions {
     this.#ports = ports
   }
 
-  complete(asked: Extract<Effect, { kind: 'complete' }>): void {
-    this.#waiting.push(asked)
-    this.#next()
-  }
-
-  /** Looks whether what a task is made from is still here, and has computed again what is not. */
-  inputs(asked: Extract<Effect, { kind: 'inputs' }>): void {
+  /** To complete a bundle, or to look whether what it is made from is still here; what is not is computed again. */
+  ask(asked: Asked): void {
     this.#waiting.push(asked)
     this.#next()
   }
@@ -120,23 +114,19 @@ export class Completions {
     const [of, own, taken] = await Promise.all([store.get(batchKey(batch)), store.get(taskKey(task)), store.get(sourcesKey(task))])
     if (of === undefined || own === undefined) throw new Missing(`task ${task} is not known any more`)
     const { bundle: cid } = decodeTaskRecord(own)
-    const stored = await store.get(bundleKey(batch, cid))
-    if (stored === undefined) throw new Error(`the record of bundle ${cid} is missing`)
-    const { manifest } = acceptedOf(cid, stored)
+    const { manifest } = await this.#bundleOf(batch, cid)
     const roots = [...manifest.dependencies.map(({ root }) => root), ...(manifest.image === null ? [] : [manifest.image])]
     const here = await Promise.all(roots.map((root) => content.check(root)))
     if (here.every(Boolean)) return [{ kind: 'inputs', task, lost: false, through: NONE, message: '' }]
     // What was taken from tasks is looked for at those: of many it is one folder, which no task left and is made again here.
     const takes = taken === undefined ? undefined : decodeSourcesRecord(taken)
     const lost = takes === undefined ? new Set<TaskId>() : await this.#lostOf(task, takes)
-    const template = takes?.template ?? cid
-    const bare = template === cid ? stored : await store.get(bundleKey(batch, template))
-    if (bare === undefined) throw new Error(`the record of bundle ${template} is missing`)
+    const bare = await this.#bundleOf(batch, takes?.template ?? cid)
     const why = 'an input is no longer here, and it cannot be computed again'
-    for (const { of: left } of (await this.#taken(acceptedOf(template, bare), decodeBatchRecord(of).by, why)).list) lost.add(left)
+    for (const { of: left } of (await this.#taken(bare, decodeBatchRecord(of).by, why)).list) lost.add(left)
     logger.warn({ task, lost: lost.size }, 'inputs of a task that waits are no longer here: they are computed again')
-    const submits = await Promise.all([...lost].map((one) => this.#submitAgain(one)))
-    return [...submits, { kind: 'inputs', task, lost: true, through: submits.map((submit) => taskId(submit.batch, 0)), message: '' }]
+    const { submits, through } = await this.#computeAgain(lost)
+    return [...submits, { kind: 'inputs', task, lost: true, through, message: '' }]
   }
 
   /** Tasks whose outputs this one takes and that are gone. */
@@ -159,9 +149,21 @@ export class Completions {
     } catch (error) {
       if (!(error instanceof Lost)) throw error
       this.#ports.logger.warn({ task, lost: error.tasks.size }, 'outputs that a task takes are no longer here: they are computed again')
-      const submits = await Promise.all([...error.tasks].map((lost) => this.#submitAgain(lost)))
-      return [...submits, { kind: 'again', task, template: takes.template, through: submits.map(({ batch }) => taskId(batch, 0)) }]
+      const { submits, through } = await this.#computeAgain(error.tasks)
+      return [...submits, { kind: 'again', task, template: takes.template, through }]
     }
+  }
+
+  /** `through`: the tasks that do it. */
+  async #computeAgain(lost: ReadonlySet<TaskId>): Promise<{ readonly submits: readonly Submit[]; readonly through: readonly TaskId[] }> {
+    const submits = await Promise.all([...lost].map((one) => this.#submitAgain(one)))
+    return { submits, through: submits.map(({ batch }) => taskId(batch, 0)) }
+  }
+
+  async #bundleOf(batch: string, cid: string): Promise<AcceptedBundle> {
+    const stored = await this.#ports.store.get(bundleKey(batch, cid))
+    if (stored === undefined) throw new Error(`the record of bundle ${cid} is missing`)
+    return acceptedOf(cid, stored)
   }
 
   /** A batch that computes a task once more; what that one took from others it takes again, so that they are looked for in their turn. */
@@ -174,11 +176,10 @@ export class Completions {
     const record = taken === undefined ? undefined : decodeSourcesRecord(taken)
     const list = record?.sources.list.filter(({ part }) => part !== 'after').map((source) => outside(source, batch)) ?? []
     const template = list.length > 0 && list.every((source) => source !== undefined) ? (record?.template ?? '') : decodeTaskRecord(task).bundle
-    const stored = await store.get(bundleKey(batch, template))
-    if (stored === undefined) throw new Error(`the record of bundle ${template} is missing`)
+    const own = await this.#bundleOf(batch, template)
     const known = template === record?.template ? list.filter((source) => source !== undefined) : []
     const why = `the output of task ${id} is no longer here, and it cannot be computed again`
-    const { bundle, list: more } = await this.#taken(acceptedOf(template, stored), by, why)
+    const { bundle, list: more } = await this.#taken(own, by, why)
     const sources = [...known, ...more]
     const takes =
       sources.length === 0
@@ -207,17 +208,14 @@ export class Completions {
     if (this.#stopped) return
     this.#ports.logger.warn({ task: asked.task, err: error }, 'what a task takes from others could not be put together; trying again')
     this.#ports.clock.after(COMPLETION_RETRY_MS, () => {
-      if (this.#stopped) return
-      this.#waiting.push(asked)
-      this.#next()
+      if (!this.#stopped) this.ask(asked)
     })
   }
 
   async #complete(task: TaskId | BatchId, { template, sources }: SourcesRecord): Promise<Completed> {
     const { batch, index } = parseTaskId(task) ?? { batch: task, index: 0 }
-    const stored = await this.#ports.store.get(bundleKey(batch, template))
-    if (stored === undefined) throw new Error(`the record of bundle ${template} is missing`)
-    const manifest = storedManifest(decodeBundleRecord(stored))
+    const bare = await this.#bundleOf(batch, template)
+    const { manifest } = bare
     const dependencies: Dependency[] = [...manifest.dependencies]
     const lost = new Set<TaskId>()
     for (const source of sources.list) {
@@ -234,7 +232,7 @@ export class Completions {
     }
     const complete: RunManifest = { ...manifest, dependencies }
     const bytes = encodeManifest(complete)
-    const bundle = { cid: manifestCidText(bytes), bytes, manifest: complete, ...factsOfBundle(stored), data: dataOf(complete, this.#ports.content) }
+    const bundle = { ...bare, cid: manifestCidText(bytes), bytes, manifest: complete, data: dataOf(complete, this.#ports.content) }
     if (!isBatchId(task)) return { kind: 'completed', task, bundle, message: '', repeat: await this.#repeatOf(batch, bundle) }
     await this.#checkTemplate(batch, complete)
     return { kind: 'completed', task, bundle, message: '' }

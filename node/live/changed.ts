@@ -1,19 +1,24 @@
-/** When something at the top of a running task's output changed last, in milliseconds: a sign of life. Nothing is opened or followed. */
+/** When something at the top of what a running task writes changed last, in milliseconds: a sign of life. Nothing is opened or followed. */
 import { lstatSync, opendirSync } from 'node:fs'
 import { join } from 'node:path'
 import { SIGN_ENTRIES_MAX } from '../sandbox/policy.ts'
+import { CHECKPOINT_FOLDER } from './snapshots.ts'
 
-/** 0 while there is nothing. */
-export function changedMs(out: string): number {
+/** In its folder: of its output and of the snapshots that it leaves. 0 while there is nothing. */
+export function changedMs(folder: string): number {
+  return Math.max(changedIn(join(folder, 'out')), changedIn(join(folder, CHECKPOINT_FOLDER)))
+}
+
+function changedIn(path: string): number {
   let latest = 0
   try {
-    latest = lstatSync(out).mtimeMs
-    const folder = opendirSync(out, { bufferSize: SIGN_ENTRIES_MAX })
+    latest = lstatSync(path).mtimeMs
+    const folder = opendirSync(path, { bufferSize: SIGN_ENTRIES_MAX })
     try {
       for (let seen = 0; seen < SIGN_ENTRIES_MAX; seen++) {
         const entry = folder.readSync()
         if (entry === null) break
-        latest = Math.max(latest, lstatSync(join(out, entry.name), { throwIfNoEntry: false })?.mtimeMs ?? 0)
+        latest = Math.max(latest, lstatSync(join(path, entry.name), { throwIfNoEntry: false })?.mtimeMs ?? 0)
       }
     } finally {
       folder.closeSync()

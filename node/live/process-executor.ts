@@ -231,8 +231,7 @@ class Run implements Running {
     if (nowMs >= this.#process.startedAtMs + timeMs) return 'time'
     const logBytes = sizeOf(join(folder, 'stdout')) + sizeOf(join(folder, 'stderr'))
     if (logBytes > Math.min(LOG_BYTES_MAX, Math.max(diskBytes, 1024 ** 2))) return 'disk'
-    const hangs =
-      this.#silence?.look({ nowMs, cpuMs, logBytes, changedMs: Math.max(changedMs(join(folder, 'out')), changedMs(join(folder, CHECKPOINT_FOLDER))) }) === true
+    const hangs = this.#silence?.look({ nowMs, cpuMs, logBytes, changedMs: changedMs(folder) }) === true
     return hangs ? 'hang' : undefined
   }
 

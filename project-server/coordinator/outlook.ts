@@ -19,10 +19,15 @@ export function outlook(task: Task, without?: Replica): Next {
   return judge(ballots, task.batch.policy, agreesIn(task), copies)
 }
 
+/** It was not taken away by a ban, nor given back for what the project had lost or with a checkpoint. */
+export function wasTried(replica: Replica): boolean {
+  const kind = replica.fault?.class
+  return kind !== BANNED && kind !== LOST_INPUT && !isContinued(replica)
+}
+
 function counts(replica: Replica): boolean {
-  const { fault, copy, state, report, commitment } = replica
-  if (fault !== null && (fault.class === BANNED || fault.class === LOST_INPUT)) return false
-  if (isContinued(replica)) return false
+  const { copy, state, report, commitment } = replica
+  if (!wasTried(replica)) return false
   return !copy || isLive(state) || report !== null || commitment !== null
 }
 

@@ -5,7 +5,7 @@ import type { PeerIdString } from '#protocol/ids'
 import type { FailureCode } from '#protocol/owner/messages'
 import type { Receipt } from '#protocol/result/receipt'
 import { encodeDoneRecord } from './bundle-records.ts'
-import { endCheckpoints, isContinued } from './checkpoints.ts'
+import { endCheckpoints } from './checkpoints.ts'
 import { keptOutput } from './clients.ts'
 import { askReveals, isSealed } from './commitments.ts'
 import { agreesIn, compareAgain, compareOutputs, endComparison } from './comparisons.ts'
@@ -20,7 +20,7 @@ import { doneKey, fromKey, lateKey, openKey } from './keys.ts'
 import { missesInputs } from './lost-inputs.ts'
 import { OUT_OF_MEMORY, rememberMemory } from './memory.ts'
 import type { Replica, Report, Task } from './model.ts'
-import { ballotOf, outlook } from './outlook.ts'
+import { ballotOf, outlook, wasTried } from './outlook.ts'
 import { LATE_KEPT_MAX, OUTPUT_LOSSES_MAX } from './policy.ts'
 import { hasOutput, startPull } from './pulls.ts'
 import { receiptKey, resultKey } from './receipt-records.ts'
@@ -30,7 +30,7 @@ import { blame, cancel, contradict, isFollowed } from './replicas.ts'
 import { want } from './scheduler.ts'
 import { batchOver, taskOver } from './sources.ts'
 import type { State } from './state.ts'
-import { BANNED, hasVoice, isLive, isTerminal, LOST_INPUT, TOO_LITTLE_MEMORY } from './states.ts'
+import { hasVoice, isLive, isTerminal, TOO_LITTLE_MEMORY } from './states.ts'
 import { moveTask } from './task-moves.ts'
 import { confirm, decidedAlone, distrust, refute } from './trust.ts'
 import { encodeLateRecord, type LateRecord } from './trust-records.ts'
@@ -194,9 +194,7 @@ function settleDecided(state: State, task: Task, nowMs: number): void {
     return
   }
   const { maxErrorResults, maxTotalResults } = task.batch.policy
-  const issued = task.replicas.filter(
-    (replica) => !replica.copy && replica.fault?.class !== BANNED && replica.fault?.class !== LOST_INPUT && !isContinued(replica)
-  )
+  const issued = task.replicas.filter((replica) => !replica.copy && wasTried(replica))
   const errors = issued.filter((replica) => ballotOf(replica).kind === 'error').length
   if (task.outputLosses > OUTPUT_LOSSES_MAX || errors >= maxErrorResults || issued.length >= maxTotalResults) {
     const message = `the nodes agreed, but none could hand over the output, ${task.outputLosses} times; submit the task again`

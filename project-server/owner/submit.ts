@@ -126,27 +126,20 @@ export class Submissions {
     const looked: Looked = new Map()
     const done = new Map<string, Taken>()
     const takes = new Map(sources)
+    const add = (index: number, { bundle, list }: Taken): AcceptedBundle => {
+      const own = sources.get(index)
+      if (list.length > 0) takes.set(index, { allowFailed: own?.allowFailed ?? false, list: [...(own?.list ?? []), ...list] })
+      return bundle
+    }
     const present: AcceptedBundle[] = []
     for (const [at, asked] of bundles.entries()) {
-      const own = sources.get(from + at)
-      const isRepeated = own === undefined && repeats.has(asked.cid)
+      const isRepeated = !sources.has(from + at) && repeats.has(asked.cid)
       const taken = isRepeated ? { bundle: asked, list: [] } : (done.get(asked.cid) ?? (await takeLost(asked, by, this.#ports, looked)))
       if (!isRepeated) done.set(asked.cid, taken)
-      present.push(taken.bundle)
-      if (taken.list.length > 0) takes.set(from + at, { allowFailed: own?.allowFailed ?? false, list: [...(own?.list ?? []), ...taken.list] })
+      present.push(add(from + at, taken))
     }
-    let template = sweep?.template
-    if (template !== undefined) {
-      const own = sources.get(0)
-      const taken = await takeLost(template, by, this.#ports, looked)
-      template = taken.bundle
-      if (taken.list.length > 0) takes.set(0, { allowFailed: own?.allowFailed ?? false, list: [...(own?.list ?? []), ...taken.list] })
-    }
-    return {
-      bundles: present,
-      ...(takes.size === 0 ? {} : { sources: takes }),
-      ...(sweep === undefined || template === undefined ? {} : { sweep: { ...sweep, template } })
-    }
+    const made = sweep === undefined ? {} : { sweep: { ...sweep, template: add(0, await takeLost(sweep.template, by, this.#ports, looked)) } }
+    return { bundles: present, ...(takes.size === 0 ? {} : { sources: takes }), ...made }
   }
 
   /** A program that compares is one that can be run here: nothing is computed whose results nobody could tell apart. */

@@ -82,6 +82,11 @@ function seen(replicas: readonly ReplicaRecord[], replica: ReplicaRecord, networ
   }
 }
 
+/** A ban took it away, or it was given back for an input that the project had lost: it is no attempt. */
+export function isNoAttempt(fault: string | null | undefined): boolean {
+  return fault === 'banned' || fault === 'lost_input'
+}
+
 /** Two nodes that find the input at fault are believed. */
 const INPUT_FAULTS = 2
 
@@ -116,7 +121,7 @@ function withoutTooLittle(all: readonly ReplicaSeen[], { retryMemoryBytes, guess
 export function predict(seen: readonly ReplicaSeen[], policy: TaskPolicy, bundleBytes: number): Prediction {
   const all = withoutTooLittle(seen, policy, bundleBytes)
   // What a ban took away counts for nothing, nor does what was given back for an input that the project had lost. A copy counts for what it says, and while it runs in the place of another; never as an attempt.
-  const replicas = all.filter(({ copy, fault, wentOn }) => !copy && fault !== 'banned' && fault !== 'lost_input' && !wentOn)
+  const replicas = all.filter(({ copy, fault, wentOn }) => !copy && !isNoAttempt(fault) && !wentOn)
   const said = new Map<string, string>()
   for (const { node, vote } of all) if (vote !== null && !said.has(node)) said.set(node, vote)
   const voices = new Map<string, ReplicaSeen[]>()

@@ -19,7 +19,7 @@ import type { Sometimes } from '../sometimes.ts'
 import type { MemoryStore } from '../store.ts'
 import type { Complaints } from './complaints.ts'
 import { LIVE } from './live.ts'
-import { allows, disagreement, handsIn, type Prediction, type ReplicaSeen, seenOf } from './quorum.ts'
+import { allows, disagreement, handsIn, isNoAttempt, type Prediction, type ReplicaSeen, seenOf } from './quorum.ts'
 import { type Runs, voteFor } from './runs.ts'
 
 const TERMINAL: readonly string[] = ['ready', 'failed', 'killed']
@@ -264,9 +264,7 @@ export class Tasks {
       (named && (state === 'lost' || (task.decision !== null && (state === 'reported' || state === 'cancelled'))))
     const nodes = task.replicas.filter((replica) => !yielded.includes(replica) && !again(replica)).map(({ node }) => node)
     const copies = task.replicas.filter(({ copy }) => copy).length
-    const issued = task.replicas.filter(
-      (replica) => !replica.copy && replica.fault?.class !== 'banned' && replica.fault?.class !== 'lost_input' && !wentOn(replica)
-    ).length
+    const issued = task.replicas.filter((replica) => !replica.copy && !isNoAttempt(replica.fault?.class) && !wentOn(replica)).length
     if (copies > 0) this.#ports.sometimes.see('an idle node ran a copy')
     if (yielded.length > 0 && !TERMINAL.includes(task.state) && task.decision === null) this.#ports.sometimes.see('a copy yielded')
     complaints.expect(copies <= (policy.copies === 'never' ? 0 : COPIES_MAX), () => `${task.id} was copied ${copies} times for idle nodes`)

@@ -67,8 +67,7 @@ export async function serve(ports: ServePorts): Promise<Served> {
       else if (effect.kind === 'compare') comparisons.compare(effect)
       else if (effect.kind === 'compared_enough') comparisons.enough(effect.task)
       else if (effect.kind === 'recheck') rechecks.recheck(effect)
-      else if (effect.kind === 'complete') completions.complete(effect)
-      else if (effect.kind === 'inputs') completions.inputs(effect)
+      else if (effect.kind === 'complete' || effect.kind === 'inputs') completions.ask(effect)
       else if (effect.kind === 'look') sweepLooks.look(effect)
       else if (effect.kind !== 'changed' && effect.kind !== 'hint') control.carry(effect)
     }

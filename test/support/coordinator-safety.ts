@@ -20,6 +20,7 @@ import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { Frame } from '#protocol/control/messages'
 import { parseReplicaId, type ReplicaId, type TaskId } from '#protocol/ids'
 import { decodeResult, type Result, voteOf } from '#protocol/result/result'
+import { isNoAttempt } from '../../sim/checkers/quorum.ts'
 import type { MemoryStore } from '../../sim/store.ts'
 
 /** Of the chaos's projects. */
@@ -220,7 +221,7 @@ export class Safety {
     this.#checkClass(before, task, policy)
     this.#checkMemory(before, task, policy)
     // [8] Bounds of what is issued, and of errors.
-    const issued = task.replicas.filter(({ copy, fault }) => !copy && fault?.class !== 'banned' && fault?.class !== 'lost_input')
+    const issued = task.replicas.filter(({ copy, fault }) => !copy && !isNoAttempt(fault?.class))
     assert.ok(issued.length <= policy.maxTotalResults, `${task.id} has ${issued.length} replicas`)
     const made = task.replicas.filter(({ copy }) => copy).length
     assert.ok(made <= (policy.copies === 'never' ? 0 : TASK_COPIES_MAX), `${task.id} was copied ${made} times`)

@@ -235,11 +235,8 @@ export class ContainerRun implements Running {
     const checkpoint = join(execution.folder, CHECKPOINT_FOLDER)
     const disk = (await diskUse(out, diskLimit(execution))) + (execution.snapshots === true ? await diskUse(checkpoint, diskLimit(execution)) : 0)
     if (disk + output.bytes > diskLimit(execution)) return this.#end('disk')
-    if (
-      this.#silence?.look({ nowMs: Date.now(), cpuMs: seen?.cpuMs, logBytes: output.bytes, changedMs: Math.max(changedMs(out), changedMs(checkpoint)) }) ===
-      true
-    )
-      return this.#end('hang')
+    const now = { nowMs: Date.now(), cpuMs: seen?.cpuMs, logBytes: output.bytes, changedMs: changedMs(execution.folder) }
+    if (this.#silence?.look(now) === true) return this.#end('hang')
     if ((await freeBytes(execution.folder)) < FREE_BYTES_MIN)
       await this.#fail(new ExecutorError('disk_full', `the disk that holds ${execution.folder} is nearly full; free some space`))
   }
