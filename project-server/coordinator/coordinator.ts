@@ -157,6 +157,14 @@ export class Coordinator {
     if (state.copiesChanged) this.#follow(nowMs)
   }
 
+  /**
+   * Whether tasks, nodes, links, clients and results are written down, and what happens for those who look on: on, but for a
+   * large simulation that has no store, for which a part of it is enough. Nothing is decided by it. Switched after a take.
+   */
+  set recording(on: boolean) {
+    this.#state.out.recording = on
+  }
+
   /** Everything gathered since the last call, for one group commit. */
   take(): Taken {
     return this.#state.out.take()

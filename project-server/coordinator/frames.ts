@@ -26,20 +26,25 @@ export function drain(node: Node): readonly Said[] {
   if (outgoing === null) return NONE
   const { assign, granted, refused, cancel, release, reveal } = outgoing
   let said: readonly Said[] = NONE
-  if (assign.length > 0)
-    for (const leases of assignments(assign)) said = withOne(said, { outgoing: { kind: 'assign', replicas: leases.map(({ id }) => id) }, leases })
-  const say = (one: Outgoing): void => {
-    said = withOne(said, { outgoing: one, leases: NONE })
-  }
-  if (granted.length + refused.length > 0) for (const grant of grants(granted, refused)) say(grant)
+  if (assign.length > 0) for (const leases of assignments(assign)) said = withOne(said, { outgoing: { kind: 'assign', replicas: idsOf(leases) }, leases })
+  if (granted.length + refused.length > 0) for (const grant of grants(granted, refused)) said = withOne(said, plain(grant))
   if (cancel.length > 0)
     for (const reason of CANCEL_REASONS) {
       const replicas = cancel.filter((one) => one.reason === reason).map((one) => one.replica)
-      for (const part of parts(replicas)) say({ kind: 'cancel', replicas: part, reason })
+      for (const part of parts(replicas)) said = withOne(said, plain({ kind: 'cancel', replicas: part, reason }))
     }
-  for (const part of parts(reveal)) say({ kind: 'reveal', replicas: part })
-  for (const part of parts(release)) say({ kind: 'release', replicas: part })
+  if (reveal.length > 0) for (const part of parts(reveal)) said = withOne(said, plain({ kind: 'reveal', replicas: part }))
+  if (release.length > 0) for (const part of parts(release)) said = withOne(said, plain({ kind: 'release', replicas: part }))
   return said
+}
+
+function plain(outgoing: Outgoing): Said {
+  return { outgoing, leases: NONE }
+}
+
+function idsOf(replicas: readonly Replica[]): readonly ReplicaId[] {
+  const [only] = replicas
+  return only !== undefined && replicas.length === 1 ? [only.id] : replicas.map(({ id }) => id)
 }
 
 export function encodeFrame(seq: number, { outgoing, leases }: Said, signer: LeaseSigner): Uint8Array {
@@ -54,7 +59,7 @@ export function encodeNext(manifests: readonly Uint8Array[]): Uint8Array {
 /** What was granted and taken back before it was sent is never started. */
 function grants(asked: readonly Replica[], refused: readonly ReplicaId[]): Outgoing[] {
   if (asked.length <= ASSIGN_LEASES_MAX && refused.length <= ASSIGN_LEASES_MAX && asked.every(({ state }) => isLive(state)))
-    return [{ kind: 'grant', granted: asked.map(({ id }) => id), refused }]
+    return [{ kind: 'grant', granted: idsOf(asked), refused }]
   const may: ReplicaId[] = []
   const not = [...refused]
   for (const { id, state } of asked) {
@@ -105,7 +110,7 @@ function assignments(assign: readonly Replica[]): readonly (readonly Replica[])[
 }
 
 function parts<T>(items: readonly T[]): readonly (readonly T[])[] {
-  if (items.length <= ASSIGN_LEASES_MAX) return items.length === 0 ? [] : [items]
+  if (items.length <= ASSIGN_LEASES_MAX) return items.length === 0 ? NONE : [items]
   const found: T[][] = []
   for (let at = 0; at < items.length; at += ASSIGN_LEASES_MAX) found.push(items.slice(at, at + ASSIGN_LEASES_MAX))
   return found

@@ -60,6 +60,8 @@ const ROWS_AT_FIRST = 1024
 
 /** Gathers the moves of one commit. */
 export class Journal {
+  /** Off, moves are let pass. */
+  recording = true
   /** Who acts, and why; the coordinator itself when it is null. */
   #actor: string | null = null
   #cause = NUMBERS.other
@@ -94,17 +96,20 @@ export class Journal {
   }
 
   batch(id: string, state: string, detail: string | null = null): void {
+    if (!this.recording) return
     this.#begin(BATCH, id, state, detail)
     this.#end(detail)
   }
 
   task(batch: string, index: number, state: string, detail: string | null = null): void {
+    if (!this.recording) return
     this.#begin(TASK, batch, state, detail)
     this.#push(index)
     this.#end(detail)
   }
 
   replica(batch: string, index: number, attempt: number, node: string, state: string, detail: string | null = null): void {
+    if (!this.recording) return
     this.#begin(REPLICA, batch, state, detail)
     this.#push(index)
     this.#push(attempt)
@@ -113,6 +118,7 @@ export class Journal {
   }
 
   node(id: string, state: string, detail: string | null = null): void {
+    if (!this.recording) return
     this.#begin(NODE, id, state, detail)
     this.#end(detail)
   }

@@ -27,6 +27,8 @@ export class Ledger {
   /** Number of the page that what is granted now will be in. */
   page = 1
   readonly owners = new Map<PeerIdString, number>()
+  /** Off, what is granted is added up and not written. */
+  recording = true
   readonly #options: LedgerOptions
   #previous: Uint8Array = new Uint8Array(0)
   /** Of the last page; a page that is full before its commit says the time of the one before. */
@@ -40,8 +42,10 @@ export class Ledger {
   }
 
   add(kind: CreditKind, row: CreditRow): void {
-    if (this.#builder.count >= PAGE_ENTRIES_MAX) this.#close()
-    this.#builder.add(kind, row)
+    if (this.recording) {
+      if (this.#builder.count >= PAGE_ENTRIES_MAX) this.#close()
+      this.#builder.add(kind, row)
+    }
     const { owner } = row
     if (owner === null) return
     this.owners.set(owner, (this.owners.get(owner) ?? 0) + amountOf(kind, row))

@@ -444,6 +444,11 @@ export function isSweep(waiter: Waiter): waiter is Batch {
   return 'tasks' in waiter
 }
 
+/** None of its tasks is left that may move, and none comes. */
+export function isOver({ open, counts }: Pick<Batch, 'open' | 'counts'>): boolean {
+  return !open && counts.created + counts.running + counts.validating === 0
+}
+
 /** It gets no new replica: see holds.ts. */
 export function isHeld({ held, batch }: Task): boolean {
   return held !== null || batch.held !== null

@@ -15,7 +15,7 @@ import { batchKey, linkKey, nodeKey, outKey } from './keys.ts'
 import type { Ledger } from './ledger.ts'
 import { encodeLinkRecord, encodeOutgoing, type Outgoing } from './link-records.ts'
 import { ACK, LINK, Marked, NEXT_TOLD, RECORD, REPLAY, SPEAK, WATCHED } from './marks.ts'
-import type { Batch, Node, Replica, Task } from './model.ts'
+import { type Batch, isOver, type Node, type Replica, type Task } from './model.ts'
 import { nextManifests } from './next.ts'
 import { encodeNodeRecord } from './node-records.ts'
 import { LINK_MESSAGE_REPLICAS_MAX, LINK_MESSAGES_MAX, OUTBOX_FRAMES_MAX } from './policy.ts'
@@ -56,6 +56,7 @@ export class Output {
   readonly #next = new Marked<Node>(NEXT_TOLD)
   /** Those that reported since the last take. */
   #reported: Replica[] = []
+  #recording = true
   readonly #find: (id: ReplicaId) => Replica | undefined
   readonly #signer: LeaseSigner
   #effects: Effect[] = []
@@ -66,6 +67,13 @@ export class Output {
     this.#find = find
     this.ledger = ledger
     this.#signer = signer
+  }
+
+  /** See `Coordinator`. */
+  set recording(on: boolean) {
+    this.#recording = on
+    this.journal.recording = on
+    this.ledger.recording = on
   }
 
   put(key: string, value: Uint8Array): void {
@@ -89,13 +97,14 @@ export class Output {
   }
 
   task(task: Task): void {
+    if (!this.#recording) return
     this.#tasks.add(task)
     this.#watched.add(task)
   }
 
   /** Something of it to look at changed that need not be written. */
   watched(task: Task): void {
-    this.#watched.add(task)
+    if (this.#recording) this.#watched.add(task)
   }
 
   batch(batch: Batch): void {
@@ -103,20 +112,20 @@ export class Output {
   }
 
   client(client: Client): void {
-    this.#clients.add(client)
+    if (this.#recording) this.#clients.add(client)
   }
 
   node(node: Node): void {
-    this.#nodes.add(node)
+    if (this.#recording) this.#nodes.add(node)
   }
 
   link(node: Node): void {
-    this.#links.add(node)
+    if (this.#recording) this.#links.add(node)
   }
 
   /** Its result is kept until its task is terminal: never written when it is so by the next take. */
   result(replica: Replica): void {
-    this.#reported.push(replica)
+    if (this.#recording) this.#reported.push(replica)
   }
 
   /** Something was put into the node's `outgoing`. */
@@ -172,7 +181,8 @@ export class Output {
     this.#added = []
     for (const task of this.#tasks.items) changes.push({ key: task.key, value: encodeTask(task) })
     this.#tasks.clear()
-    for (const batch of this.#batches.items) changes.push({ key: batchKey(batch.id), value: encodeBatchRecord(batchRecord(batch)) })
+    for (const batch of this.#batches.items)
+      if (this.#recording || isOver(batch)) changes.push({ key: batchKey(batch.id), value: encodeBatchRecord(batchRecord(batch)) })
     this.#batches.clear()
     for (const client of this.#clients.items) changes.push({ key: clientKey(client.id), value: encodeClientRecord(client) })
     this.#clients.clear()

@@ -57,7 +57,10 @@ export function holdersOf({ keepers }: State, { id, node }: Replica): readonly N
 export function inOrder(nodes: readonly Node[]): PeerIdString[] {
   const [only] = nodes
   if (only !== undefined && nodes.length === 1) return [only.id]
-  return [...new Set(nodes)].sort((a, b) => Number(b.connected) - Number(a.connected)).map(({ id }) => id)
+  const ids = new Set<PeerIdString>()
+  for (const node of nodes) if (node.connected) ids.add(node.id)
+  for (const node of nodes) if (!node.connected) ids.add(node.id)
+  return [...ids]
 }
 
 function isHere(state: State, replica: Replica): boolean {

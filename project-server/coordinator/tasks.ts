@@ -19,7 +19,7 @@ import { note } from './holders.ts'
 import { doneKey, fromKey, lateKey, openKey } from './keys.ts'
 import { missesInputs } from './lost-inputs.ts'
 import { OUT_OF_MEMORY, rememberMemory } from './memory.ts'
-import type { Replica, Report, Task } from './model.ts'
+import { isOver, type Replica, type Report, type Task } from './model.ts'
 import { ballotOf, outlook, wasTried } from './outlook.ts'
 import { LATE_KEPT_MAX, OUTPUT_LOSSES_MAX } from './policy.ts'
 import { hasOutput, startPull } from './pulls.ts'
@@ -248,8 +248,7 @@ function end(state: State, task: Task, nowMs: number): void {
 }
 
 function endBatch(state: State, { batch }: Task): void {
-  const { created, running, validating } = batch.counts
-  if (batch.open || created + running + validating > 0) return
+  if (!isOver(batch)) return
   state.batches.delete(batch.id)
   batch.client.batches--
   if (batch.rechecks !== null) batch.client.rechecking--

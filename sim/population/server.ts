@@ -17,6 +17,8 @@ import { Owner } from './workload.ts'
 /** Signatures are the shell's business; here all are alike. */
 export const SIGNATURE = new Uint8Array(64)
 const NOTHING = new Uint8Array(0)
+/** One commit of so many has all its records, from which those of the others are reckoned. A prime, so that it does not fall in with what comes every so many steps. */
+const RECORDED_EVERY = 17
 
 export class Server {
   readonly owner: Owner
@@ -29,6 +31,8 @@ export class Server {
   readonly #coordinator: Coordinator
   readonly #totals: Totals
   readonly #model: SecondModel | null
+  /** Commits for each that has all its records. */
+  readonly #recordedEvery: number
   /** Latest record of each batch that is not over. */
   readonly #records = new Map<number, Uint8Array>()
   /** By task, the wrong answers that were accepted. */
@@ -37,6 +41,7 @@ export class Server {
   constructor({ policy, workload, check }: Pick<WorldOptions, 'policy' | 'workload' | 'check'>, random: Random, totals: Totals) {
     this.#totals = totals
     this.#model = check === true ? new SecondModel() : null
+    this.#recordedEvery = check === true ? 1 : RECORDED_EVERY
     this.owner = new Owner(workload, random)
     this.#coordinator = new Coordinator({ project: 'the-project', epoch: 1, policy: { ...policy, restartGraceMs: 0 }, signer: { sign: () => SIGNATURE } })
   }
@@ -90,15 +95,16 @@ export class Server {
   /** One group commit; its effects may be carried out now. */
   commit(nowMs: number): readonly Effect[] {
     const { changes, effects, unsigned } = this.#coordinator.take()
-    this.#totals.commits++
-    this.#totals.changes += changes.length
+    const recorded = this.#totals.commits++ % this.#recordedEvery === 0
+    this.#coordinator.recording = this.#totals.commits % this.#recordedEvery === 0
+    if (recorded) this.#totals.changes += this.#recordedEvery * changes.length
     if (this.#model !== null) {
       this.#model.committed(changes)
       this.#totals.checked = this.#model.ended
     }
     const over: number[] = []
     for (const { key, value } of changes) {
-      this.#totals.changedBytes += key.length + (value?.length ?? 0)
+      if (recorded) this.#totals.changedBytes += this.#recordedEvery * (key.length + (value?.length ?? 0))
       if (value !== null && key.startsWith('batch/')) this.#records.set(batchNumberOf(key.slice('batch/'.length)), value)
       else if (value !== null && key.startsWith('revised/')) this.#revised(key, decodeRevisedRecord(value))
       else if (value === null && key.startsWith('open/')) over.push(batchNumberOf(key.slice('open/'.length)))

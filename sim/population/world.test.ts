@@ -84,6 +84,17 @@ describe('a population', () => {
     assert.ok(samples.slice(2).every(({ held, online }) => held >= 0.8 * online))
   })
 
+  it('is the same whether all records are written or those of one commit in seventeen, from which their bytes are reckoned', async () => {
+    const [all, some] = await Promise.all([run({ check: true }), run({})])
+    assert.ok(all !== undefined && some !== undefined)
+    assert.equal(some.hash, all.hash)
+    assert.deepEqual({ ...some.totals, checked: 0, changes: 0, changedBytes: 0 }, { ...all.totals, checked: 0, changes: 0, changedBytes: 0 })
+    for (const figure of ['changes', 'changedBytes'] as const) {
+      const ratio = some.totals[figure] / all.totals[figure]
+      assert.ok(Math.abs(ratio - 1) < 0.1, `${figure}: ${ratio}`)
+    }
+  })
+
   it('holds no more than 200 bytes a host', async () => {
     for (const line of [{}, { line: { sendsBytesPerS: 10e6, receivesBytesPerS: 10e6 } }]) {
       const { bytesPerHost } = await run({ hosts: 2_000, lengthMs: 2 * HOUR_MS, ...line })
