@@ -2,9 +2,17 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { NONE, withOne } from './lists.ts'
 
-it('a list grows in place, and the empty one that all share never', () => {
-  const one = withOne<number>(NONE, 1)
-  assert.deepEqual([one, withOne<number>(NONE, 2)], [[1], [2]])
-  assert.equal(withOne(one, 3), one)
-  assert.deepEqual([one, NONE], [[1, 3], []])
+it('a short list with one more is another, a long one grows in place, and the empty one that all share never does', () => {
+  let list: readonly number[] = NONE
+  const before: (readonly number[])[] = []
+  for (let item = 0; item < 40; item++) {
+    before.push(list)
+    list = withOne(list, item)
+    assert.equal(list.length, item + 1)
+    assert.equal(list.at(-1), item)
+  }
+  assert.deepEqual(list, [...Array(40).keys()])
+  assert.deepEqual(before[3], [0, 1, 2])
+  assert.equal(before[39], list)
+  assert.deepEqual(NONE, [])
 })

@@ -2,7 +2,7 @@
  * What is to be looked at later in this event or with the next take. An item carries a bit for each list that it stands in:
  * a set would hash it for every event that touches it.
  */
-import { NONE, withOne } from '#protocol/lists'
+import { NONE } from '#protocol/lists'
 
 /** Bits of an item's `marks`, each of one list. */
 export const RECORD = 1
@@ -33,7 +33,9 @@ export class Marked<Item extends { marks: number }> {
   add(item: Item): void {
     if ((item.marks & this.#bit) !== 0) return
     item.marks |= this.#bit
-    this.#items = withOne(this.#items, item)
+    // Never another list once it has items: whoever looks through it is to see what comes.
+    if (this.#items.length === 0) this.#items = [item]
+    else (this.#items as Item[]).push(item)
   }
 
   clear(): void {

@@ -31,9 +31,6 @@ import type { State } from './state.ts'
 import { assertReplicaMove, type BANNED, hasVoice, isLive, isUnharmed, type ReplicaState, TOO_LITTLE_MEMORY } from './states.ts'
 import { refute, standingOf } from './trust.ts'
 
-/** Lists that are shorter are copied to add one to them. */
-const HELD_FEW = 16
-
 /** -> leased, or running when nothing has to be fetched (a `copy`: see copies.ts): a new attempt of the task goes to the node with the next take. */
 export function lease(state: State, task: Task, node: Node, nowMs: number, copy = false): Replica {
   const attempt = task.replicas.length + 1
@@ -332,8 +329,7 @@ export function take(state: State, replica: Replica): void {
   const { node, task } = replica
   state.fair.hold(task.batch.client, 1)
   replica.place = node.held.length
-  // A new list while it is short: the old one is old to the collector, too, which takes a note of what new it is given on each page where that is done.
-  node.held = replica.place < HELD_FEW ? [...node.held, replica] : withOne(node.held, replica)
+  node.held = withOne(node.held, replica)
   occupy(node, replica)
 }
 
