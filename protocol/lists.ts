@@ -18,3 +18,12 @@ export function withOne<T>(list: readonly T[], item: T): T[] {
   grown.push(item)
   return grown
 }
+
+/** The list without the one at this place, where the last of it is now; the empty one that all share when it was the only one. */
+export function withoutAt<T>(list: readonly T[], place: number): readonly T[] {
+  if (list.length <= 1) return NONE
+  const left = list as T[]
+  const last = left.pop() as T
+  if (place < left.length) left[place] = last
+  return left
+}

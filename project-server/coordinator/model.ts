@@ -355,7 +355,7 @@ export interface Node {
   /** Standing demand. */
   slots: number
   /** Live replicas, in no order. */
-  held: Replica[]
+  held: readonly Replica[]
   /** Cancelled while running and perhaps not ended yet: what they take is theirs until then. Null, as the next two, when there never was any: so it is for most of a hundred thousand nodes. */
   closing: Map<ReplicaId, Closing> | null
   /** Runs of killed tasks whose results, or whose content, may still come from it. */

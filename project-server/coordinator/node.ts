@@ -1,6 +1,7 @@
 /** A node in memory. */
 import type { Link } from '#protocol/control/link'
 import type { PeerIdString, ReplicaId } from '#protocol/ids'
+import { NONE } from '#protocol/lists'
 import type { BanView } from '#protocol/owner/bans'
 import { CLAIMS_WHOLE_PPM } from './credit.ts'
 import type { NodeOffer } from './events.ts'
@@ -18,7 +19,7 @@ import { ERROR_RATE_AT_FIRST_PPM } from './standing.ts'
  * Nodes never go, so that each keeps its place.
  */
 export class NodeLists {
-  readonly held: Replica[][] = []
+  readonly held: (readonly Replica[])[] = []
   readonly outgoing: (Outbound | null)[] = []
 }
 
@@ -74,17 +75,17 @@ class LiveNode implements Node {
     this.offer = offer
     this.lastSeenMs = nowMs
     this.#lists = lists
-    this.#index = lists.held.push([]) - 1
+    this.#index = lists.held.push(NONE) - 1
     lists.outgoing.push(null)
     this.observedMs = nowMs
     this.sinceMs = nowMs
   }
 
-  get held(): Replica[] {
-    return this.#lists.held[this.#index] as Replica[]
+  get held(): readonly Replica[] {
+    return this.#lists.held[this.#index] as readonly Replica[]
   }
 
-  set held(held: Replica[]) {
+  set held(held: readonly Replica[]) {
     this.#lists.held[this.#index] = held
   }
 

@@ -1,6 +1,6 @@
 /** One replica's life: leased, moved, cancelled, lost and found. Each change marks its task to be settled. */
 import { type ReplicaId, replicaId } from '#protocol/ids'
-import { withOne } from '#protocol/lists'
+import { withOne, withoutAt } from '#protocol/lists'
 import { failed, wasWrong, worked } from './aside.ts'
 import { standingFrom, startFor } from './checkpoints.ts'
 import { leftSlot, runBegan, runEnded } from './clients.ts'
@@ -350,11 +350,9 @@ function release(state: State, replica: Replica): void {
   const { node, task } = replica
   if (!replica.granted) forgetComing(state, node, task.bundle.data)
   madeRoom(state, node)
-  const last = node.held.pop()
-  if (last !== undefined && last !== replica) {
-    node.held[replica.place] = last
-    last.place = replica.place
-  }
+  node.held = withoutAt(node.held, replica.place)
+  const moved = node.held[replica.place]
+  if (moved !== undefined) moved.place = replica.place
   leftSlot(state, task.batch.client)
   vacate(node, replica)
   if (state.copies.delete(replica)) node.copies--
