@@ -44,7 +44,7 @@ function grant(seq: number, granted: string[], refused: string[] = []): AgentEve
 
 function agentWith(slots = 1, boot = ''): Agent {
   const signer = { peerId: PROJECT, sign: () => new Uint8Array(64) }
-  return new Agent({ project: PROJECT, slots, stockBytesMax: 2 ** 40, signer, link: new Uint8Array(16), boot })
+  return new Agent({ project: PROJECT, slots, stockBytesMax: 2 ** 40, boot }, signer, new Uint8Array(16))
 }
 
 /** A connected agent with an engine that works; what that said is taken away. */
@@ -278,7 +278,7 @@ describe('the agent', () => {
 
   it('signs results that end together as one batch in one frame', async () => {
     const signer = await generateIdentity()
-    const agent = new Agent({ project: PROJECT, slots: 3, stockBytesMax: 2 ** 40, signer, link: new Uint8Array(16) })
+    const agent = new Agent({ project: PROJECT, slots: 3, stockBytesMax: 2 ** 40 }, signer, new Uint8Array(16))
     play(agent, { kind: 'engine', up: true }, CONNECTED, WELCOME, assign(1, A, B, C))
     for (const replica of [A, B, C]) agent.apply({ kind: 'prepared', replica }, 0)
     play(agent, grant(2, [A, B, C]))
@@ -516,8 +516,8 @@ describe('the agent', () => {
     const KEEP = { bytesMax: 2 ** 30, msMax: 86_400_000 }
     const parcel = { replica: B, from: 'v', network: '', content: ['root'], bytes: 10, body: bodyOf(B, 'v'), signature: new Uint8Array(64) }
     function keeper(): Agent {
-      const options = { project: PROJECT, slots: 1, stockBytesMax: 2 ** 40, keep: KEEP, link: new Uint8Array(16) }
-      const agent = new Agent({ ...options, signer: { peerId: PROJECT, sign: () => new Uint8Array(64) } })
+      const options = { project: PROJECT, slots: 1, stockBytesMax: 2 ** 40, keep: KEEP }
+      const agent = new Agent(options, { peerId: PROJECT, sign: () => new Uint8Array(64) }, new Uint8Array(16))
       play(agent, { kind: 'engine', up: true })
       return agent
     }

@@ -12,13 +12,7 @@ const bundles = (...names: string[]): NextBundle[] => names.map((bundle) => ({ b
 const MIB = 1024 ** 2
 
 function ready(stockBytesMax = 100 * MIB): Agent {
-  const agent = new Agent({
-    project: PROJECT,
-    slots: 1,
-    stockBytesMax,
-    signer: { peerId: PROJECT, sign: () => new Uint8Array(64) },
-    link: new Uint8Array(16)
-  })
+  const agent = new Agent({ project: PROJECT, slots: 1, stockBytesMax }, { peerId: PROJECT, sign: () => new Uint8Array(64) }, new Uint8Array(16))
   play(agent, { kind: 'engine', up: true }, CONNECTED, WELCOME)
   return agent
 }

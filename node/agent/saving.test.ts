@@ -18,13 +18,7 @@ const KILLED = { ...ENDED, reason: 'killed' as const, exitCode: 143 }
 
 /** It runs A, which may leave snapshots. */
 function running(lease: Partial<CheckedLease> = { checkpoint: CHECKPOINT }): Agent {
-  const agent = new Agent({
-    project: PROJECT,
-    slots: 1,
-    stockBytesMax: 2 ** 40,
-    signer: { peerId: PROJECT, sign: () => new Uint8Array(64) },
-    link: new Uint8Array(16)
-  })
+  const agent = new Agent({ project: PROJECT, slots: 1, stockBytesMax: 2 ** 40 }, { peerId: PROJECT, sign: () => new Uint8Array(64) }, new Uint8Array(16))
   const leases = [{ ok: true as const, granted: true, lease: { ...leaseOf(A), ...lease } }]
   play(agent, { kind: 'engine', up: true }, CONNECTED, WELCOME, { kind: 'assign', seq: 1, leases }, { kind: 'prepared', replica: A })
   assert.equal(agent.phaseOf(A), 'running')
