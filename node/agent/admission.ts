@@ -16,7 +16,7 @@ export function accept(state: State, offered: OfferedLease, nowMs: number): void
   if (refusal !== undefined || !offered.ok) return
   // Without a slot it has to ask when there is one, like any other.
   const granted = offered.granted && state.held.busy < state.options.slots
-  state.holding.set(id, { phase: 'preparing', lease: offered.lease, asked: granted, granted }, nowMs)
+  state.holding.add(id, { phase: 'preparing', lease: offered.lease, asked: granted, granted }, nowMs)
   state.prompt({ kind: 'prepare', replica: id, manifest: offered.lease.manifest })
 }
 

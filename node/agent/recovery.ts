@@ -30,8 +30,8 @@ export function restore(state: State, key: string, value: Uint8Array, nowMs: num
 }
 
 function restoreReplica(state: State, key: string, value: Uint8Array, nowMs: number): void {
-  const restored = state.holding.restore(key, value, nowMs)
-  if (restored?.replica.phase === 'killing') state.prompt({ kind: 'kill', replica: restored.id, graceMs: KILL_GRACE_MS })
+  const { id, replica } = state.holding.restore(key, value, nowMs)
+  if (replica.phase === 'killing') state.prompt({ kind: 'kill', replica: id, graceMs: KILL_GRACE_MS })
 }
 
 /** All records were given. */

@@ -26,11 +26,11 @@ export function goBack(state: State, id: ReplicaId, { fault, ended }: { readonly
 }
 
 /** What a run left of itself is here, and is offered. */
-export function offerSnapshot(state: State, id: ReplicaId, snapshot: Snapshot): void {
+export function offerSnapshot(state: State, id: ReplicaId, { root, bytes, last }: Snapshot): void {
   const phase = state.phaseOf(id)
   if (phase !== 'running' && phase !== 'killing' && phase !== 'saving') return
   state.snapshots ??= new Snapshots()
-  const frame = state.snapshots.add(id, snapshot)
+  const frame = state.snapshots.add(id, { root, bytes, last })
   if (state.welcomed) state.effect({ kind: 'send', frame })
 }
 

@@ -34,8 +34,11 @@ export interface AgentOptions {
 export type AgentSigner = Pick<Signer, 'sign' | 'peerId'>
 
 const NOTHING_KEPT: SafekeepingOptions = { bytesMax: 0, msMax: 0 }
-/** Never added to. */
-const NOTHING_HELD = new Holdings()
+/** Shared by all that hold nothing. */
+const NOTHING_HELD: Held = new Holdings()
+
+/** Changes what is there, and adds nothing. */
+type Held = Omit<Holdings, 'add' | 'restore'>
 
 export class State {
   readonly options: AgentOptions
@@ -74,7 +77,7 @@ export class State {
   }
 
   /** The replicas that it holds. */
-  get held(): Holdings {
+  get held(): Held {
     return this.#held ?? NOTHING_HELD
   }
 
