@@ -81,19 +81,9 @@ export class NodeService implements CommitterOwner, ConnectionOwner, EngineWatch
   #cancelLast = NOTHING
 
   constructor(ports: ServicePorts, options: ServiceOptions) {
-    const { project, slots, stockBytesMax, keep, parkAfterMs, boot } = options
-    this.project = project
+    this.project = options.project
     this.#ports = ports
-    this.#agent = new Agent({
-      project,
-      slots,
-      stockBytesMax,
-      signer: ports.signer,
-      link: ports.random.bytes(16),
-      ...(keep === undefined ? {} : { keep }),
-      ...(boot === undefined ? {} : { boot }),
-      ...(parkAfterMs === undefined ? {} : { parkAfterMs })
-    })
+    this.#agent = new Agent(options, ports.signer, ports.random.bytes(16))
     this.#committer = new Committer(this.#agent, ports, this)
     this.#connection = new Connection(ports, options, this)
     this.#runner = new Runner(ports, this)

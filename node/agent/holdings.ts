@@ -131,24 +131,29 @@ export class Holdings {
     return oldest
   }
 
+  /** One that is not held yet. */
+  add(id: ReplicaId, replica: Replica, nowMs: number): void {
+    const made = { key: REPLICA_PREFIX + id, replica, sinceMs: nowMs, toldMs: undefined, moved: false, figure: undefined, figureTold: undefined }
+    this.#held ??= new Map()
+    this.#held.set(id, made)
+    this.#lastId = id
+    this.#last = made
+    this.#note(made, replica)
+    this.#count(id, replica, 1)
+  }
+
+  /** Another phase of one that is held. */
   set(id: ReplicaId, replica: Replica, nowMs: number): void {
     const held: Held | undefined = this.#find(id)
-    if (held === undefined) {
-      const made = { key: REPLICA_PREFIX + id, replica, sinceMs: nowMs, toldMs: undefined, moved: false, figure: undefined, figureTold: undefined }
-      this.#held ??= new Map()
-      this.#held.set(id, made)
-      this.#last = made
-      this.#note(made, replica)
-    } else {
-      if (held.replica !== undefined) this.#count(id, held.replica, -1)
-      held.replica = replica
-      held.sinceMs = nowMs
-      held.toldMs = undefined
-      held.moved = false
-      held.figure = undefined
-      held.figureTold = undefined
-      this.#note(held, replica)
-    }
+    if (held?.replica === undefined) throw new Error(`${id} is not held`)
+    this.#count(id, held.replica, -1)
+    held.replica = replica
+    held.sinceMs = nowMs
+    held.toldMs = undefined
+    held.moved = false
+    held.figure = undefined
+    held.figureTold = undefined
+    this.#note(held, replica)
     this.#count(id, replica, 1)
   }
 
@@ -170,12 +175,11 @@ export class Holdings {
     this.#changed(held)
   }
 
-  /** From a durable record; throws when it is damaged. Undefined when the key is not a replica's. */
-  restore(key: string, value: Uint8Array, nowMs: number): { readonly id: ReplicaId; readonly replica: Replica } | undefined {
-    if (!key.startsWith(REPLICA_PREFIX)) return undefined
+  /** From its durable record; throws when it is damaged. */
+  restore(key: string, value: Uint8Array, nowMs: number): { readonly id: ReplicaId; readonly replica: Replica } {
     const id = key.slice(REPLICA_PREFIX.length)
     const replica = decodeReplica(id, value)
-    this.set(id, replica, nowMs)
+    this.add(id, replica, nowMs)
     this.#dirty = undefined
     return { id, replica }
   }
@@ -188,6 +192,7 @@ export class Holdings {
   }
 
   #find(id: ReplicaId): Here | undefined {
+    if (this.#held === undefined) return undefined
     if (id !== this.#lastId) {
       this.#last = this.#held?.get(id)
       this.#lastId = id

@@ -1,32 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { decodeFrame, NEXT_MAX } from '#protocol/control/messages'
-import { leaseOf, PROJECT, replicaOf } from '../testing/samples.ts'
-import { Agent } from './agent.ts'
+import { CONNECTED, play, ready, WELCOME } from '../testing/agents.ts'
+import { leaseOf, replicaOf } from '../testing/samples.ts'
 import type { AgentEvent, NextBundle, Step } from './events.ts'
 import { nextUser } from './next.ts'
 
-const CONNECTED: AgentEvent = { kind: 'connected', spare: new Uint8Array(16) }
-const WELCOME: AgentEvent = { kind: 'welcome', resumed: true, received: 0, unknown: [] }
 const bundles = (...names: string[]): NextBundle[] => names.map((bundle) => ({ bundle, manifest: leaseOf(replicaOf(0)).manifest }))
 const MIB = 1024 ** 2
-
-function ready(stockBytesMax = 100 * MIB): Agent {
-  const agent = new Agent({
-    project: PROJECT,
-    slots: 1,
-    stockBytesMax,
-    signer: { peerId: PROJECT, sign: () => new Uint8Array(64) },
-    link: new Uint8Array(16)
-  })
-  play(agent, { kind: 'engine', up: true }, CONNECTED, WELCOME)
-  return agent
-}
-
-function play(agent: Agent, ...events: AgentEvent[]): Step {
-  for (const event of events) agent.apply(event, 0)
-  return agent.take()
-}
 
 function promptsOf({ prompts }: Step): string[] {
   return prompts.map((prompt) => ('bundle' in prompt ? `${prompt.kind} ${prompt.bundle}` : 'root' in prompt ? `${prompt.kind} ${prompt.root}` : prompt.kind))
@@ -81,7 +62,7 @@ describe('what is next at a node', () => {
   })
 
   it('stays while it is next, though what nobody uses has to go', () => {
-    const agent = ready(10 * MIB)
+    const agent = ready({ stockBytesMax: 10 * MIB })
     play(agent, { kind: 'next', bundles: bundles('a') }, came('a', 'tree of a', 8 * MIB))
     // A run leaves something as large: what is next stays, and that goes.
     const step = play(agent, { kind: 'kept', replica: replicaOf(3), root: 'left', bytes: 8 * MIB })
@@ -93,14 +74,14 @@ describe('what is next at a node', () => {
   })
 
   it('makes the stock no larger than it may be', () => {
-    const agent = ready(10 * MIB)
+    const agent = ready({ stockBytesMax: 10 * MIB })
     play(agent, { kind: 'next', bundles: bundles('a', 'b') }, came('a', 'tree of a', 8 * MIB))
     assert.deepEqual(promptsOf(play(agent, came('b', 'tree of b', 8 * MIB))), ['evict tree of b'])
     assert.equal(agent.view().stock.bytes, 8 * MIB)
   })
 
   it('is no news for a tree that comes when it is next no more', () => {
-    const agent = ready(10 * MIB)
+    const agent = ready({ stockBytesMax: 10 * MIB })
     play(agent, { kind: 'next', bundles: bundles('a') }, { kind: 'next', bundles: [] }, came('a', 'tree of a', 8 * MIB))
     assert.deepEqual(promptsOf(play(agent, { kind: 'kept', replica: replicaOf(4), root: 'later', bytes: 8 * MIB })), ['evict tree of a'])
   })

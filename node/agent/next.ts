@@ -6,6 +6,7 @@
 import type { RunManifest } from '#protocol/bundle/manifest'
 import { NEXT_MAX } from '#protocol/control/messages'
 import type { NextBundle, Prompt } from './events.ts'
+import type { State } from './state.ts'
 
 const PREFIX = 'next/'
 
@@ -36,4 +37,14 @@ export class Next {
     this.#bundles = next.size === 0 ? undefined : next
     return prompts
   }
+}
+
+/** The project names what is next here, all of it. */
+export function setNext(state: State, bundles: readonly NextBundle[]): void {
+  if (bundles.length > 0) state.coming ??= new Next()
+  for (const prompt of state.coming?.set(bundles) ?? []) {
+    if (prompt.kind === 'let_go') state.stock?.unused(nextUser(prompt.bundle))
+    state.prompt(prompt)
+  }
+  if (state.coming?.size === 0) state.coming = undefined
 }

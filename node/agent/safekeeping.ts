@@ -60,15 +60,13 @@ export class Safekeeping {
     return { results: this.#entries?.size ?? 0, bytes: this.#bytes, bytesMax: this.#options.bytesMax }
   }
 
-  /** From a durable record; true when it is one. Throws when it is damaged. */
-  restore(key: string, value: Uint8Array): boolean {
-    if (!key.startsWith(KEPT_PREFIX)) return false
+  /** From its durable record. Throws when it is damaged. */
+  restore(key: string, value: Uint8Array): void {
     const [v, state, body, signature, bytes, sinceMs, network = ''] =
       dagCbor.decode<[number, Entry['state'], Uint8Array, Uint8Array, number, number, string]>(value)
     const result = decodeResult(body)
     if (v !== 1 || result === undefined) throw new TypeError(`the record of ${key} is not of version 1, which this talko reads`)
     this.#add({ ...parcelOf(result, { body, signature }, { bytes, network }), state, sinceMs })
-    return true
   }
 
   /** All records were given: what was half fetched goes. Answers whether there is anything at all. */

@@ -147,9 +147,8 @@ export class Stock {
     return evicted
   }
 
-  /** From a durable record; true when it is one. Throws when it is damaged. */
-  restore(key: string, value: Uint8Array): boolean {
-    if (!key.startsWith(STOCK_PREFIX)) return false
+  /** From its durable record. Throws when it is damaged. */
+  restore(key: string, value: Uint8Array): void {
     const root = key.slice(STOCK_PREFIX.length)
     const stored = dagCbor.decode<[v: number, bytes: number, usedMs: number, replica: string]>(value)
     if (!Array.isArray(stored) || stored[0] !== 1) throw new TypeError(`stock record ${root} is not of version 1, which this talko reads`)
@@ -157,7 +156,6 @@ export class Stock {
     this.#trees ??= new Map()
     this.#trees.set(root, { root, bytes, replica: replica === '' ? null : replica, usedMs, writtenMs: usedMs, users: null })
     this.#bytes += bytes
-    return true
   }
 
   /** All records were given. */

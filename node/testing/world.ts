@@ -204,13 +204,8 @@ export class World {
   }
 
   #born(): Agent {
-    const agent = new Agent({
-      project: PROJECT,
-      slots: SLOTS,
-      stockBytesMax: 2 ** 40,
-      signer: { peerId: PROJECT, sign: () => new Uint8Array(64) },
-      link: new Uint8Array(16)
-    })
+    const signer = { peerId: PROJECT, sign: () => new Uint8Array(64) }
+    const agent = new Agent({ project: PROJECT, slots: SLOTS, stockBytesMax: 2 ** 40 }, signer, new Uint8Array(16))
     for (const [key, value] of [...this.#records].sort(([a], [b]) => (a < b ? -1 : 1))) agent.restore(key, value, this.nowMs)
     agent.restored()
     return agent

@@ -54,7 +54,7 @@ export const BUGS: readonly Bug[] = [
   {
     name: 'a lease that is never begun waits for hours',
     file: 'project-server/coordinator/replicas.ts',
-    line: "state === 'leased' || tells ? silentMs",
+    line: "state === 'leased' ? silentMs",
     instead: 'tells ? silentMs'
   },
   {
@@ -102,8 +102,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: 'a copy on an idle node counts as an attempt',
     file: 'project-server/coordinator/outlook.ts',
-    line: 'if (copy) copies++',
-    instead: 'if (copy) copies += 0'
+    line: 'if (replica.copy) copies++',
+    instead: 'if (replica.copy) copies += 0'
   },
   {
     name: 'a task is copied to idle nodes although its owner said never',
@@ -227,9 +227,9 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: 'a node runs what it is leased without asking',
-    file: 'node/agent/agent.ts',
-    line: 'if (replica.granted) this.#run(id, replica.lease, nowMs)',
-    instead: 'if (id) this.#run(id, replica.lease, nowMs)'
+    file: 'node/agent/admission.ts',
+    line: 'if (granted) run(state, lease, nowMs)',
+    instead: 'if (id) run(state, lease, nowMs)'
   },
   {
     name: "a page of the node's records goes while something in it counts",

@@ -164,15 +164,15 @@ export class SimStream implements FrameStream {
     this.fail(error instanceof StreamError ? error : new StreamError('reset', error.message, { cause: error }))
   }
 
-  /** Its handler has ended: as the real host does it, our side is ended, and the peer's is not waited for without end. */
-  served(): void {
+  /** Its handler has ended, with an error when it failed: as the real host does it, our side is ended, and the peer's is not waited for without end. */
+  served(error: unknown): void {
+    if (error !== undefined) {
+      this.abort(error instanceof Error ? error : new Error(String(error)))
+      return
+    }
     if (this.isGone) return
     this.#end.process.after(LINGER_MS_MAX, () => this.abort(new StreamError('closed', 'the peer did not end its side of the stream')))
     void this.close()
-  }
-
-  failed(error: unknown): void {
-    this.abort(error instanceof Error ? error : new Error(String(error)))
   }
 
   /** From the other end. */

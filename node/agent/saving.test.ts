@@ -1,47 +1,25 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { EMPTY_FILE } from '#protocol/content/content'
-import { decodeFrame, type Frame } from '#protocol/control/messages'
 import { RESUME_NAME } from '../leases.ts'
-import { ENDED, leaseOf, PROJECT, replicaOf } from '../testing/samples.ts'
-import { Agent } from './agent.ts'
+import { A, CONNECTED, play, playAt, ready, sent, WELCOME } from '../testing/agents.ts'
+import { ENDED, leaseOf } from '../testing/samples.ts'
+import type { Agent } from './agent.ts'
 import type { AgentEvent, CheckedLease, Step } from './events.ts'
 import { QUIT_GRACE_MS, SAVE_MS_MAX, SAVE_QUIT_MS_MAX } from './policy.ts'
 import { decodeReplica, encodeReplica } from './records.ts'
 
-const A = replicaOf(0)
-const CONNECTED: AgentEvent = { kind: 'connected', spare: new Uint8Array(16).fill(9) }
-const WELCOME: AgentEvent = { kind: 'welcome', resumed: true, received: 0, unknown: [] }
 const CHECKPOINT = { everyMs: 60_000 }
 const CHECKPOINTED = { ...ENDED, exitCode: 85 }
 const KILLED = { ...ENDED, reason: 'killed' as const, exitCode: 143 }
 
 /** It runs A, which may leave snapshots. */
 function running(lease: Partial<CheckedLease> = { checkpoint: CHECKPOINT }): Agent {
-  const agent = new Agent({
-    project: PROJECT,
-    slots: 1,
-    stockBytesMax: 2 ** 40,
-    signer: { peerId: PROJECT, sign: () => new Uint8Array(64) },
-    link: new Uint8Array(16)
-  })
+  const agent = ready()
   const leases = [{ ok: true as const, granted: true, lease: { ...leaseOf(A), ...lease } }]
-  play(agent, { kind: 'engine', up: true }, CONNECTED, WELCOME, { kind: 'assign', seq: 1, leases }, { kind: 'prepared', replica: A })
+  play(agent, { kind: 'assign', seq: 1, leases }, { kind: 'prepared', replica: A })
   assert.equal(agent.phaseOf(A), 'running')
   return agent
-}
-
-function play(agent: Agent, ...events: AgentEvent[]): Step {
-  return at(agent, 0, ...events)
-}
-
-function at(agent: Agent, nowMs: number, ...events: AgentEvent[]): Step {
-  for (const event of events) agent.apply(event, nowMs)
-  return agent.take()
-}
-
-function sent({ effects }: Step): Frame[] {
-  return effects.flatMap((effect) => (effect.kind === 'send' ? [decodeFrame(effect.frame) ?? assert.fail()] : []))
 }
 
 function offered(step: Step): unknown[] {
@@ -64,7 +42,7 @@ function prompts({ prompts: all }: Step): string[] {
   return all.map(({ kind }) => kind)
 }
 
-describe('snapshots of runs', () => {
+describe('checkpoints of runs', () => {
   it('are offered at once and with every welcome, until the project has them, and only then is the next one made', () => {
     const agent = running()
     assert.deepEqual(offered(play(agent, snapshot('one'))), [['one', false]])
@@ -112,18 +90,18 @@ describe('snapshots of runs', () => {
     const slow = running()
     play(slow, { kind: 'quit' }, { kind: 'ended', replica: A, ended: KILLED }, snapshot('one', true))
     assert.equal(slow.phaseOf(A), 'saving')
-    at(slow, SAVE_QUIT_MS_MAX, { kind: 'tick' })
+    playAt(slow, SAVE_QUIT_MS_MAX, { kind: 'tick' })
     assert.equal(slow.phaseOf(A), undefined)
     const silent = running()
     play(silent, { kind: 'quit' })
-    assert.ok(sent(at(silent, QUIT_GRACE_MS + SAVE_QUIT_MS_MAX, { kind: 'tick' })).some(({ bye }) => bye !== undefined))
+    assert.ok(sent(playAt(silent, QUIT_GRACE_MS + SAVE_QUIT_MS_MAX, { kind: 'tick' })).some(({ bye }) => bye !== undefined))
   })
 
   it('are waited for ten minutes at most; what hung, or nobody wants, is given back without', () => {
     const agent = running()
     play(agent, { kind: 'failed', replica: A, fault: { class: 'node', code: 'failed', message: '' } })
     assert.equal(agent.phaseOf(A), 'saving')
-    assert.deepEqual(returned(at(agent, SAVE_MS_MAX, { kind: 'tick' })), [['node', 'failed']])
+    assert.deepEqual(returned(playAt(agent, SAVE_MS_MAX, { kind: 'tick' })), [['node', 'failed']])
     const hung = running()
     assert.deepEqual(returned(play(hung, { kind: 'failed', replica: A, fault: { class: 'task', code: 'hang', message: '' } })), [['task', 'hang']])
     const killed = running()
