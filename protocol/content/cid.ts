@@ -73,6 +73,23 @@ export function cidTextOfBytes(codec: number, bytes: Uint8Array): string {
   return TEXT.toString('latin1', 0, at + 1)
 }
 
+/** Whether the text is `cid.toString()`, which need not be made. */
+export function isTextOf(cid: CID, text: string): boolean {
+  const { version, bytes } = cid
+  if (version !== 1 || text.length !== 1 + Math.ceil((bytes.length * 8) / 5) || text[0] !== 'b') return false
+  let at = 1
+  let bits = 0
+  let value = 0
+  for (let index = 0; index < bytes.length; index++) {
+    value = ((value & 31) << 8) | (bytes[index] ?? 0)
+    for (bits += 8; bits >= 5; at++) {
+      bits -= 5
+      if (text.charCodeAt(at) !== BASE32[(value >>> bits) & 31]) return false
+    }
+  }
+  return bits === 0 || text.charCodeAt(at) === BASE32[(value << (5 - bits)) & 31]
+}
+
 /** A CID from hostile text or bytes: version 1, sha2-256 and a codec we know; undefined for anything else. */
 export function acceptCid(from: string | Uint8Array): CID | undefined {
   let cid: CID
