@@ -17,6 +17,7 @@ import { Completions } from './completions.ts'
 import { ControlService } from './control-service.ts'
 import { Coordinator } from './coordinator/coordinator.ts'
 import type { Effect } from './coordinator/events.ts'
+import { DONE_PREFIX } from './coordinator/keys.ts'
 import { type CoordinatorPolicy, DEFAULT_COORDINATOR_POLICY } from './coordinator/policy.ts'
 import { ServerError } from './errors.ts'
 import { Hints } from './hints.ts'
@@ -137,7 +138,7 @@ export async function startProjectServer(options: ServerOptions): Promise<Projec
     await (await opening(dir, () => openStore(statePath(dir)))).close()
     await wipeProject(dir)
   }
-  const real = await opening(dir, () => openStore(statePath(dir)))
+  const real = await opening(dir, () => openStore(statePath(dir), { rare: DONE_PREFIX }))
   opened.defer(() => real.close())
   const store = hooks.wrapStore?.(real) ?? real
   const epoch = await opening(dir, () => store.beginEpoch())

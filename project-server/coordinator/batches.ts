@@ -175,7 +175,6 @@ export function bundleOf(state: State, { cid, bytes, manifest, platform, data }:
     bytes,
     silenceMs,
     compareStdout,
-    digest: null,
     leaf: null,
     users: 0,
     decidedFor: null,

@@ -95,9 +95,12 @@ export function closingKey(node: PeerIdString, replica: ReplicaId): string {
   return `closing/${node}/${replica}`
 }
 
+/** Asked of every bundle that is submitted, most of which are new. */
+export const DONE_PREFIX = 'done/'
+
 /** The newest task of a client's that decided the bundle and is ready. */
 export function doneKey(by: PeerIdString, cid: string): string {
-  return `done/${by}/${cid}`
+  return `${DONE_PREFIX}${by}/${cid}`
 }
 
 /** The newest task of a client's that left this output and is ready. */

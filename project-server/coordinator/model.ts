@@ -34,8 +34,6 @@ import type { Decision } from './task-records.ts'
 export interface Bundle {
   readonly cid: string
   readonly bytes: Uint8Array
-  /** The SHA-256 of them, once several tasks that share it reported; null until then. */
-  digest: Uint8Array | null
   /** What is signed of them with a lease (protocol/bundle/sign.ts), once it was leased while several tasks share it. */
   leaf: Uint8Array | null
   readonly needs: Needs

@@ -1,6 +1,6 @@
 /** What a node says of its replicas, applied once each and in order: start, progress, results, returns. */
 import { CID } from 'multiformats/cid'
-import { DAG_CBOR, SHA2_256, sha256 } from '#protocol/content/cid'
+import { isTextOf } from '#protocol/content/cid'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import { parseReplicaId, type ReplicaId } from '#protocol/ids'
 import { type Result, voteOf } from '#protocol/result/result'
@@ -12,7 +12,7 @@ import { noteFigure } from './figures.ts'
 import { note } from './holders.ts'
 import { lateKey } from './keys.ts'
 import { hadTooLittle, tryWithMore } from './memory.ts'
-import { type Bundle, enclose, type Node, type Replica, type Report, type Task } from './model.ts'
+import { enclose, type Node, type Replica, type Report, type Task } from './model.ts'
 import { measureShare } from './pace.ts'
 import { encodeSeal, type StoredResult, sealId, sealKey } from './receipt-records.ts'
 import { askRechecks } from './rechecks.ts'
@@ -175,13 +175,6 @@ function reportOf(task: Task, result: Result, signed: StoredResult): Report {
   }
 }
 
-/** The hash of a manifest that one task has is made anew: cheaper than one kept for each in memory. */
-function names(cid: CID, bundle: Bundle): boolean {
-  if (cid.code !== DAG_CBOR || cid.multihash.code !== SHA2_256) return false
-  if (bundle.users > 1) bundle.digest ??= sha256(bundle.bytes)
-  return Buffer.compare(cid.multihash.digest, bundle.digest ?? sha256(bundle.bytes)) === 0
-}
-
 const EMPTY_ONES = [EMPTY_DIRECTORY, EMPTY_FILE].map((text) => ({ text, cid: CID.parse(text) }))
 
 /** Most runs leave one of the three empty: those ids are not spelt again. */
@@ -195,7 +188,7 @@ function faultOf(replica: Replica, result: Result): string | undefined {
   const { granted, task } = replica
   if (!granted) return 'it reported a run that it was not granted'
   if (seals(replica)) return 'it reported a result that it had not committed itself to first; is it older than the project?'
-  if (!names(result.bundle, task.bundle)) return `it reported another bundle, ${result.bundle}`
+  if (!isTextOf(result.bundle, task.bundle.cid)) return `it reported another bundle, ${result.bundle}`
   return result.reason === 'killed' ? 'it ended a run that nobody wanted ended' : undefined
 }
 

@@ -64,6 +64,29 @@ describe('the store on disk', () => {
       await store.close()
     }))
 
+  it('finds of many keys that are mostly not there those that are, over restarts', () =>
+    inFolder(async (folder) => {
+      const value = new Uint8Array([7])
+      let store = await openStore(folder, { rare: 'rare/' })
+      const epoch = await store.beginEpoch()
+      await store.batch(epoch, [
+        { key: 'rare/b', value },
+        { key: 'x', value }
+      ])
+      const asked = ['rare/a', 'rare/b', 'rare/c', 'rare/b', 'x', 'y']
+      const found = [undefined, 7, undefined, 7, 7, undefined]
+      const first = (some: readonly (Uint8Array | undefined)[]): unknown[] => some.map((bytes) => bytes?.[0])
+      for (let start = 0; start < 2; start++) {
+        // From its start on until it knows what is there.
+        for (let time = 0; time < 50; time++) assert.deepEqual(first(await store.getMany(asked)), found)
+        assert.deepEqual(first(await Promise.all(asked.map((key) => store.get(key)))), found)
+        assert.deepEqual(await store.getMany(['rare/d']), [undefined])
+        await store.close()
+        store = await openStore(folder, { rare: 'rare/' })
+      }
+      await store.close()
+    }))
+
   it('opens whatever a power cut left of the last batch: without it or with all of it, and takes the next one', () =>
     inFolder(async (folder) => {
       const path = join(folder, 'state')

@@ -134,8 +134,12 @@ export class Submissions {
     const present: AcceptedBundle[] = []
     for (const [at, asked] of bundles.entries()) {
       const isRepeated = !sources.has(from + at) && repeats.has(asked.cid)
-      const taken = isRepeated ? { bundle: asked, list: [] } : (done.get(asked.cid) ?? (await takeLost(asked, by, this.#ports, looked)))
-      if (!isRepeated) done.set(asked.cid, taken)
+      if (isRepeated || namesNothing(asked)) {
+        present.push(asked)
+        continue
+      }
+      const taken = done.get(asked.cid) ?? (await takeLost(asked, by, this.#ports, looked))
+      done.set(asked.cid, taken)
       present.push(add(from + at, taken))
     }
     const made = sweep === undefined ? {} : { sweep: { ...sweep, template: add(0, await takeLost(sweep.template, by, this.#ports, looked)) } }
@@ -250,6 +254,10 @@ export function submitEvent({ batch, name, by, manifests, policy, more, sources 
   if (sweep !== undefined && template !== undefined)
     return { kind: 'submit', batch, name, by, bundles: [], policy, more, seed, sweep: { template, sweep }, ...takes }
   return { kind: 'submit', batch, name, by, bundles, policy, more, seed, ...takes }
+}
+
+function namesNothing({ manifest: { image, dependencies } }: AcceptedBundle): boolean {
+  return image === null && dependencies.length === 0
 }
 
 /** What tasks take from others are inputs that their manifests do not have, and no more of them than a manifest holds. */

@@ -4,15 +4,13 @@
  * item. Whoever must not take a second spelling of the same value need not encode it again to know.
  */
 import { CID } from 'multiformats/cid'
-import * as Digest from 'multiformats/hashes/digest'
+import { CID_BYTES, cidOfOwn, SHA2_256 } from '../content/cid.ts'
 
 /** Lists and maps within each other. */
 const DEPTH_MAX = 32
 const TAG_CID = 42
-/** Version 1, a codec of one byte, sha2-256 of 32 bytes: nearly every CID. */
-const CID_BYTES = 36
+/** Of nearly every CID: version 1, a codec of one byte, sha2-256 of 32 bytes. */
 const CID_V1 = 1
-const SHA2_256 = 0x12
 const DIGEST_BYTES = 32
 const SHORT_BYTES_MAX = 64
 /** A power of two. */
@@ -117,7 +115,7 @@ class Reader {
     if (this.#byte() !== 0) refuse('a CID does not begin with a zero byte')
     const bytes = this.#take(length - 1)
     const [version, codec = 0, hash, size] = bytes
-    if (bytes.length === CID_BYTES && version === CID_V1 && codec < 128 && hash === SHA2_256 && size === DIGEST_BYTES) return plainCid(codec, bytes)
+    if (bytes.length === CID_BYTES && version === CID_V1 && codec < 128 && hash === SHA2_256 && size === DIGEST_BYTES) return plainCid(bytes)
     const cid = CID.decode(bytes)
     // The library takes a version 0 written as a version, which it writes otherwise.
     return isEqual(cid.bytes, bytes) ? cid : refuse('a CID is not in its own form')
@@ -189,7 +187,7 @@ class Reader {
 }
 
 /** A CID of the usual kind. */
-function plainCid(codec: number, bytes: Uint8Array): CID {
+function plainCid(bytes: Uint8Array): CID {
   const [, , , , first = 0, second = 0, third = 0, fourth = 0] = bytes
   const tag = (first << 24) | (second << 16) | (third << 8) | fourth
   const slot = first & (CIDS - 1)
@@ -197,10 +195,10 @@ function plainCid(codec: number, bytes: Uint8Array): CID {
   if (known !== undefined && isEqual(known.bytes, bytes)) return known
   if (seen[slot] !== tag >>> 0) {
     seen[slot] = tag
-    return CID.createV1(codec, Digest.create(SHA2_256, bytes.subarray(4)))
+    return cidOfOwn(bytes)
   }
   // Of its own memory: what it was read from may be large.
-  const cid = CID.createV1(codec, Digest.create(SHA2_256, Uint8Array.prototype.slice.call(bytes, 4)))
+  const cid = cidOfOwn(Uint8Array.prototype.slice.call(bytes))
   cids[slot] = cid
   return cid
 }

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { createCipheriv, createHash } from 'node:crypto'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { CID } from 'multiformats/cid'
+import { create as createDigest } from 'multiformats/hashes/digest'
 import { buildDirectory, FileBuilder } from './build.ts'
-import { acceptCid, cidOfBytes, cidTextOfBytes, DAG_CBOR, DAG_PB, RAW } from './cid.ts'
+import { acceptCid, cidOfBytes, cidTextOfBytes, DAG_CBOR, DAG_PB, isTextOf, RAW, SHA2_256 } from './cid.ts'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from './content.ts'
 import { sha256, sha256Aside } from './hash.ts'
 
@@ -45,6 +47,39 @@ describe("ids are those of kubo's unixfs-v1-2025 profile (its test/cli/cid_profi
         assert.equal(cidTextOfBytes(codec, bytes), cidOfBytes(codec, bytes).toString())
       )
     )
+  })
+
+  it('is what the library makes of the same hash, and reads', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 100 }), fc.constantFrom(RAW, DAG_PB, DAG_CBOR), (bytes, codec) => {
+        const cid = cidOfBytes(codec, bytes)
+        const other = CID.createV1(codec, createDigest(SHA2_256, new Uint8Array(createHash('sha256').update(bytes).digest())))
+        assert.ok(cid.equals(other))
+        assert.deepEqual(
+          [cid.version, cid.code, cid.bytes, cid.multihash.bytes, cid.multihash.digest],
+          [1, codec, other.bytes, other.multihash.bytes, other.multihash.digest]
+        )
+        assert.ok(CID.parse(cid.toString()).equals(cid))
+        assert.equal(CID.asCID(cid), cid)
+      })
+    )
+  })
+
+  it('is told from another by its text', () => {
+    const bytes = fc.uint8Array({ maxLength: 3 })
+    fc.assert(
+      fc.property(bytes, bytes, fc.constantFrom(RAW, DAG_PB), fc.integer({ min: 0, max: 58 }), (one, two, codec, at) => {
+        const cid = cidOfBytes(codec, one)
+        const other = cidOfBytes(RAW, two).toString()
+        const text = cid.toString()
+        assert.equal(isTextOf(cid, other), text === other)
+        assert.ok(isTextOf(cid, text) && isTextOf(CID.parse(text), text))
+        assert.ok(!isTextOf(cid, `${text.slice(0, at)}${text[at] === 'a' ? 'c' : 'a'}${text.slice(at + 1)}`))
+        assert.ok(!isTextOf(cid, text.slice(0, -1)) && !isTextOf(cid, `${text}a`) && !isTextOf(cid, text.toUpperCase()))
+      })
+    )
+    const old = CID.parse('QmdfTbBqBPQ7VNxZEYEj14VmRuZBkqFbiwReogJgS1zR1n')
+    assert.ok(!isTextOf(old, old.toString()))
   })
 
   it('names a small file', () => {

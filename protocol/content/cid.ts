@@ -1,6 +1,6 @@
 /** CIDs the one way talko makes them: version 1, sha2-256. */
 import { CID } from 'multiformats/cid'
-import * as Digest from 'multiformats/hashes/digest'
+import { Digest } from 'multiformats/hashes/digest'
 import { type BlockId, digestText, sha256, sha256Text } from './hash.ts'
 
 export { type BlockId, sha256, sha256Text }
@@ -10,8 +10,36 @@ export const DAG_PB = 0x70
 export const DAG_CBOR = 0x71
 export const SHA2_256 = 0x12
 
+/** All of one; its codec is one byte, as are the version and the kind and length of the hash before and behind it. */
+export const CID_BYTES = 36
+const DIGEST_BYTES = 32
+const DIGEST_AT = CID_BYTES - DIGEST_BYTES
+/** Made of one piece of memory at a time: a piece of its own for each costs as much as its hash. */
+const CIDS_AT_ONCE = 128
+
+let piece = new Uint8Array(0)
+let used = 0
+
 export function cidOfBytes(codec: number, bytes: Uint8Array): CID {
-  return CID.createV1(codec, Digest.create(SHA2_256, sha256(bytes)))
+  if (used === piece.length) {
+    piece = new Uint8Array(CIDS_AT_ONCE * CID_BYTES)
+    used = 0
+  }
+  const own = piece.subarray(used, used + CID_BYTES)
+  used += CID_BYTES
+  own[0] = 1
+  own[1] = codec
+  own[2] = SHA2_256
+  own[3] = DIGEST_BYTES
+  const digest = sha256Text(bytes)
+  for (let index = 0; index < DIGEST_BYTES; index++) own[DIGEST_AT + index] = digest.charCodeAt(index)
+  return cidOfOwn(own)
+}
+
+/** The CID that these bytes are, without a copy of them: version 1, sha2-256, and a codec below 128. */
+export function cidOfOwn(own: Uint8Array): CID {
+  // The library's own ways make two pieces of memory for each, which its memory has to be freed of again.
+  return new CID(1, own[1] ?? 0, new Digest(SHA2_256, DIGEST_BYTES, own.subarray(DIGEST_AT), own.subarray(2)), own)
 }
 
 /** By what its block is found, whatever its codec. */
@@ -43,6 +71,23 @@ export function cidTextOfBytes(codec: number, bytes: Uint8Array): string {
   for (let index = 0; index < digest.length; index++) push(digest.charCodeAt(index))
   TEXT[at] = BASE32[(value << (5 - bits)) & 31] ?? 0
   return TEXT.toString('latin1', 0, at + 1)
+}
+
+/** Whether the text is `cid.toString()`, which need not be made. */
+export function isTextOf(cid: CID, text: string): boolean {
+  const { version, bytes } = cid
+  if (version !== 1 || text.length !== 1 + Math.ceil((bytes.length * 8) / 5) || text[0] !== 'b') return false
+  let at = 1
+  let bits = 0
+  let value = 0
+  for (let index = 0; index < bytes.length; index++) {
+    value = ((value & 31) << 8) | (bytes[index] ?? 0)
+    for (bits += 8; bits >= 5; at++) {
+      bits -= 5
+      if (text.charCodeAt(at) !== BASE32[(value >>> bits) & 31]) return false
+    }
+  }
+  return bits === 0 || text.charCodeAt(at) === BASE32[(value << (5 - bits)) & 31]
 }
 
 /** A CID from hostile text or bytes: version 1, sha2-256 and a codec we know; undefined for anything else. */
