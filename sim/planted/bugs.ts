@@ -183,7 +183,8 @@ export const BUGS: readonly Bug[] = [
     name: 'a lost lease is renewed after another node has its place',
     file: 'project-server/coordinator/replicas.ts',
     line: ' || task.decision !== null || task.wanted === 0 ||',
-    instead: ' || task.decision !== null ||'
+    instead: ' || task.decision !== null ||',
+    seed: 114
   },
   {
     name: 'a hold lasts until somebody gives something back',
@@ -201,7 +202,8 @@ export const BUGS: readonly Bug[] = [
     name: 'leases that are over are repeated after a reconnect',
     file: 'project-server/coordinator/frames.ts',
     line: 'return replica !== undefined && isLive(replica.state)',
-    instead: 'return replica !== undefined'
+    instead: 'return replica !== undefined',
+    seed: 101
   },
   {
     name: 'the server acknowledges what it has only read',
