@@ -5,8 +5,7 @@ import { type Recipe, replanned } from './population/plan.ts'
 import { ScenarioError } from './population/scenario.ts'
 import { play, type StudyPorts } from './population/study.ts'
 import { parseCase } from './runner/case-file.ts'
-import { run } from './runner/run.ts'
-import { storyOf } from './runner/story.ts'
+import { repeat } from './runner/repeat.ts'
 
 export interface ReplayedRun {
   readonly variant: string
@@ -63,7 +62,7 @@ export async function replay(file: string, ports: StudyPorts): Promise<Replayed>
 export async function describeReplay(file: string): Promise<readonly string[]> {
   const { text, memory } = await open(file)
   if (memory === undefined) {
-    const one = caseIn(file, text)
+    const { case: one } = caseIn(file, text)
     return [`the case of seed ${one.seed}: ${one.nodes.length} nodes, ${one.faults.length} faults`]
   }
   return memory.variants.flatMap(({ name, file: scenario, reports }) =>
@@ -89,9 +88,7 @@ async function replayReport({ commit: wasCommit, variants }: Memory, ports: Stud
 }
 
 async function replayCase(file: string, text: string): Promise<Replayed> {
-  const one = caseIn(file, text)
-  const ran = await run(one)
-  return { kind: 'case', complaint: ran.complaint ?? null, hash: ran.hash, events: ran.events, story: storyOf(one, ran) }
+  return { kind: 'case', ...(await repeat(caseIn(file, text))) }
 }
 
 function caseIn(file: string, text: string): ReturnType<typeof parseCase> {

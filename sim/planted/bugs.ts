@@ -6,6 +6,10 @@ export interface Bug {
   /** Occurs once in the file. */
   readonly line: string
   readonly instead: string
+  /** What only real libp2p hosts can show is looked for there; without it at the protocol level. */
+  readonly level?: 'stack'
+  /** One that catches it and comes late among all: it is tried first. */
+  readonly seed?: number
 }
 
 export const BUGS: readonly Bug[] = [
@@ -37,7 +41,8 @@ export const BUGS: readonly Bug[] = [
     name: 'a client has one replica more than it may',
     file: 'project-server/coordinator/clients.ts',
     line: 'if (parallel !== null && client.slots >= parallel) return',
-    instead: 'if (parallel !== null && client.slots > parallel) return'
+    instead: 'if (parallel !== null && client.slots > parallel) return',
+    seed: 33
   },
   {
     name: 'whoever claims most decides what all earn',
@@ -54,8 +59,9 @@ export const BUGS: readonly Bug[] = [
   {
     name: 'a lease that is never begun waits for hours',
     file: 'project-server/coordinator/replicas.ts',
-    line: "state === 'leased' ? silentMs",
-    instead: 'tells ? silentMs'
+    line: "state === 'leased' ? silentMs : Number.POSITIVE_INFINITY",
+    instead: 'Number.POSITIVE_INFINITY',
+    seed: 134
   },
   {
     name: 'an owner is answered before its batch is on disk',
@@ -67,13 +73,15 @@ export const BUGS: readonly Bug[] = [
     name: 'the epoch of a start is not looked at',
     file: 'project-server/coordinator/reports.ts',
     line: 'if (replica === undefined || replica.epoch !== epoch) {',
-    instead: 'if (replica === undefined) {'
+    instead: 'if (replica === undefined) {',
+    seed: 14
   },
   {
     name: 'a run counts as long before anybody knows what is long',
     file: 'project-server/coordinator/stragglers.ts',
     line: 'const SAMPLES_MIN = 5',
-    instead: 'const SAMPLES_MIN = 1'
+    instead: 'const SAMPLES_MIN = 1',
+    seed: 16
   },
   {
     name: 'a task goes on before the last of those that it takes something from is over',
@@ -85,25 +93,29 @@ export const BUGS: readonly Bug[] = [
     name: 'a failed task does not fail those that need it',
     file: 'project-server/coordinator/sources.ts',
     line: 'if (fault !== null && !waits.sources.allowFailed) {',
-    instead: 'if (fault !== null && waits.missing > 1 && !waits.sources.allowFailed) {'
+    instead: 'if (fault !== null && waits.missing > 1 && !waits.sources.allowFailed) {',
+    seed: 11
   },
   {
     name: 'a straggler is copied without end',
     file: 'project-server/coordinator/validator.ts',
     line: '- (live - copied)',
-    instead: '- (live - slow * 2)'
+    instead: '- (live - slow * 2)',
+    seed: 53
   },
   {
     name: 'a task goes to two nodes of one network where independent ones were asked for',
     file: 'project-server/coordinator/independence.ts',
     line: "if (task.batch.policy.independence === 'require') return true",
-    instead: "if (task.batch.policy.independence === 'require') return false"
+    instead: "if (task.batch.policy.independence === 'require') return false",
+    seed: 78
   },
   {
     name: 'a copy on an idle node counts as an attempt',
     file: 'project-server/coordinator/outlook.ts',
     line: 'if (replica.copy) copies++',
-    instead: 'if (replica.copy) copies += 0'
+    instead: 'if (replica.copy) copies += 0',
+    seed: 315
   },
   {
     name: 'a task is copied to idle nodes although its owner said never',
@@ -127,7 +139,8 @@ export const BUGS: readonly Bug[] = [
     name: 'a program that is at fault holds nothing, and is run again',
     file: 'project-server/coordinator/comparisons.ts',
     line: "if (fault?.of !== 'program') return",
-    instead: "if (fault?.of !== 'program' || fault.message !== '') return"
+    instead: "if (fault?.of !== 'program' || fault.message !== '') return",
+    seed: 38
   },
   {
     name: 'what a program answered is asked again for another task',
@@ -139,7 +152,8 @@ export const BUGS: readonly Bug[] = [
     name: 'a program compares for what is held',
     file: 'project-server/coordinator/comparisons.ts',
     line: "return task.batch.policy.compare?.kind === 'program' && isHeld(task)",
-    instead: "return task.batch.policy.compare?.kind === 'program' && isHeld(task) && task.batch.open"
+    instead: "return task.batch.policy.compare?.kind === 'program' && isHeld(task) && task.batch.open",
+    seed: 38
   },
   {
     name: 'what nobody has compared counts as close',
@@ -169,7 +183,8 @@ export const BUGS: readonly Bug[] = [
     name: 'a lost lease is renewed after another node has its place',
     file: 'project-server/coordinator/replicas.ts',
     line: ' || task.decision !== null || task.wanted === 0 ||',
-    instead: ' || task.decision !== null ||'
+    instead: ' || task.decision !== null ||',
+    seed: 114
   },
   {
     name: 'a hold lasts until somebody gives something back',
@@ -187,7 +202,8 @@ export const BUGS: readonly Bug[] = [
     name: 'leases that are over are repeated after a reconnect',
     file: 'project-server/coordinator/frames.ts',
     line: 'return replica !== undefined && isLive(replica.state)',
-    instead: 'return replica !== undefined'
+    instead: 'return replica !== undefined',
+    seed: 101
   },
   {
     name: 'the server acknowledges what it has only read',
@@ -343,6 +359,15 @@ export const BUGS: readonly Bug[] = [
     name: 'a node that crashed with its result keeps a checkpoint that nobody goes on from',
     file: 'node/runner.ts',
     line: '    this.#track(replica, this.#dropSnapshots(replica, run))\n  }\n\n  prepare',
-    instead: '  }\n\n  prepare'
+    instead: '  }\n\n  prepare',
+    seed: 236
+  },
+  {
+    name: 'a node that was given an address does not look up where the project is now',
+    file: 'node/connection.ts',
+    line: 'if (!lookUp) throw missed',
+    instead: 'if (!lookUp || missed !== undefined) throw missed',
+    level: 'stack',
+    seed: 20
   }
 ]

@@ -3,7 +3,7 @@
  * volunteers and policies, as long as the same complaint comes. Each step is a change as `--set` makes one, tried in a fixed
  * order and bounded by what it costs in hosts and virtual time: the same failure is made small in the same way everywhere.
  */
-import { kindOf } from '../runner/shrink.ts'
+import { type Smaller, shrink as shrinkWith } from '../shrink.ts'
 import type { Changes, PlannedVariant } from './plan.ts'
 import { replanned } from './plan.ts'
 import type { Report } from './report.ts'
@@ -25,39 +25,37 @@ const LENGTH_SHARES = [0.1, 0.25, 0.5, 0.75]
 
 /** The smallest run found that fails alike; the failure itself when there is none. */
 export async function shrink(failure: Failure, ports: StudyPorts): Promise<Failure> {
-  const kind = kindOf(failure.report.complaint ?? '')
-  const { hosts: all, lengthMs: whole } = failure.report
-  const budget = Math.max(COST_MAX * costOf(failure.report), all * whole)
-  let smallest = failure
-  let runs = 0
-  let spent = 0
-  const take = async (...changes: readonly Change[]): Promise<boolean> => {
-    if (ports.signal.aborted || runs >= RUNS_MAX || spent >= budget) return false
-    const variant = await changed(smallest.variant, changes)
-    if (variant === undefined || isAlike(variant, smallest.variant)) return false
-    runs++
-    const report = await play(variant, smallest.report.seed, null, ports, { run: runs, runs: RUNS_MAX })
-    spent += costOf(report)
-    if (report.complaint === null || kindOf(report.complaint) !== kind) return false
-    smallest = { variant, report }
-    return true
+  const { variant, report } = failure
+  const { world, ran } = await shrinkWith(
+    { world: variant, ran: report },
+    {
+      run: (smaller, run) => play(smaller, report.seed, null, ports, { run, runs: RUNS_MAX }),
+      costOf,
+      keyOf: ({ written }) => JSON.stringify(written),
+      runsMax: RUNS_MAX,
+      costMax: Math.max(COST_MAX * costOf(report), report.hosts * report.lengthMs),
+      stopped: () => ports.signal.aborted
+    },
+    (smaller) => leaveOut(smaller, report.lengthMs)
+  )
+  return world === variant ? failure : { variant: world, report: ran }
+}
+
+async function leaveOut(smaller: Smaller<PlannedVariant, Report>, lengthMsMax: number): Promise<void> {
+  const now = (): PlannedVariant => smaller.failure.world
+  const take = (...changes: readonly Change[]): Promise<boolean> => smaller.take(changed(now(), changes))
+  const { reachedMs, hosts, lengthMs } = smaller.failure.ran
+  if (reachedMs < lengthMs) await take(...until(now(), reachedMs))
+  for (const share of LENGTH_SHARES) if (await take(...until(now(), share * reachedMs))) break
+  // Fewer hosts need longer for the same.
+  for (const share of HOSTS_SHARES) {
+    const left: Change = ['hosts', String(Math.max(1, Math.floor(share * hosts)))]
+    const longer: Change = ['length', seconds(Math.min(lengthMsMax, smaller.failure.ran.lengthMs / share))]
+    if (share * hosts >= 1 && ((await take(left)) || (await take(left, longer)))) break
   }
-  for (let before = ''; before !== sizeOf(smallest); ) {
-    before = sizeOf(smallest)
-    const { reachedMs, hosts } = smallest.report
-    if (reachedMs < smallest.report.lengthMs) await take(...until(smallest.variant, reachedMs))
-    for (const share of LENGTH_SHARES) if (await take(...until(smallest.variant, share * reachedMs))) break
-    // Fewer hosts need longer for the same.
-    for (const share of HOSTS_SHARES) {
-      const left: Change = ['hosts', String(Math.max(1, Math.floor(share * hosts)))]
-      const { lengthMs } = smallest.report
-      const longer: Change = ['length', seconds(Math.min(failure.report.lengthMs, lengthMs / share))]
-      if (share * hosts >= 1 && ((await take(left)) || (await take(left, longer)))) break
-    }
-    for (const [path, list] of listsOf(smallest.variant.written)) await fewer(list, (kept) => take([path, `[${kept.map(({ text }) => text).join(', ')}]`]))
-    for (const change of PLAINER) await take(change)
-  }
-  return smallest
+  for (const [path, list] of listsOf(now().written))
+    await smaller.fewer(list, (kept) => changed(now(), [[path, `[${kept.map(({ text }) => text).join(', ')}]`]]))
+  for (const change of PLAINER) await take(change)
 }
 
 /** Worlds in which less is the matter. */
@@ -103,16 +101,6 @@ function until({ written }: PlannedVariant, ms: number): readonly Change[] {
   return [['length', seconds(ms)], ...lists]
 }
 
-/** Leaves out all at once, then one at a time. */
-async function fewer(list: readonly Befalls[], fails: (kept: readonly Befalls[]) => Promise<boolean>): Promise<void> {
-  if (list.length === 0 || (await fails([]))) return
-  let kept = list
-  for (const one of list) {
-    const without = kept.filter((other) => other !== one)
-    if (without.length > 0 && without.length < kept.length && (await fails(without))) kept = without
-  }
-}
-
 /** Undefined for one that would make no sense. */
 async function changed({ name, file, source, changes, trace }: PlannedVariant, more: readonly Change[]): Promise<PlannedVariant | undefined> {
   const paths = new Set(more.map(([path]) => path))
@@ -123,15 +111,6 @@ async function changed({ name, file, source, changes, trace }: PlannedVariant, m
     if (error instanceof ScenarioError) return undefined
     throw error
   }
-}
-
-/** What was changed is so already. */
-function isAlike({ written }: PlannedVariant, { written: other }: PlannedVariant): boolean {
-  return JSON.stringify(written) === JSON.stringify(other)
-}
-
-function sizeOf({ variant: { changes }, report: { hosts, lengthMs } }: Failure): string {
-  return `${hosts} ${lengthMs} ${changes.map(([path, value]) => `${path}=${value}`).join()}`
 }
 
 function costOf({ hosts, reachedMs }: Report): number {

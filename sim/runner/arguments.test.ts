@@ -13,11 +13,16 @@ it('one seed or several are run, never none', () => {
     [['--seed', '7', '--seeds', '5'], /--seed is one seed alone; --seeds so many, counted up from --from/],
     [['--seed', '7', '--from', '5'], /--seed is one seed alone/],
     [['--seeds', '0'], /--seeds is a whole number from 1, not 0/],
-    [['--seed', '-1'], /--seed/]
+    [['--seed', '-1'], /--seed/],
+    [['--stack', '--large-last'], /--large-last is for the protocol level/]
   ]
   for (const [words, says] of refusals)
     assert.throws(
       () => parse(words),
       (error) => error instanceof UsageError && says.test(error.message)
     )
+})
+
+it('a failure of either level is made small, with fewer attempts where each is a process', () => {
+  assert.deepEqual([parse([]).shrinkRuns, parse(['--stack']).shrinkRuns, parse(['--stack', '--shrink', '0']).shrinkRuns], [400, 60, 0])
 })

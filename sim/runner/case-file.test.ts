@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { PROFILES } from '../faults/profiles.ts'
+import { drawStackCase } from '../stack/case.ts'
 import { parseCase } from './case-file.ts'
 
 describe('the file of a case', () => {
@@ -10,8 +11,12 @@ describe('the file of a case', () => {
     for (const { draw } of Object.values(PROFILES))
       for (let seed = 1; seed <= 30; seed++) {
         const one = draw(seed)
-        assert.deepEqual(parseCase(JSON.stringify(one)), JSON.parse(JSON.stringify(one)))
+        assert.deepEqual(parseCase(JSON.stringify(one)), { level: 'protocol', case: JSON.parse(JSON.stringify(one)) })
       }
+    for (let seed = 1; seed <= 30; seed++) {
+      const one = drawStackCase(seed, 8 + seed)
+      assert.deepEqual(parseCase(JSON.stringify(one)), { level: 'stack', case: one })
+    }
     const found = readFileSync(join(import.meta.dirname, '..', 'regressions.jsonl'), 'utf8')
       .trim()
       .split('\n')
@@ -37,5 +42,18 @@ describe('the file of a case', () => {
     for (const [changes, says] of refusals) assert.throws(() => parseCase(JSON.stringify({ ...good, ...changes })), { message: says })
     const unknown = { ...good, faults: [{ atMs: 0, kind: 'rain', target: 0, forMs: 0, amount: 0 }] }
     assert.throws(() => parseCase(JSON.stringify(unknown)), /^Error: faults\[0\]\.kind: one of cut, .* is expected, not "rain"$/)
+    const stack = drawStackCase(1, 8)
+    const stackRefusals: readonly (readonly [changes: object, says: RegExp])[] = [
+      [{ keepers: stack.keepers.slice(1) }, /^Error: keepers: 3 at least are expected, not 2$/],
+      [{ keepers: [7] }, /^Error: keepers\[0\]: a map is expected, not 7$/],
+      [{ server: undefined }, /^Error: server: a map is expected, not nothing$/],
+      [{ pinned: [0, 'x'] }, /^Error: pinned\[1\]: a whole number from 0 is expected, not "x"$/],
+      // Of the other level.
+      [
+        { faults: [{ atMs: 0, kind: 'disk_full', target: 0, forMs: 0, amount: 0 }] },
+        /^Error: faults\[0\]\.kind: one of cut, cut_unheard, .* is expected, not "disk_full"$/
+      ]
+    ]
+    for (const [changes, says] of stackRefusals) assert.throws(() => parseCase(JSON.stringify({ ...stack, ...changes })), says)
   })
 })

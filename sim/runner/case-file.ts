@@ -3,6 +3,10 @@ import { DEFAULT_POLICY, policyFault } from '#protocol/bundle/policy'
 import { type Case, FLOOD_ACTS, HOSTILE_ACTS, NODE_FAULTS, OWNER_ACTS, RELAY_FAULTS, SERVER_FAULTS } from '../faults/case.ts'
 import { ROLES } from '../protocol/service.ts'
 import { TASK_KINDS } from '../protocol/truth.ts'
+import { BOOTSTRAPS, STACK_FAULTS, type StackCase } from '../stack/case.ts'
+
+/** A case of one of the levels. */
+export type AnyCase = { readonly level: 'protocol'; readonly case: Case } | { readonly level: 'stack'; readonly case: StackCase }
 
 type Fields = Readonly<Record<string, unknown>>
 /** What is expected where something else stands; undefined where it does not. */
@@ -35,15 +39,20 @@ const FAULT: Readonly<Record<string, Check>> = {
   forMs: count,
   amount
 }
+const STACK_FAULT: Readonly<Record<string, Check>> = { ...FAULT, kind: oneOf(STACK_FAULTS) }
 
-/** Throws Error saying what is wrong, and where. */
-export function parseCase(source: string): Case {
+/** Those of the stack level name their keepers. Throws Error saying what is wrong, and where. */
+export function parseCase(source: string): AnyCase {
   const one = mapOf(JSON.parse(source), 'the case')
-  checkFields(one, '', { seed: whole, hostile: count, faultsMs: count })
-  for (const [at, node] of listOf(one, 'nodes')) {
-    checkFields(mapOf(node, at), at, NODE)
-    if (mapOf(node, at).unruly !== undefined)
-      checkFields(mapOf(mapOf(node, at).unruly, `${at}.unruly`), `${at}.unruly`, { lost: share, doubled: share, late: share })
+  const isStack = one.keepers !== undefined
+  checkFields(one, '', { seed: whole, faultsMs: count, ...(isStack ? {} : { hostile: count }) })
+  checkNodes(one, 'nodes')
+  if (isStack) {
+    checkNodes(one, 'keepers')
+    const { length } = listOf(one, 'keepers')
+    if (length < BOOTSTRAPS) throw new Error(`keepers: ${BOOTSTRAPS} at least are expected, not ${length}`)
+    checkFields(mapOf(one.server, 'server'), 'server', NODE)
+    for (const [at, index] of listOf(one, 'pinned')) checkFields({ [at]: index }, '', { [at]: count })
   }
   for (const [at, batch] of listOf(one, 'batches')) {
     const fields = mapOf(batch, at)
@@ -52,8 +61,16 @@ export function parseCase(source: string): Case {
     const fault = policyFault({ ...DEFAULT_POLICY, ...mapOf(fields.policy, `${at}.policy`) })
     if (fault !== undefined) throw new Error(`${at}.policy: ${fault}`)
   }
-  for (const [at, fault] of listOf(one, 'faults')) checkFields(mapOf(fault, at), at, FAULT)
-  return one as unknown as Case
+  for (const [at, fault] of listOf(one, 'faults')) checkFields(mapOf(fault, at), at, isStack ? STACK_FAULT : FAULT)
+  return isStack ? { level: 'stack', case: one as unknown as StackCase } : { level: 'protocol', case: one as unknown as Case }
+}
+
+function checkNodes(one: Fields, name: string): void {
+  for (const [at, node] of listOf(one, name)) {
+    checkFields(mapOf(node, at), at, NODE)
+    if (mapOf(node, at).unruly !== undefined)
+      checkFields(mapOf(mapOf(node, at).unruly, `${at}.unruly`), `${at}.unruly`, { lost: share, doubled: share, late: share })
+  }
 }
 
 function checkFields(fields: Fields, at: string, checks: Readonly<Record<string, Check>>): void {

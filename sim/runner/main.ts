@@ -2,25 +2,29 @@
  * `npm run sim`: the real coordinator and the real nodes in drawn worlds. Exit status 3 when a run is not as it should be,
  * with one line that repeats it and the story of the smallest case that fails alike; 2 for arguments that make no sense.
  */
-import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { messageOf } from '#protocol/message-of'
 import type { Case } from '../faults/case.ts'
-import { PROFILES } from '../faults/profiles.ts'
+import { PROFILES, type Profile } from '../faults/profiles.ts'
+import type { Failure } from '../shrink.ts'
 import { Sometimes } from '../sometimes.ts'
 import { swarm } from '../stack/swarm.ts'
 import { type Arguments, parse, USAGE, USUAL_FAULTS, UsageError } from './arguments.ts'
-import { parseCase } from './case-file.ts'
+import { type AnyCase, parseCase } from './case-file.ts'
 import { crowd, crowdBytes } from './crowd.ts'
 import { EXPECTED, EXPECTED_FROM_SEEDS } from './expected.ts'
-import { run } from './run.ts'
-import { shrink } from './shrink.ts'
+import { keepCase, tellFailure } from './failure.ts'
+import { repeat } from './repeat.ts'
+import { type Ran, run } from './run.ts'
+import { shrinkCase } from './shrink.ts'
 import { storyOf } from './story.ts'
 
 const PROGRESS_MS = 2_000
+/** Nobody waits longer for a smaller case: events take as long as what floods the server says in them. */
+const SHRINK_MS_MAX = 60_000
+/** Nodes, tasks and faults of a world that is not large: about one in forty is, and those take as long as many others. */
+const SIZE_MAX = 500
 /** As a shell says of a program that Ctrl-C ended. */
 const STOPPED = 130
 
@@ -31,9 +35,9 @@ process.exitCode = await main().catch((error: unknown) => {
 })
 
 async function main(): Promise<number> {
-  const { from, to, shrinkRuns, file, agents, stack, faults } = parse()
-  if (stack !== undefined) return await swarm({ from, to, ...stack })
-  if (file !== undefined) return await repeat(read(file))
+  const { from, to, shrinkRuns, file, agents, stack, faults, largeLast } = parse()
+  if (file !== undefined) return await again(read(file))
+  if (stack !== undefined) return await swarm({ from, to, shrinkRuns, ...stack })
   if (agents > 0) return await measure(agents)
   const profile = PROFILES[faults]
   if (profile === undefined) throw new UsageError(`--faults is one of ${Object.keys(PROFILES).join(', ')}, not ${faults}`)
@@ -48,13 +52,14 @@ async function main(): Promise<number> {
   let toldAt = began
   let passed = 0
   const history = createHash('sha256')
-  for (let seed = from; seed < to && !stopped; seed++) {
+  for (const seed of seedsOf({ from, to, largeLast }, profile)) {
+    if (stopped) break
     const one = profile.draw(seed)
     const ran = await run(one)
     all.add(ran.sometimes)
     events += ran.events
     virtualMs += ran.ms
-    if (ran.complaint !== undefined) return await fail(one, ran.complaint, { faults, shrinkRuns })
+    if (ran.complaint !== undefined) return await fail({ world: one, ran }, { faults, shrinkRuns, stopped: () => stopped })
     passed++
     if (performance.now() - toldAt > PROGRESS_MS) {
       toldAt = performance.now()
@@ -72,25 +77,39 @@ async function main(): Promise<number> {
   return 3
 }
 
-async function fail(one: Case, complaint: string, { faults, shrinkRuns: runsMax }: Pick<Arguments, 'faults' | 'shrinkRuns'>): Promise<number> {
-  const commit = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8', cwd: import.meta.dirname }).stdout?.trim() || 'unknown'
-  console.error(`seed ${one.seed} failed: ${complaint}`)
-  console.error(
-    `repeat it at commit ${commit}, Node ${process.version}, with: npm run sim -- --seed ${one.seed}${faults === USUAL_FAULTS ? '' : ` --faults ${faults}`}`
-  )
+/** In the order in which they are run. */
+function seedsOf({ from, to, largeLast }: Pick<Arguments, 'from' | 'to' | 'largeLast'>, { draw }: Profile): readonly number[] {
+  const seeds = Array.from({ length: to - from }, (_, index) => from + index)
+  if (!largeLast) return seeds
+  const large = new Set(seeds.filter((seed) => sizeOf(draw(seed)) > SIZE_MAX))
+  return [...seeds.filter((seed) => !large.has(seed)), ...large]
+}
+
+/** What there is in a world: what its run takes grows with it. */
+function sizeOf({ nodes, batches, faults }: Case): number {
+  return nodes.length + faults.length + batches.reduce((sum, { tasks }) => sum + tasks.length, 0)
+}
+
+interface FailOptions extends Pick<Arguments, 'faults' | 'shrinkRuns'> {
+  /** Nobody waits for a smaller one any more. */
+  readonly stopped: () => boolean
+}
+
+async function fail(failure: Failure<Case, Ran>, { faults, shrinkRuns: runsMax, stopped }: FailOptions): Promise<number> {
+  const { seed } = failure.world
+  tellFailure(seed, failure.ran.complaint ?? '', faults === USUAL_FAULTS ? [] : ['--faults', faults])
   if (runsMax === 0) return 3
-  const smallest = await shrink(one, complaint, { run: async (smaller) => (await run(smaller)).complaint, runsMax })
-  const file = join(tmpdir(), `talko-sim-${one.seed}.json`)
-  writeFileSync(file, JSON.stringify(smallest))
-  console.error(`\n${storyOf(smallest, await run(smallest))}\n\nthe small case: npm run sim -- --case ${file}`)
+  const endMs = performance.now() + SHRINK_MS_MAX
+  const { world, ran } = await shrinkCase(failure, { run, runsMax, stopped: () => stopped() || performance.now() > endMs })
+  console.error(`\n${storyOf(world, ran)}\n\n${keepCase(String(seed), world)}`)
   return 3
 }
 
-async function repeat(one: Case): Promise<number> {
-  const ran = await run(one)
-  console.log(storyOf(one, ran))
-  console.log(`hash ${ran.hash}`)
-  return ran.complaint === undefined ? 0 : 3
+async function again(one: AnyCase): Promise<number> {
+  const { complaint, hash, story } = await repeat(one)
+  console.log(story)
+  console.log(`hash ${hash}`)
+  return complaint === null ? 0 : 3
 }
 
 /** What a node takes, and how fast it goes: a task each ten minutes a node, as volunteers' tasks are, and one a minute. */
@@ -104,7 +123,7 @@ async function measure(agents: number): Promise<number> {
   return 0
 }
 
-function read(file: string): Case {
+function read(file: string): AnyCase {
   try {
     return parseCase(readFileSync(file, 'utf8'))
   } catch (error) {

@@ -46,7 +46,7 @@ export interface StackFault {
 
 export interface StackCase {
   readonly seed: number
-  /** Lines of the hosts that keep the DHT; the first three are known to all others. */
+  /** Lines of the hosts that keep the DHT; the first three are known to all others. One that joins before the beginning never comes, as of the nodes. */
   readonly keepers: readonly NodeCase[]
   readonly server: NodeCase
   readonly nodes: readonly NodeCase[]

@@ -1,15 +1,16 @@
 /**
  * `npm run sim -- --stack`: runs of the stack level, each in a process of its own, because its time and dice are the whole
- * process's. Exit status 3 when a run is not as it should be, with one line that repeats it and what happened in it.
+ * process's. Exit status 3 when a run is not as it should be, with one line that repeats it and the story of the smallest case that fails alike.
  */
-import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { availableParallelism } from 'node:os'
-import { fileURLToPath } from 'node:url'
-import { storyOf } from '../runner/story.ts'
+import { keepCase, tellFailure } from '../runner/failure.ts'
+import { stackStoryOf } from '../runner/story.ts'
 import { Sometimes } from '../sometimes.ts'
-import { drawStackCase, STACK_FAULTS } from './case.ts'
+import { runApart } from './apart.ts'
+import { drawStackCase, STACK_FAULTS, type StackCase } from './case.ts'
 import type { StackRan } from './one.ts'
+import { shrinkStackCase } from './shrink.ts'
 
 export interface SwarmOptions {
   readonly from: number
@@ -18,6 +19,8 @@ export interface SwarmOptions {
   readonly computers: number
   /** Each seed in two processes, whose hashes must be equal. */
   readonly twice: boolean
+  /** Attempts to make a failure smaller; 0 for none. */
+  readonly shrinkRuns: number
 }
 
 /** What must have happened in so many seeds for them to prove anything. */
@@ -34,36 +37,35 @@ const EXPECTED: readonly string[] = [
   'the record was published'
 ]
 
-const PROGRAM = fileURLToPath(new URL('./one.ts', import.meta.url))
+/** Nobody waits longer for a smaller case. */
+const SHRINK_MS_MAX = 180_000
 /** As a shell says of a program that Ctrl-C ended. */
 const STOPPED = 130
-/** Bytes of a run's last words that are kept. */
-const ERRORS_MAX = 4_096
 
-export async function swarm({ from, to, computers, twice }: SwarmOptions): Promise<number> {
+export async function swarm({ from, to, computers, twice, shrinkRuns }: SwarmOptions): Promise<number> {
   const began = performance.now()
   const all = new Sometimes()
   const history = createHash('sha256')
   const seeds = Array.from({ length: to - from }, (_, index) => from + index)
-  const times = twice ? 2 : 1
   let events = 0
   let virtualMs = 0
   let stopped = false
   process.once('SIGINT', () => {
     stopped = true
   })
-  let failed: { readonly ran: StackRan; readonly why: string } | undefined
+  let failed: StackRan | undefined
   const runs = inTurns(
-    seeds.flatMap((seed) => Array.from({ length: times }, () => () => runApart(seed, computers))),
+    seeds.flatMap((seed) => Array.from({ length: twice ? 2 : 1 }, () => () => runApart(drawStackCase(seed, computers)))),
     () => stopped || failed !== undefined
   )
   let passed = 0
   for (const [index, seed] of seeds.entries()) {
-    const [first, second = first] = await Promise.all(runs.slice(index * times, (index + 1) * times))
-    if (first === undefined || second === undefined) break
-    if (first.complaint !== null) failed = { ran: first, why: first.complaint }
-    else if (first.hash !== second.hash) failed = { ran: first, why: `one process says ${first.hash}, another ${second.hash}` }
-    if (failed !== undefined) break
+    const first = both(await Promise.all(twice ? runs.slice(2 * index, 2 * index + 2) : [runs[index]]))
+    if (first === undefined) break
+    if (first.complaint !== null) {
+      failed = first
+      break
+    }
     for (const [name, count] of Object.entries(first.sometimes)) all.see(name, count)
     passed++
     events += first.events
@@ -71,7 +73,11 @@ export async function swarm({ from, to, computers, twice }: SwarmOptions): Promi
     history.update(first.hash)
     console.error(`seed ${seed}: ${first.hash}${twice ? ', twice' : ''}; ${first.events} events, ${(first.ms / first.realMs).toFixed(0)} times as fast as life`)
   }
-  if (failed !== undefined) return tell(failed.ran, failed.why, computers)
+  if (failed !== undefined) {
+    // What becomes of other seeds' runs, which go on meanwhile, is nobody's business any more.
+    void Promise.allSettled(runs)
+    return await fail(failed, { computers, twice, shrinkRuns, stopped: () => stopped })
+  }
   for (const [name, count] of [...all.counts].sort(([a], [b]) => (a < b ? -1 : 1))) console.log(`${String(count).padStart(9)}  ${name}`)
   const seconds = (performance.now() - began) / 1000
   console.log(
@@ -85,12 +91,28 @@ export async function swarm({ from, to, computers, twice }: SwarmOptions): Promi
   return 3
 }
 
-function tell(ran: StackRan, why: string, computers: number): number {
-  const commit = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8', cwd: import.meta.dirname }).stdout?.trim() || 'unknown'
-  console.error(`seed ${ran.seed} failed: ${why}`)
-  console.error(`repeat it at commit ${commit}, Node ${process.version}, with: npm run sim -- --stack --seed ${ran.seed} --nodes ${computers}`)
-  console.error(`\n${storyOf({ ...drawStackCase(ran.seed, computers), hostile: 0 }, { story: [...ran.story], complaint: why })}`)
+interface FailOptions extends Pick<SwarmOptions, 'computers' | 'twice' | 'shrinkRuns'> {
+  readonly stopped: () => boolean
+}
+
+async function fail(ran: StackRan, { computers, twice, shrinkRuns: runsMax, stopped }: FailOptions): Promise<number> {
+  tellFailure(ran.seed, ran.complaint ?? '', ['--stack', '--nodes', String(computers), ...(twice ? ['--twice'] : [])])
+  const run = async (one: StackCase, untilMs: number): Promise<StackRan> => {
+    const runs = Array.from({ length: twice ? 2 : 1 }, () => runApart(one, untilMs))
+    // A process that broke down, or that Ctrl-C ended, fails in another way.
+    return both(await Promise.all(runs).catch(() => [])) ?? { ...ran, complaint: null }
+  }
+  const endMs = performance.now() + SHRINK_MS_MAX
+  const ports = { run, runsMax, stopped: () => stopped() || performance.now() > endMs }
+  const smallest = await shrinkStackCase({ world: drawStackCase(ran.seed, computers), ran }, ports)
+  console.error(`\n${stackStoryOf(smallest.world, smallest.ran)}\n\n${keepCase(`stack-${ran.seed}`, smallest.world)}`)
   return 3
+}
+
+/** Runs of one case, whose hashes must be equal, as one. Undefined when one is missing. */
+function both([first, second = first]: readonly (StackRan | undefined)[]): StackRan | undefined {
+  if (first === undefined || second === undefined || first.complaint !== null || first.hash === second.hash) return first
+  return { ...first, complaint: `two processes do not do the same: one says ${first.hash}, another ${second.hash}` }
 }
 
 /** As many at once as there are cores; those not yet begun when `stop` says so are not, and give undefined. */
@@ -107,24 +129,4 @@ function inTurns<T>(tasks: readonly (() => Promise<T>)[], stop: () => boolean): 
   }
   for (let count = Math.min(availableParallelism(), tasks.length); count > 0; count--) void lane()
   return results.map(({ promise }) => promise)
-}
-
-/** One run in a process of its own. Rejects when that ends without an answer. */
-export function runApart(seed: number, computers: number): Promise<StackRan> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [PROGRAM, String(seed), String(computers)], { stdio: ['ignore', 'pipe', 'pipe'] })
-    let out = ''
-    let errors = ''
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      out += text
-    })
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      errors = (errors + text).slice(-ERRORS_MAX)
-    })
-    child.once('error', reject)
-    child.once('close', (code) => {
-      if (code === 0) resolve(JSON.parse(out))
-      else reject(new Error(`the run of seed ${seed} ended with ${code}: ${errors}`))
-    })
-  })
 }

@@ -39,8 +39,9 @@ const LOOK_MS = 1_000
 const QUIET_MS = 90_000
 /** An order to end is carried out within this, whatever has to be given up. */
 const END_MS_MAX = 60_000
-/** Honest nodes that come when the faults stop. */
+/** Honest nodes that come when the faults stop; more when there are fewer than so many with them: a task may have been tried on all others. */
 const FRESH_NODES = 4
+const NODES_MIN = 8
 
 export class StackWorld implements Scene {
   readonly engine: Engine
@@ -143,10 +144,10 @@ export class StackWorld implements Scene {
   /** Plans all that the case says; `engine` makes it happen. */
   begin(): void {
     const { engine, case: one } = this
-    for (const [index, keeper] of this.keepers.entries()) keeper.start(index * 50)
+    for (const [index, keeper] of this.keepers.entries()) if (comes(one.keepers[index])) keeper.start(index * 50)
     this.server.start(one.server.joinsMs)
-    for (const [index, node] of this.nodes.entries()) node.start(one.nodes[index]?.joinsMs)
-    for (const [index, batch] of one.batches.entries()) engine.after(batch.atMs, () => this.owner.submit(index, batch))
+    for (const [index, node] of this.nodes.entries()) if (comes(one.nodes[index])) node.start(one.nodes[index]?.joinsMs)
+    for (const [index, batch] of one.batches.entries()) if (batch.tasks.length > 0) engine.after(batch.atMs, () => this.owner.submit(index, batch))
     for (const fault of one.faults) engine.after(fault.atMs, () => this.#calm || this.#faults.strike(fault))
   }
 
@@ -207,19 +208,26 @@ export class StackWorld implements Scene {
     this.#calm = true
     this.tell('the faults stop')
     this.#faults.mend()
-    for (const computer of this.computers) computer.start()
-    for (let index = 0; index < FRESH_NODES; index++) this.#add({ ...FRESH, name: `fresh ${index}` }, []).start(index * 200)
+    const { case: one } = this
+    for (const [index, keeper] of this.keepers.entries()) if (comes(one.keepers[index])) keeper.start()
+    this.server.start()
+    for (const [index, node] of this.nodes.entries()) if (comes(one.nodes[index])) node.start()
+    // Where votes are weighed, a task that says something else on each node is over when as many as it may have spoken.
+    const least = Math.max(NODES_MIN, ...one.batches.map(({ policy }) => (policy.doubtPpm > 0 ? policy.maxTotalResults : 0)))
+    const fresh = Math.max(FRESH_NODES, least - one.nodes.filter(comes).length)
+    for (let index = 0; index < fresh; index++) this.#add({ ...FRESH, name: `fresh ${index}` }, []).start(index * 200)
   }
 
   /** Until every node is connected, as it sees it and as the server does; what all has ended asks for, later, is that they still are. */
   async #connecting(endMs: number): Promise<void> {
-    const lost = (): StackNode | undefined => this.nodes.find(({ service }) => service?.view().connected !== true)
-    await this.#looking(endMs, () => this.server.connectedNodes === this.nodes.length && lost() === undefined)
+    const nodes = this.nodes.filter((_, index) => comes(this.case.nodes[index]))
+    const lost = (): StackNode | undefined => nodes.find(({ service }) => service?.view().connected !== true)
+    await this.#looking(endMs, () => this.server.connectedNodes === nodes.length && lost() === undefined)
     const within = `${CONNECTED_MS_MAX / 1000} s after the last fault`
     const node = lost()
     if (node !== undefined) this.wrong(`${node.name} is not connected ${within}: ${node.service?.view().trouble ?? 'it is not there'}`)
     const { connectedNodes } = this.server
-    if (connectedNodes !== this.nodes.length) this.wrong(`the server hears ${connectedNodes} of ${this.nodes.length} nodes ${within}`)
+    if (connectedNodes !== nodes.length) this.wrong(`the server hears ${connectedNodes} of ${nodes.length} nodes ${within}`)
   }
 
   #add(one: NodeCase, pinned: readonly string[]): StackNode {
@@ -249,4 +257,9 @@ export class StackWorld implements Scene {
     // Each in a network of its own: tasks whose results must be independent of each other would never end in one.
     return this.internet.join(`5.${1 + (place >> 8)}.${place & 255}.1`, new NodePath(line, this.#random.fork('line', place)))
   }
+}
+
+/** Those that a case does not know come when the faults stop. */
+function comes(one: NodeCase | undefined): boolean {
+  return one === undefined || one.joinsMs >= 0
 }
