@@ -28,12 +28,12 @@ export interface Earned {
   readonly bonus: number
 }
 
-/** Its result agrees with what was decided, and is new: `alone` when no other confirms it. Answers what it earned without a bonus. */
-export function earn(state: State, replica: Replica, alone: boolean): number {
+/** Its result agrees with what was decided, and is new: `alone` when no other confirms it; `agreed`: `baseOf` its task. Answers what it earned without a bonus. */
+export function earn(state: State, replica: Replica, { alone, agreed }: { readonly alone: boolean; readonly agreed: number }): number {
   const { task, node } = replica
   const claim = claimOf(replica)
   const scaled = Math.max(1, Math.floor((claim / CLAIMS_WHOLE_PPM) * node.claimsPpm))
-  const base = alone ? scaled : replica.from === null ? baseOf(task) : Math.min(claim, baseOf(task))
+  const base = alone ? scaled : replica.from === null ? agreed : Math.min(claim, agreed)
   if (!alone && replica.from === null) compareClaim(node, claim, base)
   grant(state, node, 'earned', {
     batch: task.batch.id,
@@ -61,7 +61,7 @@ export function takeBackCredit(state: State, node: Node, { task, earned }: { tas
 }
 
 /** What each of those earns without a bonus that agree so far, this very moment. At least one thousandth. */
-function baseOf({ replicas }: Task): number {
+export function baseOf({ replicas }: Task): number {
   const agreeing = replicas.filter(({ verdict }) => verdict === 'valid')
   // Who went on from a checkpoint did a part of it, and claims as much.
   const whole = agreeing.filter(({ from }) => from === null)

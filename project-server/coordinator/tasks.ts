@@ -9,7 +9,7 @@ import { endCheckpoints } from './checkpoints.ts'
 import { keptOutput } from './clients.ts'
 import { askReveals, isSealed } from './commitments.ts'
 import { agreesIn, compareAgain, compareOutputs, endComparison } from './comparisons.ts'
-import { earn } from './credit.ts'
+import { baseOf, earn } from './credit.ts'
 import type { TaskFailure } from './events.ts'
 import { holdDeadly, holdFailing } from './failing.ts'
 import { leaveGroup } from './groups.ts'
@@ -262,8 +262,10 @@ function endBatch(state: State, { batch }: Task): void {
 function judge(state: State, task: Task, vote: string, nowMs: number): number {
   const alone = aloneBy(task, vote)
   const paid = task.replicas.filter((replica) => replica.state === 'reported' && compare(state, replica, { vote, alone, nowMs }))
+  if (paid.length === 0) return 0
+  const agreed = baseOf(task)
   let base = 0
-  for (const replica of paid) base = earn(state, replica, alone === replica.node.id)
+  for (const replica of paid) base = earn(state, replica, { alone: alone === replica.node.id, agreed })
   return base
 }
 

@@ -313,7 +313,8 @@ export class World {
   #receive(host: number, seq: number, frame: Uint8Array): void {
     if (seq <= (this.#hosts.received[host] as number)) return
     this.#hosts.received[host] = seq
-    this.#acks.push(host)
+    // Frames of one commit come one after the other, and are acknowledged as one.
+    if (this.#acks.at(-1) !== host) this.#acks.push(host)
     this.#receiver = host
     this.#orders.read(frame, this.#onOrder)
   }
