@@ -9,7 +9,7 @@ import { decodeBatchRecord } from './batch-records.ts'
 import { storedManifest } from './batches.ts'
 import { decodeBundleRecord } from './bundle-records.ts'
 import { batchKey, bundleKey } from './keys.ts'
-import { SWEEP_AHEAD } from './policy.ts'
+import { CLOSING_MS_MAX, SWEEP_AHEAD } from './policy.ts'
 import { isTerminal } from './states.ts'
 import { decodeMadeRecord, madeKey } from './sweeps.ts'
 
@@ -246,6 +246,8 @@ class Play {
     }
     for (let turn = 0; turn < 200 && this.known.some(({ id }) => this.one.coordinator.batch(id) !== undefined); turn++) {
       for (const { id } of this.known) this.one.apply({ kind: 'release', batch: id, by: 'owner' })
+      // The node says nothing of runs that it was told to end: all of its slots may be theirs until then.
+      this.one.pass(CLOSING_MS_MAX, [], CLOSING_MS_MAX / 3)
       await this.act({ kind: 'work', exitCode: 0, most: 100 })
       this.look()
     }
