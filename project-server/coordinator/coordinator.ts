@@ -165,6 +165,11 @@ export class Coordinator {
     this.#state.out.recording = on
   }
 
+  /** Whether what is sent to nodes is encoded: on, but for a large simulation without streams, whose nodes are told `said`. */
+  set framing(on: boolean) {
+    this.#state.out.framing = on
+  }
+
   /** Everything gathered since the last call, for one group commit. */
   take(): Taken {
     return this.#state.out.take()

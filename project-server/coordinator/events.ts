@@ -16,6 +16,7 @@ import type { Result } from '#protocol/result/result'
 import type { Seal } from '#protocol/signing/batch'
 import type { Figure } from './figures.ts'
 import type { Holding } from './holders.ts'
+import type { Outgoing } from './link-records.ts'
 import type { DataNeed } from './model.ts'
 import type { SealRef } from './receipt-records.ts'
 import type { Recheck } from './rechecks.ts'
@@ -243,8 +244,8 @@ export type Event =
 
 export type Effect =
   | { readonly kind: 'welcome'; readonly node: PeerIdString; readonly resumed: boolean; readonly received: number; readonly unknown: readonly ReplicaId[] }
-  /** One encoded Frame without its `ack`; seq > 0 was recorded for replay in the same commit. */
-  | { readonly kind: 'send'; readonly node: PeerIdString; readonly seq: number; readonly frame: Uint8Array }
+  /** One encoded Frame without its `ack`; seq > 0 was recorded for replay in the same commit. `said`: what it says, of those with a number. */
+  | { readonly kind: 'send'; readonly node: PeerIdString; readonly seq: number; readonly frame: Uint8Array; readonly said?: Outgoing }
   /** Everything from the node up to `seq` is durable now. */
   | { readonly kind: 'ack'; readonly node: PeerIdString; readonly seq: number }
   | { readonly kind: 'disconnect'; readonly node: PeerIdString; readonly code: string; readonly message: string }

@@ -73,21 +73,19 @@ function grants(asked: readonly Replica[], refused: readonly ReplicaId[]): Outgo
   return found
 }
 
-/** The frame of a numbered message once more: leases that are over are left out of it or refused, so that a node never starts them. */
-export function rebuildFrame(seq: number, outgoing: Outgoing, find: (id: ReplicaId) => Replica | undefined, signer: LeaseSigner): Uint8Array {
+/** What a numbered message says once more: leases that are over are left out of it or refused, so that a node never starts them. */
+export function saidAgain(outgoing: Outgoing, find: (id: ReplicaId) => Replica | undefined): Said {
   const live = (id: ReplicaId): boolean => {
     const replica = find(id)
     return replica !== undefined && isLive(replica.state)
   }
-  if (outgoing.kind === 'assign')
-    return encodeAssign(
-      seq,
-      outgoing.replicas.filter(live).map((id) => find(id) as Replica),
-      signer
-    )
-  if (outgoing.kind !== 'grant') return encodePlain(seq, outgoing)
+  if (outgoing.kind === 'assign') {
+    const replicas = outgoing.replicas.filter(live)
+    return { outgoing: { kind: 'assign', replicas }, leases: replicas.map((id) => find(id) as Replica) }
+  }
+  if (outgoing.kind !== 'grant') return plain(outgoing)
   const { granted, refused } = outgoing
-  return encodePlain(seq, { kind: 'grant', granted: granted.filter(live), refused: [...refused, ...granted.filter((id) => !live(id))] })
+  return plain({ kind: 'grant', granted: granted.filter(live), refused: [...refused, ...granted.filter((id) => !live(id))] })
 }
 
 /** Parts that fit a frame, without leases that ended before they were sent. */

@@ -9,7 +9,7 @@ import { encodeBatchRecord } from './batch-records.ts'
 import { clientKey, encodeClientRecord } from './client-records.ts'
 import type { Client } from './clients.ts'
 import type { Effect, Unsigned } from './events.ts'
-import { drain, encodeFrame, encodeNext, rebuildFrame } from './frames.ts'
+import { drain, encodeFrame, encodeNext, type Said, saidAgain } from './frames.ts'
 import { Journal, journalKey } from './journal.ts'
 import { batchKey, linkKey, nodeKey, outKey } from './keys.ts'
 import type { Ledger } from './ledger.ts'
@@ -25,6 +25,8 @@ import { isTerminal } from './states.ts'
 
 /** Signs what a node is to run. Must be a function of its arguments, as Ed25519 is. */
 export type LeaseSigner = Pick<Signer, 'sign'>
+
+const NO_FRAME = new Uint8Array(0)
 
 export interface Taken {
   readonly changes: readonly Change[]
@@ -57,6 +59,7 @@ export class Output {
   /** Those that reported since the last take. */
   #reported: Replica[] = []
   #recording = true
+  #framing = true
   readonly #find: (id: ReplicaId) => Replica | undefined
   readonly #signer: LeaseSigner
   #effects: Effect[] = []
@@ -74,6 +77,11 @@ export class Output {
     this.#recording = on
     this.journal.recording = on
     this.ledger.recording = on
+  }
+
+  /** See `Coordinator`. */
+  set framing(on: boolean) {
+    this.#framing = on
   }
 
   put(key: string, value: Uint8Array): void {
@@ -208,8 +216,7 @@ export class Output {
 
   #replay(node: Node): void {
     if (!node.connected || node.link === null) return
-    for (const { seq, payload } of node.link.pending())
-      this.#effects.push({ kind: 'send', node: node.id, seq, frame: rebuildFrame(seq, payload.said, this.#find, this.#signer) })
+    for (const { seq, payload } of node.link.pending()) this.#send(node, seq, saidAgain(payload.said, this.#find))
   }
 
   #number(node: Node): void {
@@ -223,8 +230,13 @@ export class Output {
       if (link.waiting > OUTBOX_FRAMES_MAX) this.overrun.add(node)
       if (filed) this.#changes.set(outKey(node.id, seq), encodeOutgoing(said.outgoing))
       this.link(node)
-      if (node.connected) this.#effects.push({ kind: 'send', node: node.id, seq, frame: encodeFrame(seq, said, this.#signer) })
+      if (node.connected) this.#send(node, seq, said)
     }
+  }
+
+  #send(node: Node, seq: number, said: Said): void {
+    const frame = this.#framing ? encodeFrame(seq, said, this.#signer) : NO_FRAME
+    this.#effects.push({ kind: 'send', node: node.id, seq, frame, said: said.outgoing })
   }
 }
 

@@ -1,13 +1,13 @@
 /** What hosts do with their leases: fetch, ask to start, run, report, hand over; stop when told, stand still while away. */
 import type { Effect, Event } from '#project-server/coordinator/events'
-import { parseTaskId, replicaId, taskId } from '#protocol/ids'
+import type { Outgoing } from '#project-server/coordinator/link-records'
+import type { ReplicaId, TaskId } from '#protocol/ids'
 import { Random } from '../random.ts'
-import { batchNumberOf } from './batch-ids.ts'
+import { batchNumberOf, indexOf } from './batch-ids.ts'
 import { drawOutcome } from './errors.ts'
 import { CONNECTED, type Hosts, LEFT, SABOTEUR } from './hosts.ts'
 import type { Times, Totals } from './meters.ts'
 import type { WorldOptions } from './options.ts'
-import type { OrderKind } from './orders.ts'
 import { ProjectLine } from './project-line.ts'
 import { drawRunMs } from './runs.ts'
 import { type Server, SIGNATURE } from './server.ts'
@@ -66,8 +66,7 @@ export class Leases {
   /** The replicas that the host holds, for its hello. */
   held(host: number): string[] {
     const replicas: string[] = []
-    for (let slot = this.#first(host); slot !== -1; slot = this.#slots.after(slot))
-      if (this.#slots.state[slot] !== HANDING) replicas.push(this.#replicaOf(slot))
+    for (let slot = this.#first(host); slot !== -1; slot = this.#slots.after(slot)) if (this.#slots.state[slot] !== HANDING) replicas.push(this.#nameOf(slot))
     return replicas
   }
 
@@ -79,7 +78,7 @@ export class Leases {
       after = slots.after(slot)
       if (slots.state[slot] !== HANDING) continue
       this.#halt(slot)
-      this.#ground.later({ kind: 'pulled', task: this.#taskOf(slot), node: hosts.ids[host] as string, ok: false, message: 'the coordinator was away' })
+      this.#ground.later({ kind: 'pulled', task: this.#nameOf(slot), node: hosts.ids[host] as string, ok: false, message: 'the coordinator was away' })
       slots.give(slot, hosts.firstSlot)
     }
   }
@@ -93,7 +92,7 @@ export class Leases {
       const leftMs = this.#halt(slot)
       const state = slots.state[slot]
       if (state === HANDING) {
-        this.#ground.later({ kind: 'pulled', task: this.#taskOf(slot), node: hosts.ids[host] as string, ok: false, message: 'the node is away' })
+        this.#ground.later({ kind: 'pulled', task: this.#nameOf(slot), node: hosts.ids[host] as string, ok: false, message: 'the node is away' })
         slots.give(slot, hosts.firstSlot)
       } else if (state === ENDING) slots.give(slot, hosts.firstSlot)
       else if (leftMs !== undefined) {
@@ -115,7 +114,7 @@ export class Leases {
     for (let slot = hosts.firstSlot[host] as number, after = -1; slot !== -1; slot = after) {
       after = slots.after(slot)
       if (slots.state[slot] === HANDING) continue
-      if (!resumed || (unknown.length > 0 && unknown.includes(this.#replicaOf(slot)))) {
+      if (!resumed || (unknown.length > 0 && unknown.includes(this.#nameOf(slot)))) {
         this.#drop(slot)
         this.#ground.totals.lateMs += this.#slots.ranMs[slot] as number
       } else if (slots.state[slot] === ASKING) this.#askToStart(slot)
@@ -150,7 +149,7 @@ export class Leases {
       const host = this.#slots.host[slot] as number
       if (this.#slots.state[slot] !== FETCHING || !this.#line.isMoving(slot)) continue
       if (!hosts.is(host, CONNECTED) || !this.#line.isOverdue(slot, step)) continue
-      const replicas = [{ replica: this.#replicaOf(slot), state: 'preparing', again: true }]
+      const replicas = [{ replica: this.#nameOf(slot), state: 'preparing', again: true }]
       this.#ground.apply({ kind: 'progress', node: hosts.ids[host] as string, seq: this.#nextSeq(host), replicas })
     }
   }
@@ -170,7 +169,7 @@ export class Leases {
         return
       case HANDING: {
         const host = slots.host[slot] as number
-        this.#ground.apply({ kind: 'pulled', task: this.#taskOf(slot), node: this.#ground.hosts.ids[host] as string, ok: true, message: '' })
+        this.#ground.apply({ kind: 'pulled', task: this.#nameOf(slot), node: this.#ground.hosts.ids[host] as string, ok: true, message: '' })
         this.#ground.totals.movedBytes += this.#ground.options.workload.outputBytes
         slots.give(slot, this.#ground.hosts.firstSlot)
       }
@@ -182,7 +181,7 @@ export class Leases {
     this.#slots.state[slot] = ASKING
     if (!this.#ground.hosts.is(host, CONNECTED)) return
     const seq = this.#nextSeq(host)
-    this.#ground.apply({ kind: 'start', node: this.#ground.hosts.ids[host] as string, seq, replicas: [{ replica: this.#replicaOf(slot), epoch: 1 }] })
+    this.#ground.apply({ kind: 'start', node: this.#ground.hosts.ids[host] as string, seq, replicas: [{ replica: this.#nameOf(slot), epoch: 1 }] })
   }
 
   /** It may start: how long it will run is drawn now, and how it comes out when it has. */
@@ -260,9 +259,9 @@ export class Leases {
       this.#ground.totals.wrongMs += slots.ranMs[slot] as number
     } else this.#ground.totals.rightMs += slots.ranMs[slot] as number
     const node = hosts.ids[host] as string
-    const replica = this.#replicaOf(slot)
+    const replica = this.#nameOf(slot)
     const lie =
-      outcome.kind === 'wrong' ? this.#ground.server.owner.wrong(outcome.which === 'shared' ? `lie ${this.#taskOf(slot)}` : `error ${replica}`) : undefined
+      outcome.kind === 'wrong' ? this.#ground.server.owner.wrong(outcome.which === 'shared' ? `lie ${taskOf(replica)}` : `error ${replica}`) : undefined
     const result = this.#ground.server.owner.result(batch, node, replica, lie)
     slots.give(slot, hosts.firstSlot)
     this.#ground.apply({ kind: 'reports', node, seq: this.#nextSeq(host), results: [{ result, body: BODY }], seal: SEAL })
@@ -270,7 +269,7 @@ export class Leases {
 
   #giveBack(slot: number, kind: string, code: string): void {
     const host = this.#slots.host[slot] as number
-    const replica = this.#replicaOf(slot)
+    const replica = this.#nameOf(slot)
     this.#slots.give(slot, this.#ground.hosts.firstSlot)
     if (!this.#ground.hosts.is(host, CONNECTED)) return
     this.#ground.apply({
@@ -281,31 +280,48 @@ export class Leases {
     })
   }
 
-  /** The coordinator told the host something of a replica. */
-  ordered(host: number, kind: OrderKind, batch: number, index: number, attempt: number): void {
-    if (kind === 'release') return
-    const { hosts } = this.#ground
-    if (kind === 'lease') {
-      const slot = this.#slots.take(host, hosts.firstSlot, FETCHING)
-      this.#slots.batch[slot] = batch
-      this.#slots.index[slot] = index
-      this.#slots.attempt[slot] = attempt
-      this.#ground.totals.leased++
-      const { inputBytes } = this.#ground.options.workload
-      this.#ground.totals.movedBytes += inputBytes
-      this.#line?.begin(slot, this.#ground.step)
-      this.#goOn(slot, (1000 * inputBytes) / this.#ownBytesPerS(slot))
-      return
+  /** The coordinator told the host something. */
+  told(host: number, said: Outgoing): void {
+    switch (said.kind) {
+      case 'assign':
+        for (const replica of said.replicas) this.#leased(host, replica)
+        return
+      case 'grant':
+        for (const replica of said.granted) this.#granted(host, replica)
+        for (const replica of said.refused) this.#unwanted(host, replica, false)
+        return
+      case 'cancel':
+        for (const replica of said.replicas) this.#unwanted(host, replica, true)
     }
-    const slot = this.#slots.find(hosts.firstSlot[host] as number, batch, index, attempt)
+  }
+
+  #leased(host: number, replica: ReplicaId): void {
+    const slot = this.#take(host, FETCHING, replica)
+    this.#ground.totals.leased++
+    const { inputBytes } = this.#ground.options.workload
+    this.#ground.totals.movedBytes += inputBytes
+    this.#line?.begin(slot, this.#ground.step)
+    this.#goOn(slot, (1000 * inputBytes) / this.#ownBytesPerS(slot))
+  }
+
+  #granted(host: number, replica: ReplicaId): void {
+    const slot = this.#slots.find(this.#first(host), replica)
+    if (slot !== -1 && this.#slots.state[slot] === ASKING) this.#run(slot)
+  }
+
+  #unwanted(host: number, replica: ReplicaId, cancelled: boolean): void {
+    const slot = this.#slots.find(this.#first(host), replica)
     if (slot === -1) return
-    if (kind === 'grant') {
-      if (this.#slots.state[slot] === ASKING) this.#run(slot)
-      return
-    }
-    if (kind === 'cancel' && this.#slots.state[slot] === RUNNING) this.#end(slot)
+    if (cancelled && this.#slots.state[slot] === RUNNING) this.#end(slot)
     else this.#drop(slot)
     this.#ground.totals.needlessMs += this.#slots.ranMs[slot] as number
+  }
+
+  #take(host: number, state: number, name: ReplicaId | TaskId): number {
+    const slot = this.#slots.take(host, this.#ground.hosts.firstSlot, state, name)
+    this.#slots.batch[slot] = batchNumberOf(name)
+    this.#slots.index[slot] = indexOf(name)
+    return slot
   }
 
   /** A run that nobody wants any more: the host says so when it has ended. */
@@ -337,15 +353,11 @@ export class Leases {
   pull({ task, nodes }: Extract<Effect, { kind: 'pull' }>): void {
     const hosts = this.#ground.hosts
     const node = nodes.find((id) => hosts.is(hosts.numberOf(id), CONNECTED))
-    const parts = parseTaskId(task)
-    if (node === undefined || parts === undefined) {
+    if (node === undefined) {
       this.#ground.later({ kind: 'pulled', task, node: nodes.at(-1) ?? '', ok: false, message: 'no node is there' })
       return
     }
-    const host = hosts.numberOf(node)
-    const slot = this.#slots.take(host, hosts.firstSlot, HANDING)
-    this.#slots.batch[slot] = batchNumberOf(parts.batch)
-    this.#slots.index[slot] = parts.index
+    const slot = this.#take(hosts.numberOf(node), HANDING, task)
     this.#goOn(slot, (1000 * this.#ground.options.workload.outputBytes) / this.#ownBytesPerS(slot))
   }
 
@@ -360,11 +372,12 @@ export class Leases {
     return this.#ground.hosts.firstSlot[host] as number
   }
 
-  #taskOf(slot: number): string {
-    return taskId(this.#ground.server.owner.batches[this.#slots.batch[slot] as number]?.id ?? '', this.#slots.index[slot] as number)
+  /** Of the replica; of the task where its output is handed over. */
+  #nameOf(slot: number): string {
+    return this.#slots.name[slot] as string
   }
+}
 
-  #replicaOf(slot: number): string {
-    return replicaId(this.#taskOf(slot), this.#slots.attempt[slot] as number)
-  }
+function taskOf(replica: ReplicaId): TaskId {
+  return replica.slice(0, replica.lastIndexOf('.'))
 }

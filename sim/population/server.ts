@@ -5,7 +5,6 @@ import { Coordinator } from '#project-server/coordinator/coordinator'
 import type { Effect, Event, Unsigned } from '#project-server/coordinator/events'
 import { taskKey } from '#project-server/coordinator/keys'
 import { decodeRevisedRecord, type RevisedRecord } from '#project-server/coordinator/trust-records'
-import { parseTaskId } from '#protocol/ids'
 import type { Random } from '../random.ts'
 import { batchNumberOf } from './batch-ids.ts'
 import { Times, type Totals } from './meters.ts'
@@ -44,6 +43,8 @@ export class Server {
     this.#recordedEvery = check === true ? 1 : RECORDED_EVERY
     this.owner = new Owner(workload, random)
     this.#coordinator = new Coordinator({ project: 'the-project', epoch: 1, policy: { ...policy, restartGraceMs: 0 }, signer: { sign: () => SIGNATURE } })
+    // What frames say is told without them: their bytes are the protocol level's business.
+    this.#coordinator.framing = false
   }
 
   /** Tells it beforehand which nodes will come, when they are more than it takes in as new ones. */
@@ -147,8 +148,7 @@ export class Server {
 
   /** A task was decided: the world knows the truth. */
   #judge({ receipt: { task, vote } }: Unsigned, nowMs: number): void {
-    const parts = parseTaskId(task)
-    const batch = parts === undefined ? undefined : this.owner.batches[batchNumberOf(parts.batch)]
+    const batch = this.owner.batches[batchNumberOf(task)]
     if (batch === undefined) throw new Error(`a receipt of no task: ${task}`)
     this.#foldText(task)
     this.#foldText(vote)

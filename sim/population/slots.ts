@@ -12,13 +12,15 @@ export const DONE = 6
 const NONE = -1
 /** A host has little more than one row, so twice as many would mostly lie empty. */
 const GROWTH = 1.25
+const POINTER_BYTES = 8
 
 export class Slots {
   host = new Int32Array(0)
   batch = new Uint32Array(0)
   index = new Uint32Array(0)
-  attempt = new Uint8Array(0)
   state = new Uint8Array(0)
+  /** The replica, or the task whose output is handed over: the coordinator's own text, of which there is one. */
+  readonly name: string[] = []
   /** What is left of the fetching, the run or the handing over; of what the project's line carries, what would be left if it were never full. */
   leftMs = new Float64Array(0)
   /** How long it has run. */
@@ -39,18 +41,19 @@ export class Slots {
   }
 
   get bytes(): number {
-    const columns = [this.host, this.batch, this.index, this.attempt, this.state, this.leftMs, this.ranMs, this.#next]
-    return columns.reduce((sum, { byteLength }) => sum + byteLength, 0)
+    const columns = [this.host, this.batch, this.index, this.state, this.leftMs, this.ranMs, this.#next]
+    return columns.reduce((sum, { byteLength }) => sum + byteLength, POINTER_BYTES * this.name.length)
   }
 
   /** A row for the host, first of its list; `first` is the host's column of first rows. */
-  take(host: number, first: Int32Array, state: number): number {
+  take(host: number, first: Int32Array, state: number, name: string): number {
     if (this.#free === NONE) this.#grow(Math.ceil(GROWTH * this.host.length))
     const slot = this.#free
     this.#free = this.#next[slot] as number
     this.#used++
     this.host[slot] = host
     this.state[slot] = state
+    this.name[slot] = name
     this.ranMs[slot] = 0
     this.#next[slot] = first[host] as number
     first[host] = slot
@@ -66,6 +69,7 @@ export class Slots {
       this.#next[before] = this.#next[slot] as number
     }
     this.state[slot] = FREE
+    this.name[slot] = ''
     this.#next[slot] = this.#free
     this.#free = slot
     this.#used--
@@ -77,9 +81,8 @@ export class Slots {
   }
 
   /** The host's row for a replica that it still runs; -1 when it has none. */
-  find(first: number, batch: number, index: number, attempt: number): number {
-    for (let slot = first; slot !== NONE; slot = this.#next[slot] as number)
-      if (this.index[slot] === index && this.batch[slot] === batch && this.attempt[slot] === attempt && this.state[slot] !== HANDING) return slot
+  find(first: number, replica: string): number {
+    for (let slot = first; slot !== NONE; slot = this.#next[slot] as number) if (this.name[slot] === replica) return slot
     return NONE
   }
 
@@ -88,11 +91,11 @@ export class Slots {
     this.host = widened(this.host, new Int32Array(rows))
     this.batch = widened(this.batch, new Uint32Array(rows))
     this.index = widened(this.index, new Uint32Array(rows))
-    this.attempt = widened(this.attempt, new Uint8Array(rows))
     this.state = widened(this.state, new Uint8Array(rows))
     this.leftMs = widened(this.leftMs, new Float64Array(rows))
     this.ranMs = widened(this.ranMs, new Float32Array(rows))
     this.#next = widened(this.#next, new Int32Array(rows))
+    while (this.name.length < rows) this.name.push('')
     // The lowest first, so that rows stay close together.
     for (let slot = rows - 1; slot >= had; slot--) {
       this.#next[slot] = this.#free

@@ -15,7 +15,6 @@ import { type Ground, Leases } from './leases.ts'
 import { arrivals, steadyArrivalsPerDay } from './lifetimes.ts'
 import { noLineTotals, noTotals, type Sample, type Times, type Totals } from './meters.ts'
 import type { WorldOptions } from './options.ts'
-import { type OrderKind, OrderReader } from './orders.ts'
 import { Server } from './server.ts'
 import { Wheel } from './wheel.ts'
 
@@ -35,7 +34,6 @@ export class World {
   readonly #leases: Leases
   readonly #wheel: Wheel
   readonly #server: Server
-  readonly #orders = new OrderReader()
   readonly #arrivals: Float64Array
   /** Hosts whose last messages from the coordinator are to be acknowledged. */
   #acks: number[] = []
@@ -54,7 +52,6 @@ export class World {
   #down = false
   /** Outages that are over. */
   #outages = 0
-  #receiver = 0
 
   constructor(options: WorldOptions) {
     const { seed, hosts, lengthMs, model } = options
@@ -304,23 +301,18 @@ export class World {
     }
     const host = this.#hosts.numberOf(effect.node)
     if (!this.#hosts.is(host, CONNECTED)) return
-    if (effect.kind === 'send') this.#receive(host, effect.seq, effect.frame)
+    if (effect.kind === 'send') this.#receive(host, effect)
     else if (effect.kind === 'welcome') this.#leases.welcomed(host, effect)
     else if (effect.code === 'silent') throw new Error(`${effect.node} was there all the time and counts as silent`)
     else this.#greetAt(host, this.#step + Math.ceil(RETRY_MS / this.#options.stepMs))
   }
 
-  #receive(host: number, seq: number, frame: Uint8Array): void {
-    if (seq <= (this.#hosts.received[host] as number)) return
+  #receive(host: number, { seq, said }: Extract<Effect, { kind: 'send' }>): void {
+    if (said === undefined || seq <= (this.#hosts.received[host] as number)) return
     this.#hosts.received[host] = seq
     // Frames of one commit come one after the other, and are acknowledged as one.
     if (this.#acks.at(-1) !== host) this.#acks.push(host)
-    this.#receiver = host
-    this.#orders.read(frame, this.#onOrder)
-  }
-
-  readonly #onOrder = (kind: OrderKind, batch: number, index: number, attempt: number): void => {
-    this.#leases.ordered(this.#receiver, kind, batch, index, attempt)
+    this.#leases.told(host, said)
   }
 
   #sample(): void {

@@ -1,5 +1,6 @@
 /** A coordinator with its store in memory and scripted nodes around it, for tests of the core: messages go both ways at once and in order, unless a test says otherwise. */
 
+import assert from 'node:assert/strict'
 import { CID } from 'multiformats/cid'
 import { decodeBatchRecord } from '#project-server/coordinator/batch-records'
 import { acceptedOf } from '#project-server/coordinator/batches'
@@ -344,6 +345,7 @@ export class CoordinatorWorld {
     else if (effect.kind === 'send') {
       const frame = decodeFrame(effect.frame)
       if (frame === undefined || frame.seq !== effect.seq) throw new Error('a sent frame does not decode')
+      if (effect.seq > 0) assert.deepEqual(effect.said, saidIn(frame))
       node.take(frame)
       if (effect.seq > 0) this.coordinator.apply({ kind: 'ack', node: node.id, seq: effect.seq }, this.nowMs)
     }
@@ -446,4 +448,12 @@ export class CoordinatorWorld {
       this.apply({ kind: 'tick' })
     }
   }
+}
+
+/** What a numbered frame says, as it was meant to be encoded. */
+function saidIn({ assign, grant, cancel, release, reveal }: Frame): unknown {
+  if (assign !== undefined) return { kind: 'assign', replicas: assign.leases.map(({ replica }) => replica) }
+  if (grant !== undefined) return { kind: 'grant', granted: grant.granted, refused: grant.refused }
+  if (cancel !== undefined) return { kind: 'cancel', replicas: cancel.replicas, reason: cancel.reason }
+  return release === undefined ? { kind: 'reveal', replicas: reveal?.replicas } : { kind: 'release', replicas: release.replicas }
 }
