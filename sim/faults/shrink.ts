@@ -1,6 +1,6 @@
 /** What cases of every level can do with less of: time, nodes, batches, faults, tasks, and what is the matter with the nodes that are left. */
 import { type Failure, type Judged, type Pass, type Smaller, shrink } from '../shrink.ts'
-import type { BatchCase, NodeCase } from './case.ts'
+import { type BatchCase, comes, type NodeCase } from './case.ts'
 
 interface Parts {
   readonly nodes: readonly NodeCase[]
@@ -56,7 +56,7 @@ async function leaveOut<One extends Parts, Ran extends Looked>(smaller: Smaller<
 
 /** The names of those that come. */
 export function present(nodes: readonly NodeCase[]): readonly string[] {
-  return nodes.flatMap(({ name, joinsMs }) => (joinsMs < 0 ? [] : [name]))
+  return nodes.filter(comes).map(({ name }) => name)
 }
 
 /** The others never come. They keep their places: what is drawn for one does not depend on who else is there. */
