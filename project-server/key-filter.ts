@@ -1,12 +1,12 @@
 /**
- * Keys of which it is only asked whether one was ever added: a Bloom filter that grows. It says yes of every key that was added,
- * and of about three in a hundred that were not. Of LevelDB it is asked instead, since a look for what is not there costs it
- * more than a write (live/store.ts).
+ * A set of keys that grows and only says whether a key may be in it: a Bloom filter. It says yes of every key that was added, and
+ * of few that were not: with 16 million keys in it, of three in a hundred. It spares LevelDB looks for keys that are not there,
+ * each of which costs it more than a write (live/rare-keys.ts).
  */
 
 /** Of the first part; each further one holds twice as many keys as the one before. */
 const FIRST_KEYS = 64 * 1024
-/** Bytes of memory for two keys: three; and of each key so many bits. A full part is wrong about one key in 270. */
+/** Bits for each key that a part has room for, and how many of them a key sets: a full part says yes of one in 270 keys that it does not have. */
 const BITS_PER_KEY = 12
 const MARKS_PER_KEY = 6
 

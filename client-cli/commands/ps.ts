@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { unended } from '#protocol/owner/counts'
 import type { BatchView, TaskView } from '#protocol/owner/messages'
 import type { Client } from '../client/client.ts'
 import { isTerminal } from '../client/results.ts'
@@ -40,7 +41,7 @@ async function ps(context: Context, [of]: readonly string[], options: Readonly<R
     return
   }
   const batches = (await client.batches(all ? limit : SCAN_MAX, { signal: context.signal, ...(selection === undefined ? {} : { of: selection }) }))
-    .filter((batch) => all || live(batch))
+    .filter((batch) => all || unended(batch) > 0)
     .slice(0, limit)
   if (io.json) io.outJson(batches)
   else for (const line of batchTable(batches, io.nowMs, client.peerId)) io.out(line)
@@ -53,10 +54,6 @@ async function someTasks(client: Client, of: string, { all, limit, signal }: { a
     if (tasks.length >= limit) break
   }
   return tasks
-}
-
-function live(batch: BatchView): boolean {
-  return batch.created + batch.running + batch.validating > 0
 }
 
 /** Whose a batch is, too, where some are not one's own: an administrator sees those of all clients. */

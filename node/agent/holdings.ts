@@ -194,7 +194,7 @@ export class Holdings {
   #find(id: ReplicaId): Here | undefined {
     if (this.#held === undefined) return undefined
     if (id !== this.#lastId) {
-      this.#last = this.#held?.get(id)
+      this.#last = this.#held.get(id)
       this.#lastId = id
     }
     return this.#last

@@ -5,10 +5,11 @@
 import { decodeFrame, type Frame } from '#protocol/control/messages'
 import type { ReplicaId } from '#protocol/ids'
 import { decodeResult } from '#protocol/result/result'
-import { Agent } from '../agent/agent.ts'
+import type { Agent } from '../agent/agent.ts'
 import type { AgentEvent, Effect, Prompt } from '../agent/events.ts'
 import type { Ended } from '../ports.ts'
-import { ENDED, leaseOf, PROJECT, PUBLISHED, replicaOf } from './samples.ts'
+import { agentWith } from './agents.ts'
+import { ENDED, leaseOf, PUBLISHED, replicaOf } from './samples.ts'
 
 type Numbered =
   | { readonly kind: 'assign'; readonly leases: readonly ReplicaId[] }
@@ -204,8 +205,7 @@ export class World {
   }
 
   #born(): Agent {
-    const signer = { peerId: PROJECT, sign: () => new Uint8Array(64) }
-    const agent = new Agent({ project: PROJECT, slots: SLOTS, stockBytesMax: 2 ** 40 }, signer, new Uint8Array(16))
+    const agent = agentWith({ slots: SLOTS })
     for (const [key, value] of [...this.#records].sort(([a], [b]) => (a < b ? -1 : 1))) agent.restore(key, value, this.nowMs)
     agent.restored()
     return agent

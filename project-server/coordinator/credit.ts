@@ -66,8 +66,7 @@ export function baseOf({ replicas }: Task): number {
   // Who went on from a checkpoint did a part of it, and claims as much.
   const whole = agreeing.filter(({ from }) => from === null)
   const claims = (whole.length > 0 ? whole : agreeing).map(claimOf)
-  if (claims.length === 2) return Math.min(...claims)
-  if (claims.length > 2) claims.sort((a, b) => a - b)
+  if (claims.length > 1) claims.sort((a, b) => a - b)
   return claims[(claims.length - 1) >> 1] ?? 0
 }
 

@@ -2,6 +2,7 @@
  * What the coordinator holds by itself, so that a person looks at it before it takes more: a batch that only fails, and a task
  * whose runs take their nodes down with them. A release lets it go on, and what was before the release is held against nothing.
  */
+import { unended } from '#protocol/owner/counts'
 import { hold } from './holds.ts'
 import type { Batch, Replica, Task } from './model.ts'
 import type { State } from './state.ts'
@@ -21,7 +22,7 @@ export function holdFailing(state: State, batch: Batch, nowMs: number): void {
   if (failingMin === 0 || counts.ready > 0 || succeeded || batch.held !== null || batch.open) return
   if (ranFailed < Math.max(failingMin, Math.ceil(tasks * FAILING_SHARE))) return
   // Nothing is left to be held, or somebody wants it to go on as it is.
-  if (counts.created + counts.running + counts.validating === 0 || releasedAtMs > 0) return
+  if (unended(counts) === 0 || releasedAtMs > 0) return
   const reason = `${ranFailed} of its ${tasks} tasks failed and none succeeded; release it to let it go on all the same`
   hold(state, batch, { by: state.project, reason, nowMs })
 }

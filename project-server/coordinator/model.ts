@@ -7,6 +7,7 @@ import type { Link } from '#protocol/control/link'
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
 import { NONE, withOne } from '#protocol/lists'
 import type { BanView } from '#protocol/owner/bans'
+import { unended } from '#protocol/owner/counts'
 import type { Due } from './availability.ts'
 import type { Client } from './clients.ts'
 import type { Comparison } from './comparisons.ts'
@@ -444,7 +445,7 @@ export function isSweep(waiter: Waiter): waiter is Batch {
 
 /** None of its tasks is left that may move, and none comes. */
 export function isOver({ open, counts }: Pick<Batch, 'open' | 'counts'>): boolean {
-  return !open && counts.created + counts.running + counts.validating === 0
+  return !open && unended(counts) === 0
 }
 
 /** It gets no new replica: see holds.ts. */

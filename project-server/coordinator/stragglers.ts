@@ -3,6 +3,7 @@
  * straggler runs on and may still win, but is no longer counted on: another node gets a copy, within the budget of attempts.
  * Until enough runs have ended their owner's estimate stands for the mean.
  */
+import { unended } from '#protocol/owner/counts'
 import type { Batch, Replica } from './model.ts'
 import { TAIL_SHARE } from './policy.ts'
 import type { State } from './state.ts'
@@ -134,7 +135,7 @@ function goesOn({ replica, sinceMs }: Entry): boolean {
 export function isTail(batch: Batch): boolean {
   const { open, counts, runs } = batch
   if (open || runs.longMs === undefined) return false
-  return counts.created + counts.running + counts.validating <= Math.ceil(totalOf(batch) * TAIL_SHARE)
+  return unended(counts) <= Math.ceil(totalOf(batch) * TAIL_SHARE)
 }
 
 /** For the slow sweep: marks the tasks of new stragglers to be settled, which asks for a copy. Not until nodes have had time to come back after a restart: what took long was the coordinator. */

@@ -1,5 +1,6 @@
 /** What people are shown of the coordinator's records. Pure. */
 import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
+import { unended } from '#protocol/owner/counts'
 import type { BatchView, NodeView, ReplicaView, TaskView, WhyView } from '#protocol/owner/messages'
 import type { BatchRecord } from './batch-records.ts'
 import type { Node } from './model.ts'
@@ -84,7 +85,7 @@ export function batchView(record: BatchRecord): BatchView {
     ready,
     failed,
     killed,
-    ...(held === null || created + running + validating === 0 ? {} : { held }),
+    ...(held === null || unended(record) === 0 ? {} : { held }),
     policy: saidOf(policy)
   }
 }

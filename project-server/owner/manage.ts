@@ -1,5 +1,6 @@
 /** What a client does to its batches and tasks, one or all that it selects: durable when it is answered, and harmless when it is asked again. */
 import { parseTaskId } from '#protocol/ids'
+import { unended } from '#protocol/owner/counts'
 import { changedLabels, LABELS_MAX, labelChangeFault, labelsFault } from '#protocol/owner/labels'
 import { type BatchView, MANAGE_VERBS, type Manage, type Managed, type ManagedTarget, type ManageVerb, type Resolved } from '#protocol/owner/messages'
 import type { Committer } from '../commit.ts'
@@ -55,7 +56,7 @@ async function one(verb: ManageVerb, of: string, ports: Names): Promise<Resolved
   const task = kind === 'task' ? await ports.views.task(id) : undefined
   const batch = await ports.views.batch(task?.batch ?? id)
   if (batch === undefined) throw new OwnerError('not_found', `there is no batch ${id}`)
-  const over = task === undefined ? isOver(batch) : isTerminal(task.status)
+  const over = task === undefined ? unended(batch) === 0 : isTerminal(task.status)
   if (over) throw new OwnerError('not_running', `${kind} ${id} is over; talko ps ${batch.id} -a shows how it ended`)
   if (verb === 'release' && task !== undefined && batch.held !== undefined)
     throw new OwnerError('not_running', `task ${id} is held with its batch; release that (talko release ${batch.id})`)
@@ -65,11 +66,7 @@ async function one(verb: ManageVerb, of: string, ports: Names): Promise<Resolved
 /** Whether it makes sense for one of many. */
 function mayBe(verb: ManageVerb, view: BatchView): boolean {
   if (verb === 'retry') return view.failed + view.killed > 0
-  return verb === 'label' || !isOver(view)
-}
-
-function isOver({ created, running, validating }: BatchView): boolean {
-  return created + running + validating === 0
+  return verb === 'label' || unended(view) > 0
 }
 
 function target({ id, name }: BatchView): Resolved {

@@ -10,6 +10,7 @@ import type { ContentStore } from '#protocol/content/content'
 import { type BatchId, batchIdFrom, isBatchId, type PeerIdString, parseTaskId } from '#protocol/ids'
 import { ImageError } from '#protocol/image/errors'
 import { decodeImage } from '#protocol/image/image'
+import { unended } from '#protocol/owner/counts'
 import { labelsFault } from '#protocol/owner/labels'
 import { SUBMIT_MANIFESTS_MAX, type Submit } from '#protocol/owner/messages'
 import type { Committer } from '../commit.ts'
@@ -192,8 +193,9 @@ function endOfTask(bytes: Uint8Array): string | null | undefined {
 }
 
 function endOfBatch(bytes: Uint8Array): string | null | undefined {
-  const { open, created, running, validating, failed, killed } = decodeBatchRecord(bytes)
-  if (open || created + running + validating > 0) return undefined
+  const record = decodeBatchRecord(bytes)
+  const { open, failed, killed } = record
+  if (open || unended(record) > 0) return undefined
   return failed + killed === 0 ? null : `has ${failed} failed and ${killed} killed tasks`
 }
 

@@ -1,3 +1,4 @@
+import { unended } from '#protocol/owner/counts'
 import type { BatchView } from '#protocol/owner/messages'
 import { WATCH_MS } from '../policy.ts'
 import type { Clock } from '../ports.ts'
@@ -17,7 +18,7 @@ export async function watch(of: string, open: OpenRequest, ports: WatchPorts): P
     const changed = ports.changes.next(id, open.signal)
     const view = await ports.views.batch(id)
     if (view === undefined) throw new OwnerError('not_found', `there is no batch ${id}`)
-    if (view.created + view.running + view.validating === 0) return view
+    if (unended(view) === 0) return view
     await open.part({ body: view })
     await Promise.all([changed, pause(ports.clock, WATCH_MS, open.signal)])
     if (open.signal.aborted) throw new OwnerError('unavailable', 'the request was given up')

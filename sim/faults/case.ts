@@ -36,6 +36,11 @@ export interface NodeCase {
   readonly tag?: 'plain' | 'exclusive'
 }
 
+/** Whether it is ever there. */
+export function comes({ joinsMs }: NodeCase): boolean {
+  return joinsMs >= 0
+}
+
 /** What some batches ask for, and some nodes have. */
 export const TAG = 'lab'
 

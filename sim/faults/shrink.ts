@@ -1,6 +1,6 @@
 /** What cases of every level can do with less of: time, nodes, batches, faults, tasks, and what is the matter with the nodes that are left. */
-import type { Judged, Smaller } from '../shrink.ts'
-import type { BatchCase, NodeCase } from './case.ts'
+import { type Failure, type Judged, type Pass, type Smaller, shrink } from '../shrink.ts'
+import { type BatchCase, comes, type NodeCase } from './case.ts'
 
 interface Parts {
   readonly nodes: readonly NodeCase[]
@@ -9,14 +9,38 @@ interface Parts {
   readonly faultsMs: number
 }
 
-/** Of a run: virtual milliseconds. */
-type Lasted = Judged & { readonly ms: number }
+/** What of a run is looked at: virtual milliseconds, and events. */
+export type Looked = Judged & { readonly ms: number; readonly events: number }
 
+export interface CasePorts<One, Ran> {
+  readonly run: (one: One) => Promise<Ran>
+  /** Attempts in all. */
+  readonly runsMax: number
+  readonly stopped: () => boolean
+}
+
+/** In all, in events: half a minute's at the protocol level, two minutes' at the stack level. More, where the failing run was long itself. */
+const EVENTS_MAX = 1_000_000
+const EVENTS_TIMES_MAX = 6
 const TIME_SHARES = [0.25, 0.5, 0.75]
 const NEVER = -1
 
+/** The smallest case found that fails alike, and what it does. `first` leaves out what only its level has. */
+export function shrinkParts<One extends Parts, Ran extends Looked>(
+  failure: Failure<One, Ran>,
+  ports: CasePorts<One, Ran>,
+  first: Pass<One, Ran>
+): Promise<Failure<One, Ran>> {
+  const costMax = Math.max(EVENTS_MAX, EVENTS_TIMES_MAX * failure.ran.events)
+  const bounded = { ...ports, costMax, costOf: ({ events }: Ran) => events, keyOf: (one: One) => JSON.stringify(one) }
+  return shrink(failure, bounded, async (smaller) => {
+    await first(smaller)
+    await leaveOut(smaller)
+  })
+}
+
 /** What makes further attempts cheap comes first. */
-export async function leaveOut<One extends Parts, Ran extends Lasted>(smaller: Smaller<One, Ran>): Promise<void> {
+async function leaveOut<One extends Parts, Ran extends Looked>(smaller: Smaller<One, Ran>): Promise<void> {
   const now = (): One => smaller.failure.world
   const { ms } = smaller.failure.ran
   if (ms < now().faultsMs) await smaller.take(until(now(), ms))
@@ -32,7 +56,7 @@ export async function leaveOut<One extends Parts, Ran extends Lasted>(smaller: S
 
 /** The names of those that come. */
 export function present(nodes: readonly NodeCase[]): readonly string[] {
-  return nodes.flatMap(({ name, joinsMs }) => (joinsMs < 0 ? [] : [name]))
+  return nodes.filter(comes).map(({ name }) => name)
 }
 
 /** The others never come. They keep their places: what is drawn for one does not depend on who else is there. */

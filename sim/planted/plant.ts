@@ -3,13 +3,12 @@ import { spawn } from 'node:child_process'
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { SIM_FLAGS } from '../flags.ts'
 import type { Bug } from './bugs.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const FOLDERS = ['protocol', 'project-server', 'node', 'sim'] as const
 const RUN_MS_MAX = 480_000
-/** As `npm run sim` has it. */
-const FLAGS = ['--max-semi-space-size=64']
 /** Of a world of the stack level: as few as hold all that can befall it. */
 const COMPUTERS = 10
 
@@ -108,7 +107,7 @@ function simulate(dir: string, args: readonly string[]): Promise<Simulated> {
     // Several run side by side, and would write their small cases to the same files.
     const env = { ...process.env, NODE_COMPILE_CACHE: join(dir, '.compiled'), TMPDIR: dir }
     const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe']
-    const child = spawn(process.execPath, [...FLAGS, join(dir, 'sim/runner/main.ts'), ...args], { cwd: dir, stdio, timeout: RUN_MS_MAX, env })
+    const child = spawn(process.execPath, [...SIM_FLAGS, join(dir, 'sim/runner/main.ts'), ...args], { cwd: dir, stdio, timeout: RUN_MS_MAX, env })
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       output += text
     })

@@ -4,7 +4,8 @@ import { cidOfBytes } from '#protocol/content/cid'
 import { type AddedTree, ContentError, type ContentStore, EMPTY_DIRECTORY, EMPTY_FILE, type FetchOptions } from '#protocol/content/content'
 import type { PeerIdString } from '#protocol/ids'
 import type { Process } from '../engine/process.ts'
-import type { Connection, SimHost } from './network.ts'
+import type { Connection } from './connection.ts'
+import type { SimHost } from './network.ts'
 import { bytesOf, idOf } from './truth.ts'
 
 /** Roots that a store holds, of whatever kind. */

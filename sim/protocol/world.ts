@@ -7,7 +7,7 @@ import { Places } from '#protocol/peer/conduct'
 import { decodeResult, type Result } from '#protocol/result/result'
 import { Engine } from '../engine/engine.ts'
 import { ahead, type Process, RIGHT, type Skew } from '../engine/process.ts'
-import { type Case, CPUS, type Fault, FLOOD_ACTS, FRESH, type NodeCase } from '../faults/case.ts'
+import { type Case, CPUS, comes, type Fault, FLOOD_ACTS, FRESH, type NodeCase } from '../faults/case.ts'
 import { Faults } from '../faults/faults.ts'
 import { Random } from '../random.ts'
 import { Sometimes } from '../sometimes.ts'
@@ -323,7 +323,7 @@ export class World {
 
   /** The nodes of the case that ever come. */
   #present(): (readonly [SimNode, NodeCase])[] {
-    return this.case.nodes.flatMap((node, index) => (node.joinsMs < 0 ? [] : [[this.nodes[index] as SimNode, node] as const]))
+    return this.case.nodes.flatMap((node, index) => (comes(node) ? [[this.nodes[index] as SimNode, node] as const] : []))
   }
 
   #makeHostile(index: number): Hostile {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Case } from '../faults/case.ts'
 import { drawCase } from '../faults/draw.ts'
-import { type CaseRan, shrinkCase } from './shrink.ts'
+import type { Looked } from '../faults/shrink.ts'
+import { shrinkCase } from './shrink.ts'
 
 const ONE: Case = {
   ...drawCase(1),
@@ -17,11 +18,11 @@ const ONE: Case = {
 }
 const PORTS = { runsMax: 1_000, stopped: () => false }
 const kinds = ({ faults }: Case): string[] => faults.map(({ kind }) => kind)
-const ran = (complaint: string | undefined, ms = ONE.faultsMs): CaseRan => ({ complaint, ms, events: 1 })
+const ran = (complaint: string | undefined, ms = ONE.faultsMs): Looked => ({ complaint, ms, events: 1 })
 
 describe('a failing case', () => {
   it('is made as small as the same complaint allows', async () => {
-    const run = async (smaller: Case): Promise<CaseRan> =>
+    const run = async (smaller: Case): Promise<Looked> =>
       ran(kinds(smaller).includes('wipe') && kinds(smaller).includes('cut') ? `node 3 lost ${smaller.faults.length} things` : undefined)
     const { world } = await shrinkCase({ world: ONE, ran: ran('node 1 lost 40 things') }, { ...PORTS, run })
     assert.deepEqual(kinds(world), ['wipe', 'cut'])
@@ -32,7 +33,7 @@ describe('a failing case', () => {
 
   it('ends when it failed: what would come later goes at once', async () => {
     const tried: Case[] = []
-    const run = async (smaller: Case): Promise<CaseRan> => {
+    const run = async (smaller: Case): Promise<Looked> => {
       tried.push(smaller)
       return ran(tried.length === 1 ? undefined : 'it was lost', 10)
     }

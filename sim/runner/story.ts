@@ -1,5 +1,5 @@
 /** What happened in a run, for people: one line an event, with names instead of ids. */
-import type { Case } from '../faults/case.ts'
+import { type Case, comes } from '../faults/case.ts'
 import { present } from '../faults/shrink.ts'
 import { identityOf } from '../protocol/identities.ts'
 import { batchIdOf } from '../protocol/owner.ts'
@@ -34,7 +34,7 @@ interface Others {
 
 function tell(one: Told, { story, complaint }: Happened, { others, names }: Others): string {
   const name = namesOf(one, names)
-  const nodes = one.nodes.filter(({ joinsMs }) => joinsMs >= 0)
+  const nodes = one.nodes.filter(comes)
   const liars = nodes.filter(({ role }) => role !== 'honest').map(({ name: liar, role }) => `${liar} is ${role}`)
   const unruly = nodes.filter((node) => node.unruly !== undefined).map(({ name: which }) => `control frames of ${which} are lost, doubled and late`)
   const tasks = one.batches.reduce((sum, batch) => sum + batch.tasks.length, 0)

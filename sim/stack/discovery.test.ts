@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { child, SIM_FLAGS } from '#test/bench/child'
+import { child } from '#test/bench/child'
 import { quantile } from '#test/bench/runner'
+import { SIM_FLAGS } from '../flags.ts'
 import type { Discovered } from './discovery.ts'
 
 const PROGRAM = fileURLToPath(new URL('./discovery.ts', import.meta.url))

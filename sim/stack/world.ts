@@ -8,7 +8,7 @@ import { makeJudge } from '../checkers/judge.ts'
 import { checkReceipts } from '../checkers/receipts.ts'
 import type { Scene } from '../checkers/scene.ts'
 import type { Engine } from '../engine/engine.ts'
-import { FRESH, type NodeCase } from '../faults/case.ts'
+import { comes, FRESH, type NodeCase } from '../faults/case.ts'
 import { identityOf } from '../protocol/identities.ts'
 import { Owner } from '../protocol/owner.ts'
 import { USUAL_PACE } from '../protocol/pace.ts'
@@ -144,9 +144,9 @@ export class StackWorld implements Scene {
   /** Plans all that the case says; `engine` makes it happen. */
   begin(): void {
     const { engine, case: one } = this
-    for (const [index, keeper] of this.keepers.entries()) if (comes(one.keepers[index])) keeper.start(index * 50)
+    for (const [index, keeper] of this.keepers.entries()) if (isExpected(one.keepers[index])) keeper.start(index * 50)
     this.server.start(one.server.joinsMs)
-    for (const [index, node] of this.nodes.entries()) if (comes(one.nodes[index])) node.start(one.nodes[index]?.joinsMs)
+    for (const [index, node] of this.nodes.entries()) if (isExpected(one.nodes[index])) node.start(one.nodes[index]?.joinsMs)
     for (const [index, batch] of one.batches.entries()) if (batch.tasks.length > 0) engine.after(batch.atMs, () => this.owner.submit(index, batch))
     for (const fault of one.faults) engine.after(fault.atMs, () => this.#calm || this.#faults.strike(fault))
   }
@@ -209,9 +209,9 @@ export class StackWorld implements Scene {
     this.tell('the faults stop')
     this.#faults.mend()
     const { case: one } = this
-    for (const [index, keeper] of this.keepers.entries()) if (comes(one.keepers[index])) keeper.start()
+    for (const [index, keeper] of this.keepers.entries()) if (isExpected(one.keepers[index])) keeper.start()
     this.server.start()
-    for (const [index, node] of this.nodes.entries()) if (comes(one.nodes[index])) node.start()
+    for (const [index, node] of this.nodes.entries()) if (isExpected(one.nodes[index])) node.start()
     // Where votes are weighed, a task that says something else on each node is over when as many as it may have spoken.
     const least = Math.max(NODES_MIN, ...one.batches.map(({ policy }) => (policy.doubtPpm > 0 ? policy.maxTotalResults : 0)))
     const fresh = Math.max(FRESH_NODES, least - one.nodes.filter(comes).length)
@@ -220,7 +220,7 @@ export class StackWorld implements Scene {
 
   /** Until every node is connected, as it sees it and as the server does; what all has ended asks for, later, is that they still are. */
   async #connecting(endMs: number): Promise<void> {
-    const nodes = this.nodes.filter((_, index) => comes(this.case.nodes[index]))
+    const nodes = this.nodes.filter((_, index) => isExpected(this.case.nodes[index]))
     const lost = (): StackNode | undefined => nodes.find(({ service }) => service?.view().connected !== true)
     await this.#looking(endMs, () => this.server.connectedNodes === nodes.length && lost() === undefined)
     const within = `${CONNECTED_MS_MAX / 1000} s after the last fault`
@@ -260,6 +260,6 @@ export class StackWorld implements Scene {
 }
 
 /** Those that a case does not know come when the faults stop. */
-function comes(one: NodeCase | undefined): boolean {
-  return one === undefined || one.joinsMs >= 0
+function isExpected(one: NodeCase | undefined): boolean {
+  return one === undefined || comes(one)
 }

@@ -3,8 +3,9 @@
  * promise an event, and what a node takes beside what the project server has of it.
  */
 import { fileURLToPath } from 'node:url'
+import { SIM_FLAGS } from '../../sim/flags.ts'
 import type { AgentsMeasure } from '../../sim/runner/agents.ts'
-import { child, medians, SIM_FLAGS } from './child.ts'
+import { child, medians } from './child.ts'
 import { type BenchContext, type BenchLine, benchLine } from './runner.ts'
 
 const AGENTS = 10_000

@@ -4,9 +4,6 @@ import { once } from 'node:events'
 import { promisify } from 'node:util'
 import { type BenchContext, median, ROUNDS_MIN } from './runner.ts'
 
-/** The young generation that `npm run sim` has, too: larger ones are no faster and take the memory. */
-export const SIM_FLAGS: readonly string[] = ['--max-semi-space-size=64']
-
 export async function child<Answer>(program: string, flags: readonly string[], args: readonly (string | number)[]): Promise<Answer> {
   const { stdout } = await promisify(execFile)(process.execPath, [...flags, program, ...args.map(String)])
   return JSON.parse(stdout) as Answer

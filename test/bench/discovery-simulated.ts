@@ -4,8 +4,9 @@
  * since only the eight hosts of a hundred that have public addresses keep the DHT.
  */
 import { fileURLToPath } from 'node:url'
+import { SIM_FLAGS } from '../../sim/flags.ts'
 import type { Discovered } from '../../sim/stack/discovery.ts'
-import { child, SIM_FLAGS } from './child.ts'
+import { child } from './child.ts'
 import { type BenchContext, type BenchLine, benchLine, quantile } from './runner.ts'
 
 const COMPUTERS = 1_000

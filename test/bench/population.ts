@@ -4,7 +4,8 @@
  * bytes a host, beside one object a host. `population-long` is the whole month, and a million hosts for a week.
  */
 import { fileURLToPath } from 'node:url'
-import { child, SIM_FLAGS } from './child.ts'
+import { SIM_FLAGS } from '../../sim/flags.ts'
+import { child } from './child.ts'
 import type { Bare } from './population-bare.ts'
 import type { Played } from './population-world.ts'
 import { alternate, type BenchContext, type BenchLine, benchLine } from './runner.ts'

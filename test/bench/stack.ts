@@ -3,8 +3,9 @@
  * that is beside a bare loop of pings between two such hosts, how much faster than life, and what a computer costs in memory.
  */
 import { fileURLToPath } from 'node:url'
+import { SIM_FLAGS } from '../../sim/flags.ts'
 import type { StackMeasure } from '../../sim/stack/measure.ts'
-import { child, medians, SIM_FLAGS } from './child.ts'
+import { child, medians } from './child.ts'
 import { type BenchContext, type BenchLine, benchLine } from './runner.ts'
 
 const COMPUTERS = 50
