@@ -3,6 +3,8 @@
  * All are plain strings, so that they can be map keys, store keys and command-line arguments unchanged.
  */
 
+import { flat } from './flat.ts'
+
 /** 26 lower-case base32 characters (a random 128-bit number): one submission. */
 export type BatchId = string
 /** `<batch>.<index>`: one computation to be decided. */
@@ -33,11 +35,11 @@ export function batchIdFrom(random: Uint8Array): BatchId {
 }
 
 export function taskId(batch: BatchId, index: number): TaskId {
-  return `${batch}.${index}`
+  return flat(`${batch}.${index}`)
 }
 
 export function replicaId(task: TaskId, attempt: number): ReplicaId {
-  return `${task}.${attempt}`
+  return flat(`${task}.${attempt}`)
 }
 
 const BATCH = /^[a-z2-7]{26}$/

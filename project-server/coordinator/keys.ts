@@ -32,6 +32,7 @@
  * | `words/<peer>/<replica id>` | the end of the log of a node that went down with this replica: last-words.ts |
  * | `owed/<task id>`, `left/<batch>.<index, 9 digits>` | what the runs of a killed task may leave yet, and left: remains-records.ts |
  */
+import { flat } from '#protocol/flat'
 import { type BatchId, type PeerIdString, parseTaskId, type ReplicaId, type TaskId } from '#protocol/ids'
 
 export function batchKey(id: BatchId): string {
@@ -47,7 +48,7 @@ export function taskKey(id: TaskId): string {
 
 /** The same from the id's parts. */
 export function taskKeyOf(batch: BatchId, index: number): string {
-  return `task/${batch}.${padded(index, 9)}`
+  return flat(`task/${batch}.${padded(index, 9)}`)
 }
 
 /** Beside the other manifests of its batch: keys that lie together are sorted together, and CIDs alone lie anywhere. */

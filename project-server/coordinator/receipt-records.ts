@@ -13,6 +13,7 @@
  * bundle) is left out, and put back when it is handed out: byte for byte, or the project's signature would not match.
  */
 import { Writer } from '#protocol/cbor/writer'
+import { flat } from '#protocol/flat'
 import { parseReplicaId, type TaskId } from '#protocol/ids'
 import { decodeReceipt, encodeReceipt, type Receipt, type SignedReceipt } from '#protocol/result/receipt'
 import { decodeResult } from '#protocol/result/result'
@@ -56,7 +57,7 @@ type Place = readonly [epoch: number, number: number, index: number]
 
 /** Unique in a project: every epoch counts its own, nodes' (`n`) and the project's (`p`) apart. */
 export function sealId(epoch: number, maker: 'n' | 'p', number: number): string {
-  return `${String(epoch).padStart(12, '0')}.${maker}${String(number).padStart(12, '0')}`
+  return flat(`${String(epoch).padStart(12, '0')}.${maker}${String(number).padStart(12, '0')}`)
 }
 
 export function sealKey(id: string): string {

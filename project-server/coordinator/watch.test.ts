@@ -32,6 +32,19 @@ describe('the watch', () => {
     )
   })
 
+  it('gives who has days every half a day until then', () => {
+    const watch = new Watch()
+    const node = newNode(new NodeLists(), 'ann', offer(1), 0)
+    const dueMs = 7 * 86_400_000
+    const taken: number[] = []
+    for (let nowMs = 0; nowMs <= dueMs; nowMs += 1_800_000) {
+      if (watch.take(nowMs).length > 0) taken.push(nowMs)
+      watch.at(node, dueMs)
+    }
+    assert.deepEqual(taken.slice(0, 3), [43_200_000, 86_400_000, 129_600_000])
+    assert.equal(taken.at(-1), dueMs)
+  })
+
   it('gives all that are filed when the clock was set back', () => {
     const watch = new Watch()
     const [ann, bob] = [newNode(new NodeLists(), 'ann', offer(1), 0), newNode(new NodeLists(), 'bob', offer(1), 0)]

@@ -1,11 +1,17 @@
 /**
  * When each node must be looked at next, so that the sweep looks at those alone: a node is filed under the earliest time at
- * which something of it can be over. Nothing is ever taken out early: a node that turns out to have more time is filed anew.
+ * which something of it can be over, or half a day ahead. Nothing is ever taken out early: a node that turns out to have more time
+ * is filed anew.
  */
 import type { Node } from './model.ts'
 
 /** Nodes are looked at together that are due within this time. */
 const GRAIN_MS = 500
+/**
+ * Nobody is filed further ahead, but looked at then and filed anew. What nodes hold may be over in a week: each time that one
+ * comes and goes would leave an entry until then, and of a million nodes those were half a gigabyte.
+ */
+const AHEAD_MS = 12 * 3_600_000
 
 export class Watch {
   /** By the number of the grain in which they are due, all after the last that was taken. */
@@ -15,8 +21,8 @@ export class Watch {
   /** Something of the node may be over at this time. */
   at(node: Node, dueMs: number): void {
     if (dueMs >= node.watchMs) return
-    node.watchMs = dueMs
-    const grain = Math.max(Math.floor(this.#nowMs / GRAIN_MS) + 1, Math.ceil(dueMs / GRAIN_MS))
+    node.watchMs = Math.min(dueMs, this.#nowMs + AHEAD_MS)
+    const grain = Math.max(Math.floor(this.#nowMs / GRAIN_MS) + 1, Math.ceil(node.watchMs / GRAIN_MS))
     const nodes = this.#due.get(grain)
     if (nodes === undefined) this.#due.set(grain, [node])
     else nodes.push(node)
