@@ -165,7 +165,8 @@ export const BUGS: readonly Bug[] = [
     name: 'a believed node decides although another says otherwise',
     file: 'project-server/coordinator/validator.ts',
     line: 'votes.every((other) => other.vote === vote)',
-    instead: 'votes.every((other) => other.vote !== undefined)'
+    instead: 'votes.every((other) => other.vote !== undefined)',
+    seed: 373
   },
   {
     name: 'one vote counts twice',
