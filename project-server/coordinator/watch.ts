@@ -9,7 +9,7 @@ import type { Node } from './model.ts'
 const GRAIN_MS = 500
 /**
  * Nobody is filed further ahead, but looked at then and filed anew. What nodes hold may be over in a week: each time that one
- * comes and goes would leave an entry until then, and of a million nodes those were half a gigabyte.
+ * comes and goes would leave an entry until then: of a million nodes a hundred megabytes after a day and a half, and more each day.
  */
 const AHEAD_MS = 12 * 3_600_000
 
