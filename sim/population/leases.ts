@@ -188,8 +188,9 @@ export class Leases {
   #run(slot: number): void {
     const slots = this.#slots
     const host = slots.host[slot] as number
+    const replica = this.#nameOf(slot)
     const random = this.#ground.hosts.runStream(host)
-    const millionOps = this.#ground.server.owner.millionOps(this.#scratch, slots.batch[slot] as number, slots.index[slot] as number)
+    const millionOps = this.#ground.server.owner.millionOps(this.#scratch, batchNumberOf(replica), indexOf(replica))
     slots.state[slot] = RUNNING
     this.#goOn(slot, drawRunMs(random, this.#ground.options.runs, millionOps, this.#ground.hosts.mips[host] as number))
     this.#ground.totals.granted++
@@ -250,7 +251,8 @@ export class Leases {
       this.#giveBack(slot, 'node', outcome.code)
       return
     }
-    const batch = this.#ground.server.owner.batches[slots.batch[slot] as number]
+    const replica = this.#nameOf(slot)
+    const batch = this.#ground.server.owner.batches[batchNumberOf(replica)]
     if (batch === undefined) throw new Error('a run of no batch')
     hosts.runs[host] = runs + 1
     this.#ground.totals.reported++
@@ -259,7 +261,6 @@ export class Leases {
       this.#ground.totals.wrongMs += slots.ranMs[slot] as number
     } else this.#ground.totals.rightMs += slots.ranMs[slot] as number
     const node = hosts.ids[host] as string
-    const replica = this.#nameOf(slot)
     const lie =
       outcome.kind === 'wrong' ? this.#ground.server.owner.wrong(outcome.which === 'shared' ? `lie ${taskOf(replica)}` : `error ${replica}`) : undefined
     const result = this.#ground.server.owner.result(batch, node, replica, lie)
@@ -296,7 +297,7 @@ export class Leases {
   }
 
   #leased(host: number, replica: ReplicaId): void {
-    const slot = this.#take(host, FETCHING, replica)
+    const slot = this.#slots.take(host, this.#ground.hosts.firstSlot, FETCHING, replica)
     this.#ground.totals.leased++
     const { inputBytes } = this.#ground.options.workload
     this.#ground.totals.movedBytes += inputBytes
@@ -315,13 +316,6 @@ export class Leases {
     if (cancelled && this.#slots.state[slot] === RUNNING) this.#end(slot)
     else this.#drop(slot)
     this.#ground.totals.needlessMs += this.#slots.ranMs[slot] as number
-  }
-
-  #take(host: number, state: number, name: ReplicaId | TaskId): number {
-    const slot = this.#slots.take(host, this.#ground.hosts.firstSlot, state, name)
-    this.#slots.batch[slot] = batchNumberOf(name)
-    this.#slots.index[slot] = indexOf(name)
-    return slot
   }
 
   /** A run that nobody wants any more: the host says so when it has ended. */
@@ -357,7 +351,7 @@ export class Leases {
       this.#ground.later({ kind: 'pulled', task, node: nodes.at(-1) ?? '', ok: false, message: 'no node is there' })
       return
     }
-    const slot = this.#take(hosts.numberOf(node), HANDING, task)
+    const slot = this.#slots.take(hosts.numberOf(node), hosts.firstSlot, HANDING, task)
     this.#goOn(slot, (1000 * this.#ground.options.workload.outputBytes) / this.#ownBytesPerS(slot))
   }
 

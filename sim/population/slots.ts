@@ -1,4 +1,4 @@
-/** What hosts hold: replicas being fetched, run or handed over, as rows of numbers in one table. Rows of one host are linked. */
+/** What hosts hold: replicas being fetched, run or handed over, as rows of numbers, and a name, in one table. Rows of one host are linked. */
 
 /** FETCHING -> ASKING -> RUNNING -> free, over DONE while nobody can be told; RUNNING -> ENDING -> free when cancelled; HANDING is an output being pulled. */
 export const FREE = 0
@@ -16,8 +16,6 @@ const POINTER_BYTES = 8
 
 export class Slots {
   host = new Int32Array(0)
-  batch = new Uint32Array(0)
-  index = new Uint32Array(0)
   state = new Uint8Array(0)
   /** The replica, or the task whose output is handed over: the coordinator's own text, of which there is one. */
   readonly name: string[] = []
@@ -41,7 +39,7 @@ export class Slots {
   }
 
   get bytes(): number {
-    const columns = [this.host, this.batch, this.index, this.state, this.leftMs, this.ranMs, this.#next]
+    const columns = [this.host, this.state, this.leftMs, this.ranMs, this.#next]
     return columns.reduce((sum, { byteLength }) => sum + byteLength, POINTER_BYTES * this.name.length)
   }
 
@@ -89,8 +87,6 @@ export class Slots {
   #grow(rows: number): void {
     const had = this.host.length
     this.host = widened(this.host, new Int32Array(rows))
-    this.batch = widened(this.batch, new Uint32Array(rows))
-    this.index = widened(this.index, new Uint32Array(rows))
     this.state = widened(this.state, new Uint8Array(rows))
     this.leftMs = widened(this.leftMs, new Float64Array(rows))
     this.ranMs = widened(this.ranMs, new Float32Array(rows))
