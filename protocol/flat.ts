@@ -3,6 +3,6 @@
  * millions, as ids are, is better one piece from the beginning: a tree takes twice the memory, and the collector's time for each part.
  */
 export function flat(text: string): string {
-  // Looking is what makes it one piece; the answer has to be used, or nobody looks.
-  return text.charCodeAt(0) < 0 ? '' : text
+  // Looking is what makes it one piece. The compiler must not know the answer beforehand (that no code is below 0, it knows), or nobody looks.
+  return text.charCodeAt(0) === 0 ? '' : text
 }

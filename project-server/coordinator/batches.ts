@@ -11,7 +11,7 @@ import { clientOf, quotaFault } from './clients.ts'
 import type { AcceptedBundle, Aim, Event, Repeat } from './events.ts'
 import { joinGroup } from './groups.ts'
 import { hintWork } from './hints.ts'
-import { bundleKey, nameKey, openKey, ownKey, recentKey, taskKeyOf } from './keys.ts'
+import { bundleKey, nameKey, openKey, ownKey, recentKey } from './keys.ts'
 import { LiveTasks } from './live-tasks.ts'
 import { needsAtFirst } from './memory.ts'
 import type { Batch, Bundle, DataNeed, Task } from './model.ts'
@@ -305,7 +305,6 @@ export function addTask(
     waits: null,
     repeats: repeat?.task ?? null,
     failure: null,
-    key: taskKeyOf(batch.id, index),
     createdAtMs: nowMs,
     endedAtMs: null,
     outputLosses: 0,

@@ -32,8 +32,8 @@
  * | `words/<peer>/<replica id>` | the end of the log of a node that went down with this replica: last-words.ts |
  * | `owed/<task id>`, `left/<batch>.<index, 9 digits>` | what the runs of a killed task may leave yet, and left: remains-records.ts |
  */
-import { flat } from '#protocol/flat'
 import { type BatchId, type PeerIdString, parseTaskId, type ReplicaId, type TaskId } from '#protocol/ids'
+import type { Task } from './model.ts'
 
 export function batchKey(id: BatchId): string {
   return `batch/${id}`
@@ -48,7 +48,12 @@ export function taskKey(id: TaskId): string {
 
 /** The same from the id's parts. */
 export function taskKeyOf(batch: BatchId, index: number): string {
-  return flat(`task/${batch}.${padded(index, 9)}`)
+  return `task/${batch}.${padded(index, 9)}`
+}
+
+/** The same of a task in memory. */
+export function keyOfTask({ batch, index }: Pick<Task, 'batch' | 'index'>): string {
+  return taskKeyOf(batch.id, index)
 }
 
 /** Beside the other manifests of its batch: keys that lie together are sorted together, and CIDs alone lie anywhere. */

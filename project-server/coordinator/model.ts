@@ -176,8 +176,6 @@ export interface Group {
 
 export interface Task {
   readonly id: TaskId
-  /** Where its record is. */
-  readonly key: string
   readonly batch: Batch
   readonly index: number
   /** First come, first served: batches in the order they came, tasks by index. */
@@ -290,7 +288,7 @@ export interface Replica {
   revealMs: number | null
   /** The page of the ledger that says what it earned; 0 for nothing. */
   creditPage: number
-  fault: { readonly class: string; readonly message: string } | null
+  fault: Fault | null
   /** Once reported, and until the task is terminal. */
   report: Report | null
   /** Number of the Assign that carried it; 0 when that was acknowledged before a restart; -1 until it is sent. */
@@ -308,6 +306,12 @@ export interface Replica {
   saving: string | null
   /** While it is live, its place in what its node holds. */
   place: number
+}
+
+/** Class of a returned replica and what was said, or why it was lost. */
+export interface Fault {
+  readonly class: string
+  readonly message: string
 }
 
 /** What a replica goes on from: the checkpoint of an earlier one of its task. CID as text. */

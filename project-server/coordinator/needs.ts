@@ -4,12 +4,11 @@
  * replica may use, not what it uses.
  */
 import type { GpuNeeds, RunManifest } from '#protocol/bundle/manifest'
+import { NONE } from '#protocol/lists'
 import type { WhyReason } from '#protocol/owner/messages'
 import type { Client } from './clients.ts'
 import type { Gpu, NodeOffer } from './events.ts'
 import type { Group, Needs, Node, Occupant } from './model.ts'
-
-const NO_GPUS: readonly string[] = []
 
 /** Of a manifest whose image, if it has one, is for `platform`. */
 export function needsOf(manifest: RunManifest, platform: string | undefined): Needs {
@@ -90,7 +89,7 @@ export function roomLack(node: Node, needs: Needs): WhyReason | undefined {
 
 /** UUIDs for one replica: the smallest that do, so that large ones stay free for who needs them. There must be enough. */
 export function pickGpus(node: Node, { gpus }: Needs): readonly string[] {
-  if (gpus === null) return NO_GPUS
+  if (gpus === null) return NONE
   const free = freeGpus(node, gpus).sort((a, b) => a.memoryBytes - b.memoryBytes || (a.uuid < b.uuid ? -1 : 1))
   return free.slice(0, gpus.count).map(({ uuid }) => uuid)
 }

@@ -1,26 +1,56 @@
 /** A node in memory. */
 import type { Link } from '#protocol/control/link'
-import type { PeerIdString, ReplicaId } from '#protocol/ids'
+import type { PeerIdString } from '#protocol/ids'
 import { NONE } from '#protocol/lists'
-import type { BanView } from '#protocol/owner/bans'
 import { CLAIMS_WHOLE_PPM } from './credit.ts'
 import type { NodeOffer } from './events.ts'
-import type { DataAt } from './holders.ts'
 import type { NodeKind } from './kinds.ts'
 import type { Waiting } from './link-records.ts'
-import type { Closing, Node, Outbound, Remains, Replica } from './model.ts'
+import type { Node, Outbound, Replica } from './model.ts'
 import type { Newcomer } from './newcomers.ts'
 import type { Next } from './next.ts'
 import { ERROR_RATE_AT_FIRST_PPM } from './standing.ts'
 
+/** Times, bytes and shares, by their place among the `FIGURES` numbers of a node. */
+const FIGURES = 8
+const LAST_SEEN_MS = 0
+const WATCH_MS = 1
+const MEMORY_BYTES = 2
+const DISK_BYTES = 3
+const AVAILABILITY = 4
+const OBSERVED_MS = 5
+const SLOWNESS = 6
+const PAGE_NODES = 256
+
 /**
  * What a decision gives a node that is new in memory: of all nodes side by side. Where something old is given something new
  * the garbage collector takes a note of the page, and of a hundred thousand nodes each decision would be about another page.
- * Nodes never go, so that each keeps its place.
+ * So is what as a field of its own were a number in a box. Nodes never go, so that each keeps its place.
  */
 export class NodeLists {
   readonly held: (readonly Replica[])[] = []
   readonly outgoing: (Outbound | null)[] = []
+  #page = new Float64Array()
+
+  /** The page with the numbers of who comes next. */
+  nextPage(): Float64Array {
+    if (this.held.length % PAGE_NODES === 0) this.#page = new Float64Array(PAGE_NODES * FIGURES)
+    return this.#page
+  }
+}
+
+/** What hardly any node has. */
+type Seldom = Pick<Node, 'closing' | 'owed' | 'holds' | 'gpusTaken' | 'computed' | 'unconfirmed' | 'ban' | 'forgotten'>
+
+const USUAL: Readonly<Seldom> = {
+  closing: null,
+  owed: null,
+  holds: null,
+  gpusTaken: null,
+  computed: null,
+  unconfirmed: null,
+  ban: null,
+  forgotten: null
 }
 
 /** What every decision looks at comes first: of a hundred thousand nodes each line of the cache is fetched from the memory. */
@@ -29,12 +59,11 @@ class LiveNode implements Node {
   offer: NodeOffer
   state: Node['state'] = 'online'
   connected = false
-  lastSeenMs: number
   link: Link<Waiting> | null = null
   slots = 0
   readonly #lists: NodeLists
+  readonly #figures: Float64Array
   readonly #index: number
-  closing: Map<ReplicaId, Closing> | null = null
   asideUntilMs = 0
   marks = 0
   kind: NodeKind | null = null
@@ -46,38 +75,31 @@ class LiveNode implements Node {
   copies = 0
   row = 0
   next: Next | null = null
-  watchMs = Number.POSITIVE_INFINITY
   cpuMillis = 0
-  memoryBytes = 0
-  diskBytes = 0
-  owed: Map<ReplicaId, Remains> | null = null
-  holds: Map<string, DataAt> | null = null
-  gpusTaken: Set<string> | null = null
   valid = 0
   invalid = 0
   errors = 0
   lost = 0
-  availability = 1
-  observedMs: number
-  slowness = 1
-  computed: Node['computed'] = null
   errorPpm = ERROR_RATE_AT_FIRST_PPM
   sinceMs: number
   credit = 0
   claimsPpm = CLAIMS_WHOLE_PPM
-  unconfirmed: Node['unconfirmed'] = null
   failures = 0
-  ban: BanView | null = null
-  forgotten: Node['forgotten'] = null
+  /** The same for all until one of them is set. */
+  #seldom: Readonly<Seldom> = USUAL
 
   constructor(lists: NodeLists, id: PeerIdString, offer: NodeOffer, nowMs: number) {
     this.id = id
     this.offer = offer
-    this.lastSeenMs = nowMs
     this.#lists = lists
+    this.#figures = lists.nextPage()
     this.#index = lists.held.push(NONE) - 1
     lists.outgoing.push(null)
+    this.lastSeenMs = nowMs
     this.observedMs = nowMs
+    this.watchMs = Number.POSITIVE_INFINITY
+    this.availability = 1
+    this.slowness = 1
     this.sinceMs = nowMs
   }
 
@@ -95,6 +117,139 @@ class LiveNode implements Node {
 
   set outgoing(outgoing: Outbound | null) {
     this.#lists.outgoing[this.#index] = outgoing
+  }
+
+  get lastSeenMs(): number {
+    return this.#figure(LAST_SEEN_MS)
+  }
+
+  set lastSeenMs(lastSeenMs: number) {
+    this.#figures[this.#at + LAST_SEEN_MS] = lastSeenMs
+  }
+
+  get watchMs(): number {
+    return this.#figure(WATCH_MS)
+  }
+
+  set watchMs(watchMs: number) {
+    this.#figures[this.#at + WATCH_MS] = watchMs
+  }
+
+  get memoryBytes(): number {
+    return this.#figure(MEMORY_BYTES)
+  }
+
+  set memoryBytes(memoryBytes: number) {
+    this.#figures[this.#at + MEMORY_BYTES] = memoryBytes
+  }
+
+  get diskBytes(): number {
+    return this.#figure(DISK_BYTES)
+  }
+
+  set diskBytes(diskBytes: number) {
+    this.#figures[this.#at + DISK_BYTES] = diskBytes
+  }
+
+  get availability(): number {
+    return this.#figure(AVAILABILITY)
+  }
+
+  set availability(availability: number) {
+    this.#figures[this.#at + AVAILABILITY] = availability
+  }
+
+  get observedMs(): number {
+    return this.#figure(OBSERVED_MS)
+  }
+
+  set observedMs(observedMs: number) {
+    this.#figures[this.#at + OBSERVED_MS] = observedMs
+  }
+
+  get slowness(): number {
+    return this.#figure(SLOWNESS)
+  }
+
+  set slowness(slowness: number) {
+    this.#figures[this.#at + SLOWNESS] = slowness
+  }
+
+  get closing(): Seldom['closing'] {
+    return this.#seldom.closing
+  }
+
+  set closing(closing: Seldom['closing']) {
+    if (closing !== this.#seldom.closing) this.#own().closing = closing
+  }
+
+  get owed(): Seldom['owed'] {
+    return this.#seldom.owed
+  }
+
+  set owed(owed: Seldom['owed']) {
+    if (owed !== this.#seldom.owed) this.#own().owed = owed
+  }
+
+  get holds(): Seldom['holds'] {
+    return this.#seldom.holds
+  }
+
+  set holds(holds: Seldom['holds']) {
+    if (holds !== this.#seldom.holds) this.#own().holds = holds
+  }
+
+  get gpusTaken(): Seldom['gpusTaken'] {
+    return this.#seldom.gpusTaken
+  }
+
+  set gpusTaken(gpusTaken: Seldom['gpusTaken']) {
+    if (gpusTaken !== this.#seldom.gpusTaken) this.#own().gpusTaken = gpusTaken
+  }
+
+  get computed(): Seldom['computed'] {
+    return this.#seldom.computed
+  }
+
+  set computed(computed: Seldom['computed']) {
+    if (computed !== this.#seldom.computed) this.#own().computed = computed
+  }
+
+  get unconfirmed(): Seldom['unconfirmed'] {
+    return this.#seldom.unconfirmed
+  }
+
+  set unconfirmed(unconfirmed: Seldom['unconfirmed']) {
+    if (unconfirmed !== this.#seldom.unconfirmed) this.#own().unconfirmed = unconfirmed
+  }
+
+  get ban(): Seldom['ban'] {
+    return this.#seldom.ban
+  }
+
+  set ban(ban: Seldom['ban']) {
+    if (ban !== this.#seldom.ban) this.#own().ban = ban
+  }
+
+  get forgotten(): Seldom['forgotten'] {
+    return this.#seldom.forgotten
+  }
+
+  set forgotten(forgotten: Seldom['forgotten']) {
+    if (forgotten !== this.#seldom.forgotten) this.#own().forgotten = forgotten
+  }
+
+  get #at(): number {
+    return (this.#index % PAGE_NODES) * FIGURES
+  }
+
+  #figure(which: number): number {
+    return this.#figures[this.#at + which] as number
+  }
+
+  #own(): Seldom {
+    if (this.#seldom === USUAL) this.#seldom = { ...USUAL }
+    return this.#seldom
   }
 }
 

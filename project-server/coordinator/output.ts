@@ -11,7 +11,7 @@ import type { Client } from './clients.ts'
 import type { Effect, Unsigned } from './events.ts'
 import { drain, encodeFrame, encodeNext, type Said, saidAgain } from './frames.ts'
 import { Journal, journalKey } from './journal.ts'
-import { batchKey, linkKey, nodeKey, outKey } from './keys.ts'
+import { batchKey, keyOfTask, linkKey, nodeKey, outKey } from './keys.ts'
 import type { Ledger } from './ledger.ts'
 import { encodeLinkRecord, encodeOutgoing, type Outgoing } from './link-records.ts'
 import { ACK, LINK, Marked, NEXT_TOLD, RECORD, REPLAY, SPEAK, WATCHED } from './marks.ts'
@@ -187,7 +187,7 @@ export class Output {
   #takeChanges(): Change[] {
     const changes = this.#added
     this.#added = []
-    for (const task of this.#tasks.items) changes.push({ key: task.key, value: encodeTask(task) })
+    for (const task of this.#tasks.items) changes.push({ key: keyOfTask(task), value: encodeTask(task) })
     this.#tasks.clear()
     for (const batch of this.#batches.items)
       if (this.#recording || isOver(batch)) changes.push({ key: batchKey(batch.id), value: encodeBatchRecord(batchRecord(batch)) })
@@ -201,7 +201,7 @@ export class Output {
     for (const { task, attempt, report } of this.#reported) {
       if (report === null || isTerminal(task.state)) continue
       report.stored = true
-      changes.push({ key: resultKey(task.key, attempt), value: encodeStoredResult(report.signed) })
+      changes.push({ key: resultKey(task, attempt), value: encodeStoredResult(report.signed) })
     }
     this.#reported = []
     for (const [key, value] of this.#changes) changes.push({ key, value })

@@ -18,6 +18,8 @@ import { parseReplicaId, type TaskId } from '#protocol/ids'
 import { decodeReceipt, encodeReceipt, type Receipt, type SignedReceipt } from '#protocol/result/receipt'
 import { decodeResult } from '#protocol/result/result'
 import { type Inclusion, inclusionOf, type Seal } from '#protocol/signing/batch'
+import { keyOfTask } from './keys.ts'
+import type { Task } from './model.ts'
 import { decodeRecord, RECORD_VERSION } from './record-version.ts'
 
 const WRITER = new Writer()
@@ -64,9 +66,8 @@ export function sealKey(id: string): string {
   return `seal/${id}`
 }
 
-/** `task` is the task's own key. */
-export function resultKey(task: string, attempt: number): string {
-  return `result/${task.slice('task/'.length)}.${attempt}`
+export function resultKey(task: Pick<Task, 'batch' | 'index'>, attempt: number): string {
+  return `result/${keyOfTask(task).slice('task/'.length)}.${attempt}`
 }
 
 export function receiptKey(task: TaskId): string {

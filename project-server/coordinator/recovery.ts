@@ -22,7 +22,7 @@ import { decodeLinkRecord, decodeOutgoing, type Waiting } from './link-records.t
 import { LiveTasks } from './live-tasks.ts'
 import { memoryNeeds, needsAfter } from './memory.ts'
 import { MEMORY_PREFIX } from './memory-history.ts'
-import type { Batch, Node, Replica, Report, Task, Waits } from './model.ts'
+import type { Batch, Node, Report, Task, Waits } from './model.ts'
 import { newNode } from './node.ts'
 import { decodeNodeRecord } from './node-records.ts'
 import { overruns, watch } from './nodes.ts'
@@ -31,6 +31,7 @@ import { decodeStoredResult, resultKey } from './receipt-records.ts'
 import { askAgainForRechecks, loadRecheck } from './rechecks.ts'
 import { resumeRemains } from './remains.ts'
 import { decodeOwedRecord } from './remains-records.ts'
+import { newReplica } from './replica.ts'
 import { began, keepClosing, noteCopy, refile, take } from './replicas.ts'
 import { link } from './sources.ts'
 import { decodeSourcesRecord, type SourcesRecord, sourcesKey } from './sources-records.ts'
@@ -312,7 +313,6 @@ function loadTask(state: State, batch: Batch, record: TaskRecord, { results, ass
     waits: waits === undefined ? null : toBeLinked(waits),
     repeats,
     failure,
-    key: taskKeyOf(batch.id, index),
     createdAtMs,
     endedAtMs,
     outputLosses,
@@ -324,7 +324,7 @@ function loadTask(state: State, batch: Batch, record: TaskRecord, { results, ass
   batch.tasks.add(task)
   state.liveTasks++
   batch.client.tasks++
-  for (const replica of record.replicas) loadReplica(state, task, replica, { signed: results.get(resultKey(task.key, replica.attempt)), assigned, nowMs })
+  for (const replica of record.replicas) loadReplica(state, task, replica, { signed: results.get(resultKey(task, replica.attempt)), assigned, nowMs })
 }
 
 function loadReplica(
@@ -335,43 +335,19 @@ function loadReplica(
 ): void {
   const node: Node | undefined = state.nodes.get(record.node)
   if (node === undefined) throw new Error(`the record of node ${record.node} is missing`)
-  const { attempt, atMs, epoch, gpus, granted, ranMs, verdict, fault, copy, standing, spent, memoryBytes, tookMs, creditPage, commitment } = record
-  const { from, checkpoint } = record
-  const id = `${task.id}.${attempt}`
-  const report = signed === undefined ? null : loadReport(task, signed)
-  const replica: Replica = {
+  const { node: _, memoryBytes, ...known } = record
+  const id = `${task.id}.${record.attempt}`
+  const replica = newReplica({
+    ...known,
     id,
     task,
-    attempt,
     node,
-    state: record.state,
-    atMs,
     // While the coordinator was away nobody could say anything.
     signMs: nowMs,
-    tells: false,
-    figure: null,
-    epoch,
-    gpus,
     needs: memoryNeeds(state, task.bundle.needs, memoryBytes),
-    granted,
-    ranMs,
-    tookMs,
-    creditPage,
-    commitment,
-    revealMs: null,
-    standing,
-    verdict,
-    fault,
-    report,
-    assignSeq: assigned.get(id) ?? 0,
-    place: 0,
-    copy,
-    straggles: false,
-    spent,
-    from,
-    checkpoint,
-    saving: null
-  }
+    report: signed === undefined ? null : loadReport(task, signed),
+    assignSeq: assigned.get(id) ?? 0
+  })
   task.replicas = withOne(task.replicas, replica)
   loadCheckpoint(state, replica)
   if (!isLive(replica.state)) return

@@ -11,7 +11,7 @@ import { forgetComing, note } from './holders.ts'
 import { isCrowd } from './independence.ts'
 import { closingKey } from './keys.ts'
 import type { CancelReason } from './link-records.ts'
-import { type Closing, closingOf, enclose, type Node, type Occupant, type Replica, type Task } from './model.ts'
+import { type Closing, closingOf, enclose, type Fault, type Node, type Occupant, type Replica, type Task } from './model.ts'
 import { occupy, pickGpus, vacate } from './needs.ts'
 import { madeRoom } from './next.ts'
 import { measure } from './pace.ts'
@@ -26,6 +26,7 @@ import {
   RUN_SLACK_MS,
   SILENT_LEASE_MS_MAX
 } from './policy.ts'
+import { newReplica } from './replica.ts'
 import { mixes } from './same-class.ts'
 import type { State } from './state.ts'
 import { assertReplicaMove, type BANNED, hasVoice, isLive, isUnharmed, type ReplicaState, TOO_LITTLE_MEMORY } from './states.ts'
@@ -37,7 +38,7 @@ export function lease(state: State, task: Task, node: Node, nowMs: number, copy 
   const from = copy ? null : startFor(state, task, node)
   // Its checkpoint has to be fetched first.
   const atOnce = task.bundle.atOnce && from === null
-  const replica: Replica = {
+  const replica = newReplica({
     id: replicaId(task.id, attempt),
     task,
     attempt,
@@ -45,30 +46,15 @@ export function lease(state: State, task: Task, node: Node, nowMs: number, copy 
     state: atOnce ? 'running' : 'leased',
     atMs: nowMs,
     signMs: nowMs,
-    tells: false,
-    figure: null,
     epoch: state.epoch,
     gpus: pickGpus(node, task.needs),
     needs: task.needs,
     granted: atOnce,
-    ranMs: 0,
-    tookMs: 0,
-    commitment: null,
-    revealMs: null,
-    creditPage: 0,
     standing: standingFrom(task, from, standingOf(state, task, node)),
-    verdict: null,
-    fault: null,
-    report: null,
     assignSeq: -1,
-    place: 0,
     copy,
-    straggles: false,
-    spent: false,
-    from,
-    checkpoint: null,
-    saving: null
-  }
+    from
+  })
   task.replicas = withOne(task.replicas, replica)
   task.startedAtMs ??= nowMs
   hold(state, replica)
@@ -154,12 +140,18 @@ export function lose(
   why: { readonly message: string; readonly tell?: boolean; readonly class?: 'death' },
   nowMs: number
 ): void {
-  replica.fault = { class: why.class ?? 'lost', message: why.message }
+  replica.fault = lossOf(state, why.class ?? 'lost', why.message)
   lookPastAgain(replica)
   replica.node.lost++
   state.out.node(replica.node)
   moveReplica(state, replica, 'lost', nowMs)
   if (why.tell === true) tellCancelled(state, replica, 'lost', nowMs)
+}
+
+/** Most are lost as the last one was, and share it: millions may be kept. */
+function lossOf(state: State, name: string, message: string): Fault {
+  if (state.lastLoss?.class !== name || state.lastLoss.message !== message) state.lastLoss = { class: name, message }
+  return state.lastLoss
 }
 
 /** It was not lost after all: nobody is blamed for it any more. */
@@ -181,7 +173,7 @@ export function revive(state: State, replica: Replica, nowMs: number): boolean {
 }
 
 /** live -> returned. `fault.class`: node | task | input | owner. What hung is the task's fault until another node runs it to an end: see `blame`. */
-export function giveBack(state: State, replica: Replica, fault: { readonly class: string; readonly message: string }, nowMs: number): void {
+export function giveBack(state: State, replica: Replica, fault: Fault, nowMs: number): void {
   replica.fault = { class: fault.class, message: fault.message.slice(0, MESSAGE_CHARS_MAX) }
   lookPastAgain(replica)
   if (fault.class === 'node') {

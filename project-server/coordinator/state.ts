@@ -14,7 +14,7 @@ import { Ledger } from './ledger.ts'
 import type { Look } from './lost-inputs.ts'
 import { CHANGED, Marked, NEXT, TOUCHED } from './marks.ts'
 import { MemoryHistory } from './memory-history.ts'
-import type { Batch, Bundle, Group, Needs, Node, Remains, Replica, Task, Waiter } from './model.ts'
+import type { Batch, Bundle, Fault, Group, Needs, Node, Remains, Replica, Task, Waiter } from './model.ts'
 import { Newcomers } from './newcomers.ts'
 import { NodeLists } from './node.ts'
 import { type LeaseSigner, Output } from './output.ts'
@@ -73,6 +73,8 @@ export class State {
   /** A copy may have become one that could yield, or its node one that takes tasks. */
   copiesChanged = false
   readonly late = new Map<ReplicaId, LateRecord>()
+  /** How a replica was lost last. */
+  lastLoss: Fault | null = null
   readonly checkpoints = new CheckpointRoots()
   /** Decisions that the shell is to have looked at again, with who alone made them. */
   readonly rechecks = new Map<TaskId, PeerIdString>()

@@ -15,8 +15,9 @@ const SAMPLES_MIN = 5
 const ESTIMATE_SPREAD = 0.5
 /** A run that is over sooner is not worth a copy. */
 const STRAGGLER_MS_MIN = 2_000
-/** Entries of runs that have ended, before they are cleared away; as many as those that go on may be left. */
+/** Entries of runs that have ended, before they are cleared away: so many, and a third of those that go on. Each keeps its replica in memory, and with it a task that is over. */
 const ENDED_MAX = 64
+const ENDED_SHARE_MAX = 1 / 4
 
 interface Entry {
   readonly replica: Replica
@@ -60,7 +61,7 @@ export class RunTimes {
       this.#squares += off * (ms - this.#meanMs)
     }
     this.#ended++
-    if (this.#ended > ENDED_MAX && 2 * this.#ended > this.#entries.length) this.#clear()
+    if (this.#ended > ENDED_MAX && this.#ended > this.#entries.length * ENDED_SHARE_MAX) this.#clear()
   }
 
   /** The same, undefined while too few have ended: the first to end are the short ones. */

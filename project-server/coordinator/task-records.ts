@@ -1,9 +1,10 @@
 /** `task/<batch>.<index>`: a task with its replicas. Encoding is compact (lists, not maps: half the time and no key sorting) because a task is written four times in its life. */
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { PeerIdString, TaskId } from '#protocol/ids'
+import { NONE } from '#protocol/lists'
 import type { FailureCode } from '#protocol/owner/messages'
 import { type Held, type HeldRow, heldOf, writeHeld } from './held-records.ts'
-import type { Checkpoint, GoesOn } from './model.ts'
+import type { Checkpoint, Fault, GoesOn } from './model.ts'
 import { decodeRecord as decode, RECORD_VERSION } from './record-version.ts'
 import { WRITER, writeTexts } from './record-writer.ts'
 import { NO_STANDING, type Standing } from './standing.ts'
@@ -41,8 +42,7 @@ export interface ReplicaRecord {
   readonly exitCode: number | null
   readonly reason: string | null
   readonly verdict: Verdict | null
-  /** Class of a returned replica and what was said, or why it was lost. */
-  readonly fault: { readonly class: string; readonly message: string } | null
+  readonly fault: Fault | null
   /** Made for an idle node, beside the replicas that the task needs. */
   readonly copy: boolean
   /** What was known of its node when it was leased. */
@@ -248,8 +248,6 @@ type ReplicaRow = [
   ([root: string, bytes: number, atMs: number, doneMs: number, kept: boolean] | null)?
 ]
 
-const NO_GPUS: readonly string[] = []
-
 function replicaOf(
   [
     attempt,
@@ -265,7 +263,7 @@ function replicaOf(
     ranMs,
     fault,
     copy,
-    gpus = NO_GPUS,
+    gpus = NONE,
     row = 0,
     alone = false,
     spent = false,

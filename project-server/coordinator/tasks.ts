@@ -235,7 +235,7 @@ function end(state: State, task: Task, nowMs: number): void {
     // It keeps what others may need: see node/agent/stock.ts. It says so itself only when it has heard of the release.
     if (report === null) continue
     if (verdict === 'valid' && report.bytes >= HOLDING_BYTES_MIN) note(state, node, { root: report.output, bytes: report.bytes }, true)
-    if (report.stored) state.out.delete(resultKey(task.key, attempt))
+    if (report.stored) state.out.delete(resultKey(task, attempt))
   }
   state.liveTasks--
   batch.client.tasks--
