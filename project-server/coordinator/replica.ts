@@ -7,7 +7,12 @@ import type { ReplicaState } from './states.ts'
 
 /** What a replica begins with, or is loaded with; what is left out is as it is for most. */
 export type NewReplica = Pick<Replica, 'id' | 'task' | 'attempt' | 'node' | 'state' | 'atMs' | 'signMs' | 'epoch' | 'needs' | 'granted' | 'assignSeq'> &
-  Partial<Replica>
+  Partial<
+    Pick<
+      Replica,
+      'ranMs' | 'tookMs' | 'standing' | 'fault' | 'report' | 'gpus' | 'verdict' | 'commitment' | 'creditPage' | 'copy' | 'spent' | 'from' | 'checkpoint'
+    >
+  >
 
 type Mutable<Of> = { -readonly [Key in keyof Of]: Of[Key] }
 
@@ -51,7 +56,7 @@ class LiveReplica implements Replica {
   fault: Replica['fault']
   report: Report | null
   assignSeq: number
-  place: number
+  place = 0
   /** The same for all until one of them is set. */
   #seldom: Readonly<Seldom> = USUAL
 
@@ -72,20 +77,14 @@ class LiveReplica implements Replica {
     this.fault = given.fault ?? null
     this.report = given.report ?? null
     this.assignSeq = given.assignSeq
-    this.place = given.place ?? 0
     if (given.gpus !== undefined && given.gpus.length > 0) this.#own().gpus = given.gpus
-    if (given.figure !== undefined) this.figure = given.figure
-    if (given.tells !== undefined) this.tells = given.tells
     if (given.verdict !== undefined) this.verdict = given.verdict
     if (given.commitment !== undefined) this.commitment = given.commitment
-    if (given.revealMs !== undefined) this.revealMs = given.revealMs
     if (given.creditPage !== undefined) this.creditPage = given.creditPage
-    if (given.copy !== undefined && given.copy !== USUAL.copy) this.#own().copy = given.copy
-    if (given.straggles !== undefined) this.straggles = given.straggles
+    if (given.copy === true) this.#own().copy = true
     if (given.spent !== undefined) this.spent = given.spent
-    if (given.from !== undefined && given.from !== USUAL.from) this.#own().from = given.from
+    if (given.from !== undefined && given.from !== null) this.#own().from = given.from
     if (given.checkpoint !== undefined) this.checkpoint = given.checkpoint
-    if (given.saving !== undefined) this.saving = given.saving
   }
 
   get gpus(): Seldom['gpus'] {

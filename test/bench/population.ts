@@ -46,10 +46,10 @@ export async function run(context: BenchContext): Promise<BenchLine[]> {
   ]
 }
 
-/** A scenario of those that are shipped, at another size and length. */
-export async function play(scenario: string, hosts: number, warmHours: number, hours: number): Promise<Played> {
+/** A scenario of those that are shipped, at another size and length. `flags`: of V8, beside the simulator's. */
+export async function play(scenario: string, hosts: number, warmHours: number, hours: number, flags: readonly string[] = []): Promise<Played> {
   const file = fileURLToPath(new URL(`../../sim/population/scenarios/${scenario}.yaml`, import.meta.url))
-  return await child<Played>(program('population-world'), SIM_FLAGS, [file, hosts, warmHours, hours])
+  return await child<Played>(program('population-world'), [...SIM_FLAGS, ...flags], [file, hosts, warmHours, hours])
 }
 
 function program(name: string): string {
