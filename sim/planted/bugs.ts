@@ -145,8 +145,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: 'what a program answered is asked again for another task',
     file: 'project-server/comparisons.ts',
-    line: "const agree = by.kind === 'program' ? this.#ports.known.get(by.bundle, a, b) : undefined",
-    instead: "const agree = by.kind !== 'program' ? undefined : this.#ports.known.get(task, a, b)"
+    line: 'await this.#keep(by.bundle, { a, b, agree })',
+    instead: 'await this.#keep(of.task, { a, b, agree })'
   },
   {
     name: 'a program compares for what is held',
