@@ -268,6 +268,11 @@ export class Coordinator {
     return found
   }
 
+  /** Of all nodes that it knows, in the order they came. */
+  nodeIds(): Iterable<PeerIdString> {
+    return this.#state.nodes.keys()
+  }
+
   /** Every node of the project, the present ones first. */
   nodes(): readonly NodeView[] {
     const silentBeforeMs = this.#nowMs - 2 * this.#state.policy.heartbeatMs

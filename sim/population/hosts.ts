@@ -70,7 +70,7 @@ const ID_BYTES = 32
 
 export class Hosts {
   readonly size: number
-  readonly ids: readonly string[]
+  ids: readonly string[]
   readonly flags: Uint8Array
   /** Of one slot. Million operations/s. */
   readonly mips: Float32Array

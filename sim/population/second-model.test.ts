@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { batchKey, taskKey } from '#project-server/coordinator/keys'
 import { encodeTaskRecord, type ReplicaRecord, type TaskRecord } from '#project-server/coordinator/task-records'
-import { batchId, bundle, CoordinatorWorld, offer } from '#test/support/coordinator'
+import { CoordinatorWorld } from '#test/support/coordinator'
+import { batchId, bundle, offer } from '#test/support/coordinator-parts'
 import { SecondModel } from './second-model.ts'
 
 const ONE = batchId(1)

@@ -47,9 +47,11 @@ export class Server {
     this.#coordinator.framing = false
   }
 
-  /** Tells it beforehand which nodes will come, when they are more than it takes in as new ones. */
-  async expect(nodes: readonly string[]): Promise<void> {
-    if (needsRegistry(nodes.length)) await this.#coordinator.load(registryOf(nodes), 0)
+  /** Tells it beforehand which nodes will come, when they are more than it takes in as new ones. Answers with the ids as it has them in memory: a second copy of each is found by comparing letters. */
+  async expect(nodes: readonly string[]): Promise<readonly string[]> {
+    if (!needsRegistry(nodes.length)) return nodes
+    await this.#coordinator.load(registryOf(nodes), 0)
+    return [...this.#coordinator.nodeIds()]
   }
 
   apply(event: Event, nowMs: number): void {

@@ -95,7 +95,7 @@ export class World {
 
   /** Before anything else. */
   async start(): Promise<void> {
-    await this.#server.expect(this.#hosts.ids)
+    this.#hosts.ids = await this.#server.expect(this.#hosts.ids)
     const { hosts, stepMs } = this.#options
     const first = new Random(this.#options.seed, 'first')
     for (let host = 0; host < hosts; host++) {
