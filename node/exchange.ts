@@ -3,9 +3,11 @@
  * directly or through a relay; whatever fails, the project has it too. And what they give each other: no more than their
  * owner allows. What comes from a stranger is checked block by block like everything else.
  */
+
 import type { BlockServer, Gate, Guest } from '#protocol/content/serve'
 import type { PeerIdString } from '#protocol/ids'
 import { messageOf } from '#protocol/message-of'
+import { OldestFirst } from '#protocol/oldest-first'
 import { isPrivateAddress, isRelayed } from '#protocol/peer/addresses'
 import type { FrameStream, Host } from '#protocol/peer/host'
 import { Ask, decodeFound, SOURCE_ADDRESSES_MAX, SOURCES_FRAME_BYTES_MAX, SOURCES_PROTOCOL, type Source } from '#protocol/sources/messages'
@@ -85,7 +87,7 @@ export class Exchange implements Gate {
   readonly #options: ExchangeOptions
   readonly #received: Traffic = { project: 0, direct: 0, relayed: 0 }
   readonly #sent: Traffic = { project: 0, direct: 0, relayed: 0 }
-  readonly #peers = new Map<PeerIdString, { direct: boolean; bytes: number }>()
+  readonly #peers = new OldestFirst<PeerIdString, { direct: boolean; bytes: number }>()
   /** Peers connected for fetches, with how many need them. */
   readonly #used = new Map<PeerIdString, number>()
   /** Streams over which others are served, by peer. */
@@ -320,11 +322,7 @@ export class Exchange implements Gate {
 
   #note(peer: PeerIdString, direct: boolean, bytes: number): void {
     const before = this.#peers.get(peer)?.bytes ?? 0
-    this.#peers.delete(peer)
-    this.#peers.set(peer, { direct, bytes: before + bytes })
-    for (const oldest of this.#peers.keys()) {
-      if (this.#peers.size <= PEERS_SHOWN_MAX) break
-      this.#peers.delete(oldest)
-    }
+    this.#peers.renew(peer, { direct, bytes: before + bytes })
+    this.#peers.keep(PEERS_SHOWN_MAX)
   }
 }

@@ -3,10 +3,12 @@
  * (protocol/callers), and nobody else is asked. Who comes through one that does not tell counts as of the relay's own network,
  * so that a relay hides nobody from a limit, or from a ban.
  */
+
 import { CALLER_FRAME_BYTES_MAX, CALLERS_PROTOCOL, decodeCaller } from '#protocol/callers/messages'
 import { networkOf } from '#protocol/callers/network'
 import type { PeerIdString } from '#protocol/ids'
 import { messageOf } from '#protocol/message-of'
+import { OldestFirst } from '#protocol/oldest-first'
 import { isRelayed, peerIn } from '#protocol/peer/addresses'
 import type { Host } from '#protocol/peer/host'
 import type { Logger } from './logger.ts'
@@ -29,7 +31,7 @@ export interface WhereFrom {
 export class Callers {
   readonly #ports: CallersPorts
   readonly #relays: readonly PeerIdString[]
-  readonly #networks = new Map<string, string>()
+  readonly #networks = new OldestFirst<string, string>()
   /** Asked, and from when on they may be asked again. */
   readonly #askedMs = new Map<PeerIdString, number>()
   readonly #stopped = new AbortController()
@@ -99,12 +101,8 @@ export class Callers {
   }
 
   #note(key: string, network: string): void {
-    this.#networks.delete(key)
-    this.#networks.set(key, network)
-    for (const oldest of this.#networks.keys()) {
-      if (this.#networks.size <= CALLERS_KEPT_MAX) break
-      this.#networks.delete(oldest)
-    }
+    this.#networks.renew(key, network)
+    this.#networks.keep(CALLERS_KEPT_MAX)
   }
 }
 

@@ -3,6 +3,7 @@
  * also over restarts, so that what it says of them is one thing for every task. The last KNOWN_PAIRS_MAX answers are kept.
  */
 import { createHash } from 'node:crypto'
+import { OldestFirst } from '#protocol/oldest-first'
 import { decodeRecord, RECORD_VERSION } from './coordinator/record-version.ts'
 import { WRITER } from './coordinator/record-writer.ts'
 import { KNOWN_PAIRS_MAX } from './policy.ts'
@@ -19,11 +20,11 @@ interface Known {
 
 export class KnownPairs {
   /** By key, the oldest first. */
-  readonly #known: Map<string, Known>
+  readonly #known = new OldestFirst<string, Known>()
   #next: number
 
   constructor(known: readonly (readonly [key: string, known: Known])[] = []) {
-    this.#known = new Map([...known].sort(([, a], [, b]) => a.number - b.number))
+    for (const [key, one] of known.toSorted(([, a], [, b]) => a.number - b.number)) this.#known.set(key, one)
     this.#next = 1 + Math.max(0, ...[...this.#known.values()].map(({ number }) => number))
   }
 
@@ -45,14 +46,9 @@ export class KnownPairs {
   set(bundle: string, { a, b, agree }: { readonly a: string; readonly b: string; readonly agree: boolean }): readonly Change[] {
     const key = pairKey(bundle, a, b)
     const number = this.#next++
-    this.#known.delete(key)
-    this.#known.set(key, { agree, number })
+    this.#known.renew(key, { agree, number })
     const changes: Change[] = [{ key, value: WRITER.list(3).int(RECORD_VERSION).flag(agree).int(number).done() }]
-    for (const old of this.#known.keys()) {
-      if (this.#known.size <= KNOWN_PAIRS_MAX) break
-      this.#known.delete(old)
-      changes.push({ key: old, value: null })
-    }
+    for (const old of this.#known.keep(KNOWN_PAIRS_MAX)) changes.push({ key: old, value: null })
     return changes
   }
 }

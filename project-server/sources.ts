@@ -2,7 +2,9 @@
  * Tells nodes which other nodes have what they are about to fetch, and where those can be reached: the project's own line is
  * spared, and nothing depends on it. What nodes say of themselves is kept in memory alone and costs a failed dial when it is wrong.
  */
+
 import type { PeerIdString } from '#protocol/ids'
+import { OldestFirst } from '#protocol/oldest-first'
 import { isPrivateAddress, isRelayed, networkOf } from '#protocol/peer/addresses'
 import type { FrameStream, Host } from '#protocol/peer/host'
 import { type Ask, decodeAsk, Found, NEIGHBOURS_MAX, SOURCES_FRAME_BYTES_MAX, SOURCES_MAX, SOURCES_PROTOCOL, type Source } from '#protocol/sources/messages'
@@ -51,7 +53,7 @@ interface Place {
 
 export class Sources {
   readonly #ports: SourcesPorts
-  readonly #places = new Map<PeerIdString, Place>()
+  readonly #places = new OldestFirst<PeerIdString, Place>()
   readonly #asks = new Rates(ASKS)
   readonly #ring: Neighbours
   readonly #turns = new Turns()
@@ -89,14 +91,9 @@ export class Sources {
 
   #remember(node: PeerIdString, seenAt: string, { addresses }: Ask): Place {
     const place = { addresses, network: isRelayed(seenAt) ? undefined : networkOf(seenAt) }
-    this.#places.delete(node)
-    this.#places.set(node, place)
+    this.#places.renew(node, place)
     this.#ring.add(node)
-    for (const oldest of this.#places.keys()) {
-      if (this.#places.size <= SOURCE_PLACES_MAX) break
-      this.#places.delete(oldest)
-      this.#ring.remove(oldest)
-    }
+    for (const oldest of this.#places.keep(SOURCE_PLACES_MAX)) this.#ring.remove(oldest)
     return place
   }
 

@@ -45,7 +45,7 @@ export function keepRemains(state: State, task: Task, nowMs: number): void {
     take(state, remains, taken)
   } else save(state, remains)
   if (state.remains.size <= REMAINS_MAX) return
-  const [oldest] = state.remains.values()
+  const [, oldest] = state.remains.takeOldest() ?? []
   if (oldest !== undefined) discard(state, oldest)
 }
 

@@ -1,5 +1,6 @@
 /** Everything the coordinator holds in memory, and what it has not yet acted on within the present event. */
 import type { BatchId, PeerIdString, ReplicaId, TaskId } from '#protocol/ids'
+import { OldestFirst } from '#protocol/oldest-first'
 import { Alternatives } from './alternatives.ts'
 import { Bans } from './bans.ts'
 import { CheckpointRoots } from './checkpoints.ts'
@@ -72,7 +73,7 @@ export class State {
   readonly copies = new Set<Replica>()
   /** A copy may have become one that could yield, or its node one that takes tasks. */
   copiesChanged = false
-  readonly late = new Map<ReplicaId, LateRecord>()
+  readonly late = new OldestFirst<ReplicaId, LateRecord>()
   /** How a replica was lost last. */
   lastLoss: Fault | null = null
   readonly checkpoints = new CheckpointRoots()
@@ -81,7 +82,7 @@ export class State {
   /** Those that are being looked at again: who contradicts them meanwhile says nothing new. */
   readonly rechecked = new Set<TaskId>()
   /** Killed tasks whose runs may leave something yet. */
-  readonly remains = new Map<TaskId, Remains>()
+  readonly remains = new OldestFirst<TaskId, Remains>()
   /** Decided tasks whose output must be asked for again, later or when a node comes back. */
   readonly waitingPulls = new Set<Task>()
   /** Nodes that keep the result of a replica, and what it names, for the node that it is of: see parked.ts. */

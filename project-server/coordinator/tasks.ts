@@ -317,11 +317,7 @@ function keepLate(
   const late = { node: replica.node.id, vote, atMs: nowMs, exact: replica.task.batch.policy.compare === null, alone, credit }
   state.late.set(replica.id, late)
   state.out.create(lateKey(replica.id), encodeLateRecord(late))
-  if (state.late.size <= LATE_KEPT_MAX) return
-  const [oldest] = state.late.keys()
-  if (oldest === undefined) return
-  state.late.delete(oldest)
-  state.out.delete(lateKey(oldest))
+  for (const oldest of state.late.keep(LATE_KEPT_MAX)) state.out.delete(lateKey(oldest))
 }
 
 /** What a quorum that agreed on a failure means for the task; null when it agreed on an output. */

@@ -1,4 +1,5 @@
 /** The relay's side: tells whoever is called, and asked for it, from which networks. What it told is not kept. */
+import { OldestFirst } from '#protocol/oldest-first'
 import type { PeerIdString } from '../ids.ts'
 import type { FrameStream, Host } from '../peer/host.ts'
 import { CALLER_FRAME_BYTES_MAX, CALLERS_PROTOCOL, encodeCaller } from './messages.ts'
@@ -18,7 +19,7 @@ interface Call {
 
 export class CallerBook {
   readonly #asking = new Map<PeerIdString, { readonly stream: FrameStream; unsent: number }>()
-  readonly #calls = new Map<string, Call>()
+  readonly #calls = new OldestFirst<string, Call>()
 
   async serve(host: Pick<Host, 'handle'>): Promise<void> {
     const options = { frameBytesMax: CALLER_FRAME_BYTES_MAX, streamsMax: STREAMS_OF_PEER_MAX }
@@ -36,12 +37,8 @@ export class CallerBook {
   called({ from, to, address }: { readonly from: PeerIdString; readonly to: PeerIdString; readonly address: string }): void {
     const call = { to, frame: encodeCaller({ peer: from, network: networkOf(address) }) }
     const key = `${from} ${to}`
-    this.#calls.delete(key)
-    this.#calls.set(key, call)
-    for (const oldest of this.#calls.keys()) {
-      if (this.#calls.size <= CALLS_KEPT_MAX) break
-      this.#calls.delete(oldest)
-    }
+    this.#calls.renew(key, call)
+    this.#calls.keep(CALLS_KEPT_MAX)
     this.#tell(call)
   }
 

@@ -4,6 +4,7 @@
  * before a handshake is spent on it, for longer each time. Calls have an allowance, too. Whoever means well keeps below it by
  * himself. Pure: time comes with the calls.
  */
+import { OldestFirst } from '#protocol/oldest-first'
 import { type Rate, TokenBucket } from '../token-bucket.ts'
 import { isRelayed, networkOf, peerIn } from './addresses.ts'
 
@@ -75,7 +76,7 @@ interface Place {
 
 /** Where calls come from. */
 export class Places {
-  readonly #places = new Map<string, Place>()
+  readonly #places = new OldestFirst<string, Place>()
 
   /** Whether a call from there is taken. */
   admits(address: string, nowMs: number): boolean {
@@ -101,12 +102,8 @@ export class Places {
   #placeOf(address: string, nowMs: number): Place {
     const name = nameOf(address)
     const place = this.#places.get(name) ?? { calls: new TokenBucket(CALLS, nowMs), refusedUntilMs: 0, times: 0 }
-    this.#places.delete(name)
-    this.#places.set(name, place)
-    for (const oldest of this.#places.keys()) {
-      if (this.#places.size <= PLACES_MAX) break
-      this.#places.delete(oldest)
-    }
+    this.#places.renew(name, place)
+    this.#places.keep(PLACES_MAX)
     return place
   }
 }
