@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { Source } from '#protocol/bundle/sources'
-import { plainBundle } from '#test/support/coordinator'
+import { plainBundle } from '#test/support/coordinator-parts'
 import type { Io } from '../output/io.ts'
 import { describePlan, type Plan } from './plan.ts'
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { batchId, bundle, CoordinatorWorld, offer, type ScriptedNode } from '../../test/support/coordinator.ts'
+import { CoordinatorWorld, type ScriptedNode } from '../../test/support/coordinator.ts'
+import { batchId, bundle, offer } from '../../test/support/coordinator-parts.ts'
 import { AVAILABILITY_SPAN_MS } from './policy.ts'
 
 const ONE = { minQuorum: 1, targetResults: 1 }

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { BanTarget } from '#protocol/owner/bans'
 import { banTargetFault, parseNetwork } from '#protocol/owner/bans'
-import { batchId, CoordinatorWorld, offer, plainBundle } from '#test/support/coordinator'
+import { CoordinatorWorld } from '#test/support/coordinator'
+import { batchId, offer, plainBundle } from '#test/support/coordinator-parts'
 import { decodeEntry, firstOf, JOURNAL_PREFIX } from './journal.ts'
 
 const A = batchId(1)

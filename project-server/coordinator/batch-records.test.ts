@@ -3,7 +3,7 @@ import { it } from 'node:test'
 import * as dagCbor from '@ipld/dag-cbor'
 import fc from 'fast-check'
 import { COPY_RULES, DEFAULT_POLICY, INDEPENDENCES, type TaskPolicy } from '#protocol/bundle/policy'
-import { batchId } from '#test/support/coordinator'
+import { batchId } from '#test/support/coordinator-parts'
 import { type BatchRecord, decodeBatchRecord, encodeBatchRecord } from './batch-records.ts'
 
 const whole = fc.nat({ max: 1_000_000 })

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { commitmentOf } from '#protocol/result/commitment'
-import { batchId, CoordinatorWorld, type Outcome, offer, plainBundle, result, type ScriptedNode, SEAL, signedResult } from '#test/support/coordinator'
+import { CoordinatorWorld, type ScriptedNode } from '#test/support/coordinator'
+import { batchId, type Outcome, offer, plainBundle, result, SEAL, signedResult } from '#test/support/coordinator-parts'
 import { REVEAL_MS_MAX } from './policy.ts'
 
 const TASK = `${batchId(1)}.0`

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { DEFAULT_POLICY } from '#protocol/bundle/policy'
-import { batchId, bundle, CoordinatorWorld, offer, plainBundle } from '#test/support/coordinator'
+import { CoordinatorWorld } from '#test/support/coordinator'
+import { batchId, bundle, offer, plainBundle } from '#test/support/coordinator-parts'
 
 const A = batchId(1)
 const T = `${A}.0`

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { TaskPolicy } from '#protocol/bundle/policy'
 import { DEFAULT_POLICY } from '#protocol/bundle/policy'
-import { batchId, CoordinatorWorld, offer, plainBundle, type ScriptedNode } from '#test/support/coordinator'
+import { CoordinatorWorld, type ScriptedNode } from '#test/support/coordinator'
+import { batchId, offer, plainBundle } from '#test/support/coordinator-parts'
 import { DEFAULT_COORDINATOR_POLICY } from './policy.ts'
 
 const BATCH = batchId(1)

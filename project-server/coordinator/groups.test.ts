@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { batchId, bundle, CoordinatorWorld, offer, type ScriptedNode } from '../../test/support/coordinator.ts'
+import { CoordinatorWorld, type ScriptedNode } from '../../test/support/coordinator.ts'
+import { batchId, bundle, offer } from '../../test/support/coordinator-parts.ts'
 
 const AMD = offer(4)
 const ARM = offer(4, { platform: 'linux/arm64' })

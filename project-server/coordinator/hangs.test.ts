@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
-import { batchId, bundle, CoordinatorWorld, offer, type ScriptedNode } from '#test/support/coordinator'
+import { CoordinatorWorld, type ScriptedNode } from '#test/support/coordinator'
+import { batchId, bundle, offer } from '#test/support/coordinator-parts'
 import { DEFAULT_COORDINATOR_POLICY } from './policy.ts'
 
 const SILENCE_MS = 10_000

@@ -3,7 +3,8 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { DEFAULT_POLICY } from '#protocol/bundle/policy'
 import type { ReplicaId } from '#protocol/ids'
-import { batchId, CoordinatorWorld, offer, plainBundle, type ScriptedNode } from '#test/support/coordinator'
+import { CoordinatorWorld, type ScriptedNode } from '#test/support/coordinator'
+import { batchId, offer, plainBundle } from '#test/support/coordinator-parts'
 import { DEFAULT_COORDINATOR_POLICY, HYBRID_WAIT_MS_MAX } from './policy.ts'
 
 const LOCAL = { local: true } as const

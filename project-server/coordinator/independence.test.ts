@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { TaskPolicy } from '#protocol/bundle/policy'
-import { batchId, bundle, CoordinatorWorld, offer } from '#test/support/coordinator'
+import { CoordinatorWorld } from '#test/support/coordinator'
+import { batchId, bundle, offer } from '#test/support/coordinator-parts'
 import { INDEPENDENCE_WAIT_MS } from './policy.ts'
 
 const BATCH = batchId(1)

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import fc from 'fast-check'
 import type { TaskPolicy } from '#protocol/bundle/policy'
-import { plainBundle } from '#test/support/coordinator'
 import { type Action, Chaos } from '#test/support/coordinator-chaos'
+import { plainBundle } from '#test/support/coordinator-parts'
 
 const NODES = 6
 const node = fc.nat({ max: NODES - 1 })

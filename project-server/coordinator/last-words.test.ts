@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { batchId, CoordinatorWorld, offer, plainBundle } from '#test/support/coordinator'
+import { CoordinatorWorld } from '#test/support/coordinator'
+import { batchId, offer, plainBundle } from '#test/support/coordinator-parts'
 import { decodeLastWords, LAST_WORDS_PREFIX, LastWords, lastWordsKey } from './last-words.ts'
 import { LAST_WORDS_KEPT_MAX, LAST_WORDS_OF_NODE_MAX } from './policy.ts'
 

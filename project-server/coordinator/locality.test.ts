@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { batchId, CoordinatorWorld, dataBundle, offer, outputOf, plainBundle, type ScriptedNode } from '#test/support/coordinator'
+import { CoordinatorWorld, type ScriptedNode } from '#test/support/coordinator'
+import { batchId, dataBundle, offer, outputOf, plainBundle } from '#test/support/coordinator-parts'
 import { HELD_BACK_MS_MAX, LINE_BYTES_PER_MS, PASSED_MAX } from './policy.ts'
 
 const A = batchId(1)

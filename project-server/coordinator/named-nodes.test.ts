@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { batchId, bundle, CoordinatorWorld, plainBundle, type ScriptedNode } from '#test/support/coordinator'
+import { CoordinatorWorld, type ScriptedNode } from '#test/support/coordinator'
+import { batchId, bundle, plainBundle } from '#test/support/coordinator-parts'
 
 import { CLOCKS_DIFFER_SHARE, RUN_SLACK_MS } from './policy.ts'
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { batchId, CoordinatorWorld, offer, plainBundle } from '#test/support/coordinator'
+import { CoordinatorWorld } from '#test/support/coordinator'
+import { batchId, offer, plainBundle } from '#test/support/coordinator-parts'
 import { DEFAULT_COORDINATOR_POLICY, NEWCOMER_SLOTS, RETURNING_MS } from './policy.ts'
 
 const { newcomersMax, trustedAfter } = DEFAULT_COORDINATOR_POLICY

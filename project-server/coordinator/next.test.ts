@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { batchId, CoordinatorWorld, dataBundle, offer, plainBundle, type ScriptedNode } from '#test/support/coordinator'
+import { CoordinatorWorld, type ScriptedNode } from '#test/support/coordinator'
+import { batchId, dataBundle, offer, plainBundle } from '#test/support/coordinator-parts'
 import { DEFAULT_COORDINATOR_POLICY, NEXT_PASSED_FACTOR, NEXT_PASSED_MIN } from './policy.ts'
 
 const A = batchId(1)

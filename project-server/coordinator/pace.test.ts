@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import fc from 'fast-check'
-import { batchId, bundle, CoordinatorWorld, offer } from '#test/support/coordinator'
+import { CoordinatorWorld } from '#test/support/coordinator'
+import { batchId, bundle, offer } from '#test/support/coordinator-parts'
 
 it('X12: of a node with more slots than cores it is told what its runs have of the processors, as they were signed, and of no other', async () => {
   const run = fc.record({ ranMs: fc.integer({ min: 1, max: 100_000 }), cpuMs: fc.integer({ min: 0, max: 1_000_000 }) })

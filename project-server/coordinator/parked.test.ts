@@ -3,7 +3,8 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { encodeManifest, manifestCid } from '#protocol/bundle/manifest'
 import { commitmentOf } from '#protocol/result/commitment'
-import { batchId, CoordinatorWorld, type Outcome, offer, outputOf, plainBundle, result, type ScriptedNode, SEAL, signedResult } from '#test/support/coordinator'
+import { CoordinatorWorld, type ScriptedNode } from '#test/support/coordinator'
+import { batchId, type Outcome, offer, outputOf, plainBundle, result, SEAL, signedResult } from '#test/support/coordinator-parts'
 import { KEEPERS_MAX } from './policy.ts'
 
 const TASK = `${batchId(1)}.0`

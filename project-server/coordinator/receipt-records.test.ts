@@ -6,7 +6,7 @@ import { replicaId, taskId } from '#protocol/ids'
 import { encodeReceipt, encodeSignedReceipt, type Receipt } from '#protocol/result/receipt'
 import { encodeResult } from '#protocol/result/result'
 import { inclusionOf, leavesOf, type Seal } from '#protocol/signing/batch'
-import { batchId, PROJECT, result } from '#test/support/coordinator'
+import { batchId, PROJECT, result } from '#test/support/coordinator-parts'
 import { encodeSeal, encodeStoredReceipt, sealId, sealKey, signedReceipt } from './receipt-records.ts'
 
 const MANIFEST = Uint8Array.of(1, 2, 3)

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { EMPTY_DIRECTORY } from '#protocol/content/content'
-import { batchId, bundle, CoordinatorWorld, type Outcome, offer, outputOf, type ScriptedNode } from '#test/support/coordinator'
+import { CoordinatorWorld, type ScriptedNode } from '#test/support/coordinator'
+import { batchId, bundle, type Outcome, offer, outputOf } from '#test/support/coordinator-parts'
 import { REMAINS_MS_MAX } from './policy.ts'
 import { decodeLeftRecord, type LeftRecord, leftKey } from './remains-records.ts'
 

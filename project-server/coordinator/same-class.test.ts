@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { DEFAULT_POLICY, policyFault, type TaskPolicy } from '#protocol/bundle/policy'
-import { batchId, bundle, CoordinatorWorld, offer } from '#test/support/coordinator'
+import { CoordinatorWorld } from '#test/support/coordinator'
+import { batchId, bundle, offer } from '#test/support/coordinator-parts'
 import { REFUSED_LOOKED_MAX } from './policy.ts'
 import { classOf } from './same-class.ts'
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import fc from 'fast-check'
-import { batchId, bundle, CoordinatorWorld } from '#test/support/coordinator'
+import { CoordinatorWorld } from '#test/support/coordinator'
+import { batchId, bundle } from '#test/support/coordinator-parts'
 import { taskKey } from './keys.ts'
 import { encodeTaskRecord } from './task-records.ts'
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { batchId, bundle, CoordinatorWorld, offer, type ScriptedNode } from '#test/support/coordinator'
+import { CoordinatorWorld, type ScriptedNode } from '#test/support/coordinator'
+import { batchId, bundle, offer } from '#test/support/coordinator-parts'
 import { Random } from '../../sim/random.ts'
 import { DEFAULT_COORDINATOR_POLICY } from './policy.ts'
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import fc from 'fast-check'
-import { batchId, bundle, CoordinatorWorld, offer } from '#test/support/coordinator'
+import { CoordinatorWorld } from '#test/support/coordinator'
+import { batchId, bundle, offer } from '#test/support/coordinator-parts'
 import { assertReplicaMove, assertTaskMove, isLive, isTerminal, REPLICA_MOVES, type ReplicaState, TASK_MOVES, type TaskState } from './states.ts'
 
 /** A second opinion, in words: whoever changes a table has to say so here, too. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { batchId, bundle, CoordinatorWorld, offer, plainBundle } from '#test/support/coordinator'
+import { CoordinatorWorld } from '#test/support/coordinator'
+import { batchId, bundle, offer, plainBundle } from '#test/support/coordinator-parts'
 import type { Batch } from './model.ts'
 import { LIVE_TASKS_MAX, SWEEP_AHEAD, SWEEP_AHEAD_MIN } from './policy.ts'
 import { SweepLine } from './sweep-line.ts'

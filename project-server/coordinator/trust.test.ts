@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { batchId, CoordinatorWorld, offer, plainBundle, type ScriptedNode } from '#test/support/coordinator'
+import { CoordinatorWorld, type ScriptedNode } from '#test/support/coordinator'
+import { batchId, offer, plainBundle } from '#test/support/coordinator-parts'
 import { nodeKey, revisedKey } from './keys.ts'
 import { decodeNodeRecord } from './node-records.ts'
 import { DEFAULT_COORDINATOR_POLICY, UNCONFIRMED_MAX } from './policy.ts'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { batchId, bundle, CoordinatorWorld } from '#test/support/coordinator'
+import { CoordinatorWorld } from '#test/support/coordinator'
+import { batchId, bundle } from '#test/support/coordinator-parts'
 import { batchView, taskView } from './views.ts'
 
 const BATCH = batchId(1)

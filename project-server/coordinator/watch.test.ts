@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { offer } from '#test/support/coordinator'
+import { offer } from '#test/support/coordinator-parts'
 import { NodeLists, newNode } from './node.ts'
 import { Watch } from './watch.ts'
 

@@ -3,7 +3,8 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { DEFAULT_POLICY } from '#protocol/bundle/policy'
 import type { WhyReason, WhyView } from '#protocol/owner/messages'
-import { batchId, bundle, CoordinatorWorld, offer, plainBundle } from '#test/support/coordinator'
+import { CoordinatorWorld } from '#test/support/coordinator'
+import { batchId, bundle, offer, plainBundle } from '#test/support/coordinator-parts'
 import { Random } from '../../sim/random.ts'
 
 const GIB = 1024 ** 3

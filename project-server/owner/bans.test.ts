@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Ban } from '#protocol/owner/messages'
 import { generateIdentity } from '#protocol/signing/keys'
-import { batchId, CoordinatorWorld, offer, plainBundle } from '#test/support/coordinator'
+import { CoordinatorWorld } from '#test/support/coordinator'
+import { batchId, offer, plainBundle } from '#test/support/coordinator-parts'
 import { ban } from './bans.ts'
 
 const node = (await generateIdentity()).peerId

@@ -4,7 +4,7 @@ import type { CID } from 'multiformats/cid'
 import type { TaskPolicy } from '#protocol/bundle/policy'
 import { parseRules } from '#protocol/compare/rules'
 import { cidOfBytes, RAW } from '#protocol/content/cid'
-import { batchId } from '#test/support/coordinator'
+import { batchId } from '#test/support/coordinator-parts'
 import { ComparatorError } from '../comparators.ts'
 import { type DifferencePorts, difference } from './difference.ts'
 

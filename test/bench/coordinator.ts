@@ -12,7 +12,7 @@ import type { Change } from '#project-server/ports'
 import { DEFAULT_POLICY } from '#protocol/bundle/policy'
 import { decodeFrame } from '#protocol/control/messages'
 import type { ReplicaId } from '#protocol/ids'
-import { batchId, bundle, offer, PROJECT, result, SEAL, SIGNER, signedResult } from '../support/coordinator.ts'
+import { batchId, bundle, offer, PROJECT, result, SEAL, SIGNER, signedResult } from '../support/coordinator-parts.ts'
 import { type BenchContext, type BenchLine, benchLine, median, seconds } from './runner.ts'
 
 const NAME = 'coordinator core, tasks through it'

@@ -13,7 +13,7 @@ import { manifestCid } from '#protocol/bundle/manifest'
 import { DEFAULT_POLICY } from '#protocol/bundle/policy'
 import { decodeFrame } from '#protocol/control/messages'
 import type { ReplicaId } from '#protocol/ids'
-import { batchId, offer, PROJECT, plainBundle, result, SEAL, SIGNER, signedResult } from '../support/coordinator.ts'
+import { batchId, offer, PROJECT, plainBundle, result, SEAL, SIGNER, signedResult } from '../support/coordinator-parts.ts'
 import { type BenchContext, type BenchLine, benchLine, median } from './runner.ts'
 
 const LARGE = { nodes: 100_000, tags: 100, groups: 1_000, tasks: 1_000_000 }

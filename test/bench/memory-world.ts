@@ -2,7 +2,7 @@
 import { Coordinator } from '#project-server/coordinator/coordinator'
 import type { Event } from '#project-server/coordinator/events'
 import { DEFAULT_POLICY } from '#protocol/bundle/policy'
-import { batchId, offer, PROJECT, plainBundle, SIGNER } from '../support/coordinator.ts'
+import { batchId, offer, PROJECT, plainBundle, SIGNER } from '../support/coordinator-parts.ts'
 
 /** Bytes of one node or task: in memory, and as its records in the store. */
 export interface Held {

@@ -11,7 +11,7 @@ import { encodeManifest } from '#protocol/bundle/manifest'
 import { encodeSweep, manifestAt, type Sweep } from '#protocol/bundle/sweep'
 import { SUBMIT_MANIFESTS_MAX } from '#protocol/owner/messages'
 import { generateIdentity } from '#protocol/signing/keys'
-import { plainBundle } from '../support/coordinator.ts'
+import { plainBundle } from '../support/coordinator-parts.ts'
 
 export interface SweptOrNot {
   readonly seconds: number

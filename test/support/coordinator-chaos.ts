@@ -21,8 +21,9 @@ import { decodeFrame, type Frame } from '#protocol/control/messages'
 import type { ReplicaId, TaskId } from '#protocol/ids'
 import { parseReplicaId, parseTaskId } from '#protocol/ids'
 import { MemoryStore } from '../../sim/store.ts'
-import { batchId, bundle, completion, offer, PROJECT, plainBundle, recheckFrom, result, SEAL, SIGNER, signedResult } from './coordinator.ts'
+import { batchId, bundle, offer, PROJECT, plainBundle, result, SEAL, SIGNER, signedResult } from './coordinator-parts.ts'
 import { close, Safety } from './coordinator-safety.ts'
+import { completion, recheckFrom } from './coordinator-shell.ts'
 
 export type Action =
   /** `takes`: from how many of the tasks before it, one in three tasks takes something. */

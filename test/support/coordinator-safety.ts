@@ -10,7 +10,7 @@ import { decodeEntry, firstOf, JOURNAL_PREFIX } from '#project-server/coordinato
 
 import { batchKey, nodeKey, taskKey } from '#project-server/coordinator/keys'
 import { decodeNodeRecord } from '#project-server/coordinator/node-records'
-import { TASK_COPIES_MAX } from '#project-server/coordinator/policy'
+import { INPUT_FAULTS_MAX, TASK_COPIES_MAX } from '#project-server/coordinator/policy'
 import { decodeLeftRecord, leftKey } from '#project-server/coordinator/remains-records'
 import { isLive, isTerminal, REPLICA_MOVES, TASK_MOVES } from '#project-server/coordinator/states'
 import { decodeTaskRecord, type ReplicaRecord, type TaskRecord } from '#project-server/coordinator/task-records'
@@ -238,7 +238,10 @@ export class Safety {
     const differing = new Set(task.replicas.flatMap(({ state, vote }) => (state === 'reported' && vote !== null ? [vote] : [])))
     const compared = policy.compare !== null && differing.size > 1
     const over = isTerminal(task.state) || task.decision !== null
-    assert.ok(errors < policy.maxErrorResults || over || compared, `${task.id} has ${errors} errors and goes on`)
+    // So is what is known of its input, where that would fail it: until then nothing more is issued.
+    const inputs = issued.filter(({ state, fault }) => state === 'returned' && fault?.class === 'input').length
+    const looked = inputs >= (policy.nodes.length === 1 ? 1 : INPUT_FAULTS_MAX) && task.replicas.length === before?.replicas.length
+    assert.ok(errors < policy.maxErrorResults || over || compared || looked, `${task.id} has ${errors} errors and goes on`)
     if (isTerminal(task.state)) assert.ok(!task.replicas.some(({ state }) => isLive(state)), `${task.id} is over and has live replicas`)
     // [1] Ready, or failed by agreement, exactly with a receipt.
     if (task.repeats !== null) this.#checkRepeat(task)

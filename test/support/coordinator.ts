@@ -1,170 +1,20 @@
 /** A coordinator with its store in memory and scripted nodes around it, for tests of the core: messages go both ways at once and in order, unless a test says otherwise. */
 
 import assert from 'node:assert/strict'
-import { CID } from 'multiformats/cid'
-import { decodeBatchRecord } from '#project-server/coordinator/batch-records'
-import { acceptedOf } from '#project-server/coordinator/batches'
-import { decodeBundleRecord } from '#project-server/coordinator/bundle-records'
+import type { CID } from 'multiformats/cid'
 import { Coordinator } from '#project-server/coordinator/coordinator'
-import type { Earned } from '#project-server/coordinator/credit'
 import type { AcceptedBundle, Effect, Event, NodeOffer, Unsigned } from '#project-server/coordinator/events'
-import { batchKey, bundleKey, revisedKey, taskKey } from '#project-server/coordinator/keys'
-import { creditKey } from '#project-server/coordinator/ledger'
-import type { LeaseSigner } from '#project-server/coordinator/output'
+import { taskKey } from '#project-server/coordinator/keys'
 import { type CoordinatorPolicy, DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
 import { receiptKey } from '#project-server/coordinator/receipt-records'
-import { decodeSourcesRecord, sourcesKey } from '#project-server/coordinator/sources-records'
 import { decodeTaskRecord, type TaskRecord } from '#project-server/coordinator/task-records'
-import { earnedIn, isSettled, pageOf, recheckOf } from '#project-server/rechecks'
-import { decodeManifest, encodeManifest, manifestCid, type RunManifest } from '#protocol/bundle/manifest'
+import { decodeManifest, manifestCid } from '#protocol/bundle/manifest'
 import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
-import { cidOfBytes, RAW } from '#protocol/content/cid'
-import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import { decodeFrame, type Frame } from '#protocol/control/messages'
-import { type BatchId, batchIdFrom, parseTaskId, type ReplicaId, type TaskId } from '#protocol/ids'
-import { type EndReason, encodeResult, type Result } from '#protocol/result/result'
-import type { Seal } from '#protocol/signing/batch'
+import type { ReplicaId, TaskId } from '#protocol/ids'
 import { MemoryStore } from '../../sim/store.ts'
-
-export const PROJECT = 'the-project'
-
-export function batchId(number: number): string {
-  const bytes = new Uint8Array(16)
-  new DataView(bytes.buffer).setUint32(12, number)
-  return batchIdFrom(bytes)
-}
-
-const INPUT = { name: 'data', root: cidOfBytes(RAW, new Uint8Array(1)), path: '', executables: [] }
-
-/** A bundle told apart by its argument, whose input has to be fetched. */
-export function bundle(
-  argument: string,
-  overrides: Partial<Omit<RunManifest, 'resources'>> & { resources?: Partial<RunManifest['resources']> } = {}
-): AcceptedBundle {
-  const { resources, ...rest } = overrides
-  const manifest: RunManifest = {
-    kind: 'run',
-    v: 1,
-    engine: 'process',
-    image: null,
-    command: ['work', argument],
-    dependencies: [INPUT],
-    environment: {},
-    network: 'none',
-    compareStdout: false,
-    ...rest,
-    resources: { cpuMillis: 1000, memoryBytes: 1024 ** 3, timeMs: 60_000, diskBytes: 0, pids: 16, ...resources }
-  }
-  const bytes = encodeManifest(manifest)
-  return { cid: manifestCid(bytes).toString(), bytes, manifest }
-}
-
-/** One that needs nothing, so that its lease is its grant. */
-export function plainBundle(argument: string, resources: Partial<RunManifest['resources']> = {}): AcceptedBundle {
-  return bundle(argument, { dependencies: [], resources })
-}
-
-const MIB = 1024 ** 2
-
-/** One whose nodes are chosen by where these data sets lie: their names, and how large they are in MiB. */
-export function dataBundle(argument: string, sets: Readonly<Record<string, number>>): AcceptedBundle {
-  return { ...bundle(argument), data: Object.entries(sets).map(([root, mebibytes]) => ({ root, within: null, bytes: mebibytes * MIB })) }
-}
-
-export function offer(slots: number, overrides: Partial<NodeOffer> = {}): NodeOffer {
-  return {
-    name: 'a node',
-    agent: 'test',
-    platform: 'linux/amd64',
-    cpu: '',
-    engines: ['process', 'docker'],
-    cpuMillis: 1_000_000,
-    memoryBytes: 2 ** 50,
-    diskBytes: 2 ** 50,
-    slots,
-    tags: [],
-    exclusive: [],
-    gpus: [],
-    ownerOnly: false,
-    owner: null,
-    network: '',
-    ...overrides
-  }
-}
-
-/** The id of an output that holds this text. */
-export function outputOf(text: string): CID {
-  return cidOfBytes(RAW, new TextEncoder().encode(text))
-}
-
-export interface Outcome {
-  /** Text of the output; '' for none. */
-  readonly output?: string
-  readonly stdout?: string
-  readonly exitCode?: number
-  readonly reason?: EndReason
-  /** What it says that it took; 1 unless said. */
-  readonly ranMs?: number
-  readonly cpuMs?: number
-  readonly memoryPeakBytes?: number
-  /** Of all that it left; the output's when not said. */
-  readonly bytes?: number
-}
-
-const EMPTY_TREE = CID.parse(EMPTY_DIRECTORY)
-const EMPTY = CID.parse(EMPTY_FILE)
-
-export function result(node: string, replica: ReplicaId, bundleId: CID, outcome: Outcome): Result {
-  const { ranMs = 1, cpuMs = 1, output = '', stdout = '', exitCode = 0, reason = 'exit', bytes = output.length, memoryPeakBytes = 1 } = outcome
-  return {
-    v: 1,
-    project: PROJECT,
-    replica,
-    bundle: bundleId,
-    node,
-    reason,
-    exitCode,
-    output: output === '' ? EMPTY_TREE : outputOf(output),
-    stdout: stdout === '' ? EMPTY : outputOf(stdout),
-    stderr: EMPTY,
-    bytes,
-    startedAtMs: 0,
-    endedAtMs: ranMs,
-    cpuMs,
-    memoryPeakBytes
-  }
-}
-
-/** Pretends to be signed: the core trusts the shell with signatures. */
-export function signedResult(one: Result): { result: Result; body: Uint8Array } {
-  return { result: one, body: encodeResult(one) }
-}
-
-export const SEAL: Seal = { leaves: new Uint8Array(32), signature: Uint8Array.of(1) }
-export const SIGNER: LeaseSigner = { sign: () => Uint8Array.of(1) }
-
-/** What the shell reads for a wish and answers with. */
-export function recheckFrom(
-  store: MemoryStore,
-  wish: Extract<Effect, { kind: 'recheck' }>,
-  drawn: { batch: BatchId; seed: number }
-): Extract<Event, { kind: 'recheck' }> {
-  const read = (key: string): Uint8Array => {
-    const bytes = store.peek(key)
-    if (bytes === undefined) throw new Error(`${key} is missing`)
-    return bytes
-  }
-  const open = wish.tasks.filter(({ task }) => !isSettled(store.peek(revisedKey(task))))
-  const tasks = new Map(open.map(({ task }) => [task, decodeTaskRecord(read(taskKey(task)))]))
-  const bundles = new Map([...tasks.values()].map((task) => [task.bundle, acceptedOf(task.bundle, read(bundleKey(wish.batch, task.bundle)))]))
-  const earned = new Map<TaskId, Earned>()
-  for (const { task, node } of open) {
-    const page = store.peek(creditKey(pageOf(tasks.get(task) as TaskRecord, node)))
-    const got = page === undefined ? undefined : earnedIn(page, task, node)
-    if (got !== undefined) earned.set(task, got)
-  }
-  return recheckOf(wish, { batch: decodeBatchRecord(read(batchKey(wish.batch))), tasks, bundles, earned }, drawn)
-}
+import { batchId, MIB, type Outcome, offer, PROJECT, result, SEAL, SIGNER, signedResult } from './coordinator-parts.ts'
+import { completion, recheckFrom } from './coordinator-shell.ts'
 
 /** A node that does as it is told by the test, and remembers what it was told. */
 export class ScriptedNode {
@@ -212,29 +62,6 @@ export class ScriptedNode {
     this.revealed.push(...(frame.reveal?.replicas ?? []))
     for (const replica of [...(frame.cancel?.replicas ?? []), ...(frame.release?.replicas ?? []), ...(frame.grant?.refused ?? [])]) this.leases.delete(replica)
   }
-}
-
-/** What the shell answers when all sources of a task or sweep are over: their outputs as inputs, a folder of many as one root. */
-export function completion(store: MemoryStore, task: TaskId | BatchId): Extract<Event, { kind: 'completed' }> {
-  const { template, sources } = decodeSourcesRecord(store.peek(sourcesKey(task)) ?? new Uint8Array())
-  const batch = parseTaskId(task)?.batch ?? task
-  const manifest = decodeManifest(decodeBundleRecord(store.peek(bundleKey(batch, template)) ?? new Uint8Array()))
-  const dependencies = [...manifest.dependencies]
-  for (const { name, of, from, part, path } of sources.list) {
-    if (part === 'after') continue
-    if (part === 'all') {
-      dependencies.push({ name, root: outputOf(`all for ${task}`), path: '', executables: [] })
-      continue
-    }
-    // One of a sweep that was never made has no record.
-    const bytes = store.peek(taskKey(of === '' ? `${batch}.${from}` : of))
-    const record = bytes === undefined ? undefined : decodeTaskRecord(bytes)
-    if (record?.decision?.held === true) dependencies.push({ name, root: CID.parse(record.decision.output), path, executables: [] })
-    else if (!sources.allowFailed) throw new Error(`${task} is completed before ${of} is ready`)
-  }
-  const complete = { ...manifest, dependencies }
-  const bytes = encodeManifest(complete)
-  return { kind: 'completed', task, bundle: { cid: manifestCid(bytes).toString(), bytes, manifest: complete }, message: '' }
 }
 
 export class CoordinatorWorld {
