@@ -163,6 +163,25 @@ describe('a frame stream', { timeout: 60_000 }, () => {
     assert.equal(stream.gone.aborted, true)
   })
 
+  it('ends with `reset` when a connection is closed on which nobody says anything: what is not ended in order is not complete', async () => {
+    const { near, far, open } = await pair()
+    await far.handle('/deaf', OPTIONS, (stream) => new Promise((resolve) => stream.gone.addEventListener('abort', () => resolve())))
+    const reading = assert.rejects(collect(await open('/deaf')), code('reset'))
+    await far.disconnect(near.peerId)
+    await reading
+  })
+
+  it('hands over all that came before its end in order, however much of it waits', async () => {
+    const { far, open } = await pair()
+    await far.handle('/many', OPTIONS, async (stream) => {
+      for (let i = 0; i < 4 * LAST_FRAMES_MAX; i++) void stream.write(Uint8Array.of(i % 256))
+    })
+    const stream = await open('/many')
+    await stream.close()
+    await new Promise((resolve) => (stream.gone.aborted ? resolve(undefined) : stream.gone.addEventListener('abort', resolve)))
+    assert.equal((await collect(stream)).length, 4 * LAST_FRAMES_MAX)
+  })
+
   it('ends with an error when a handler fails, and the connection stays', async () => {
     const { far, near, open } = await pair()
     await far.handle('/fails', OPTIONS, async () => {

@@ -58,7 +58,8 @@ export function frameStream(stream: Stream, { remotePeer, remoteAddress, frameBy
     const cause = abortReason ?? event.error
     const error = cause instanceof StreamError ? cause : lost(remotePeer, cause)
     writer.fail(error)
-    reader.fail(error)
+    // Both sides ended theirs: what came before that is still to be read, all of it.
+    if (cause !== undefined || !reader.peerEnded) reader.fail(error)
     gone.abort(error)
   })
   if (stream.status !== 'open' && stream.status !== 'closing') {
@@ -93,6 +94,8 @@ function lost(peer: PeerIdString, cause: Error | undefined): StreamError {
 }
 
 interface FrameReader {
+  /** The peer ended its side in order. */
+  readonly peerEnded: boolean
   frames(): AsyncGenerator<Uint8Array, void, undefined>
   fail(error: StreamError): void
 }
@@ -150,6 +153,9 @@ function frameReader(
   if (stream.readableEnded) state = 'ended'
 
   return {
+    get peerEnded() {
+      return peerClosed
+    },
     fail: (error) => {
       failure ??= error
       wake?.()
