@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import { describe, it } from 'node:test'
 import { startHost } from '#test/support/hosts'
+import { until } from '#test/support/until'
 import { generateIdentity } from '../../signing/keys.ts'
 import type { Host } from '../host.ts'
 
@@ -118,7 +119,7 @@ describe('a host', { timeout: 60_000 }, () => {
     await far.stop()
     await writing
     await far.stop()
-    assert.equal(near.isConnected(far.peerId), false)
+    await until('the connection to be gone on the other side, too', () => !near.isConnected(far.peerId))
     const again = await startHost({ listen: [address], signer })
     await near.connect(again.peerId, again.addresses())
     assert.equal(near.isConnected(again.peerId), true)

@@ -336,6 +336,8 @@ function turn(): Promise<void> {
 }
 
 async function closeConnection(connection: Connection): Promise<void> {
+  // The library would end the streams in order, and a peer could not tell an answer that was cut from one that is complete.
+  for (const stream of connection.streams) if (stream.writeStatus === 'writable') stream.abort(new Error('the connection is closed'))
   try {
     await connection.close({ signal: AbortSignal.timeout(CLOSE_MS_MAX) })
   } catch (error) {
