@@ -25,7 +25,7 @@ export async function join(host: Host, place: Pick<ConnectionOptions, 'project' 
   const connection: Connection = new Connection({ host, clock: systemClock, random: systemRandom, logger: SILENT }, options, {
     apply(event) {
       if (event.kind === 'connected')
-        connection.hello({ kind: 'hello', link: randomBytes(16), spare: randomBytes(16), received: 0, replicas: [], slots: 4, holdings: [], next: 0 })
+        connection.hello({ kind: 'hello', link: randomBytes(16), spare: event.spare, received: 0, replicas: [], slots: 4, holdings: [], next: 0 })
     },
     room: () => undefined,
     refused(error) {
