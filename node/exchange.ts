@@ -3,7 +3,6 @@
  * directly or through a relay; whatever fails, the project has it too. And what they give each other: no more than their
  * owner allows. What comes from a stranger is checked block by block like everything else.
  */
-
 import type { BlockServer, Gate, Guest } from '#protocol/content/serve'
 import type { PeerIdString } from '#protocol/ids'
 import { messageOf } from '#protocol/message-of'

@@ -3,7 +3,6 @@
  * (protocol/callers), and nobody else is asked. Who comes through one that does not tell counts as of the relay's own network,
  * so that a relay hides nobody from a limit, or from a ban.
  */
-
 import { CALLER_FRAME_BYTES_MAX, CALLERS_PROTOCOL, decodeCaller } from '#protocol/callers/messages'
 import { networkOf } from '#protocol/callers/network'
 import type { PeerIdString } from '#protocol/ids'

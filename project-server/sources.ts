@@ -2,7 +2,6 @@
  * Tells nodes which other nodes have what they are about to fetch, and where those can be reached: the project's own line is
  * spared, and nothing depends on it. What nodes say of themselves is kept in memory alone and costs a failed dial when it is wrong.
  */
-
 import type { PeerIdString } from '#protocol/ids'
 import { OldestFirst } from '#protocol/oldest-first'
 import { isPrivateAddress, isRelayed, networkOf } from '#protocol/peer/addresses'

@@ -5,6 +5,7 @@ import { ImageError } from '#protocol/image/errors'
 import { type ImageNode, imageId, readConfig } from '#protocol/image/image'
 import { type ImageContent, imageTag, loadStream, readImage } from '#protocol/image/load'
 import { messageOf } from '#protocol/message-of'
+import { OldestFirst } from '#protocol/oldest-first'
 import { ExecutorError } from '../../ports.ts'
 import { type Engine, statusOf } from './engine.ts'
 
@@ -21,7 +22,7 @@ interface ReadyImage {
 export class Images {
   readonly #engine: Engine
   readonly #store: ImageContent
-  readonly #ready = new Map<string, ReadyImage>()
+  readonly #ready = new OldestFirst<string, ReadyImage>()
   readonly #loading = new Map<string, Promise<ReadyImage>>()
 
   constructor(engine: Engine, store: ImageContent) {
@@ -41,10 +42,7 @@ export class Images {
     }
     const made = signal === undefined ? await loading : await orAborted(loading, signal)
     this.#ready.set(key, made)
-    for (const oldest of this.#ready.keys()) {
-      if (this.#ready.size <= READY_MAX) break
-      this.#ready.delete(oldest)
-    }
+    this.#ready.keep(READY_MAX)
     return made
   }
 
