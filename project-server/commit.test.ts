@@ -9,7 +9,7 @@ import { generateIdentity } from '#protocol/signing/keys'
 import { until } from '#test/support/until'
 import { Committer, type Core } from './commit.ts'
 import type { Effect, Event, Unsigned } from './coordinator/events.ts'
-import { signedReceipt } from './coordinator/receipt-records.ts'
+import { decodeReceiptPage, signedReceipt } from './coordinator/receipt-records.ts'
 import type { ServerError } from './errors.ts'
 import { SILENT } from './logger.ts'
 import { LAZY_MS } from './policy.ts'
@@ -134,19 +134,19 @@ describe('the committer', () => {
   it('signs the receipts of one commit as one batch and stores them in it', async () => {
     const { core, store, committer } = setUp()
     const receipts = ['a', 'b', 'c'].map((task): Receipt => receiptOf(task))
-    core.unsigned = receipts.map((receipt) => ({ key: `receipt/${receipt.task}`, receipt, seals: [] }))
+    core.unsigned = receipts.map((receipt, index) => ({ page: `receipts/${Math.floor(index / 2)}`, receipt, seals: [] }))
     committer.apply(EVENT)
     await store.end()
     const records = new Map(store.committed[0]?.map(({ key, value }) => [key, value ?? Uint8Array.of()]))
-    const stored = [...records].filter(([key]) => key.startsWith('receipt/'))
+    const pages = [...records].filter(([key]) => key.startsWith('receipts/')).map(([, value]) => decodeReceiptPage(value))
     assert.deepEqual(
-      stored.map(([key]) => key),
-      ['receipt/a', 'receipt/b', 'receipt/c']
+      pages.map(({ length }) => length),
+      [2, 1]
     )
     assert.equal([...records.keys()].filter((key) => key.startsWith('seal/')).length, 1)
     const source = { get: async (key: string) => records.get(key), manifest: async () => Uint8Array.of() }
-    for (const [index, [, value]] of stored.entries()) {
-      const { body, proof } = await signedReceipt(value, source)
+    for (const [index, stored] of pages.flat().entries()) {
+      const { body, proof } = await signedReceipt(stored, source)
       assert.ok(verifyInBatch(signer.peerId, RECEIPT_DOMAIN, body, proof))
       assert.deepEqual(dagCbor.decode<Receipt>(body).task, receipts[index]?.task)
     }

@@ -8,7 +8,7 @@ import { encodeReceipt, RECEIPT_DOMAIN } from '#protocol/result/receipt'
 import { BATCH_LEAVES_MAX, leavesOf, rootOf } from '#protocol/signing/batch'
 import type { Signer } from '#protocol/signing/keys'
 import type { Effect, Event, Unsigned } from './coordinator/events.ts'
-import { encodeSeal, encodeStoredReceipt, sealId, sealKey } from './coordinator/receipt-records.ts'
+import { encodeReceiptPage, encodeSeal, encodeStoredReceipt, sealId, sealKey } from './coordinator/receipt-records.ts'
 import { ServerError } from './errors.ts'
 import type { Logger } from './logger.ts'
 import { EVENTS_WAITING_MAX, LAZY_MS, RETRY_FIRST_MS, RETRY_MS_MAX } from './policy.ts'
@@ -193,14 +193,21 @@ export class Committer {
   /** Receipts of one commit are one signed batch: one signature, however many tasks were decided. */
   #sign(unsigned: readonly Unsigned[]): Change[] {
     const changes: Change[] = []
+    const pages = new Map<string, Uint8Array[]>()
     for (let from = 0; from < unsigned.length; from += BATCH_LEAVES_MAX) {
       const batch = unsigned.slice(from, from + BATCH_LEAVES_MAX)
       const leaves = leavesOf(batch.map(({ receipt }) => encodeReceipt(receipt)))
       const signature = this.#ports.signer.sign(RECEIPT_DOMAIN, rootOf(leaves))
       const seal = sealId(this.#epoch, 'p', this.#nextSeal++)
       changes.push({ key: sealKey(seal), value: encodeSeal({ leaves, signature }) })
-      for (const [index, { key, receipt, seals }] of batch.entries()) changes.push({ key, value: encodeStoredReceipt({ receipt, seal, index, seals }) })
+      for (const [index, { page, receipt, seals }] of batch.entries()) {
+        const stored = encodeStoredReceipt({ receipt, seal, index, seals })
+        const others = pages.get(page)
+        if (others === undefined) pages.set(page, [stored])
+        else others.push(stored)
+      }
     }
+    for (const [key, receipts] of pages) changes.push({ key, value: encodeReceiptPage(receipts) })
     this.counts.receipts += unsigned.length
     return changes
   }

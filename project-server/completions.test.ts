@@ -90,7 +90,8 @@ function setUp() {
             stdout: put(Buffer.from(`${output} printed`)),
             stderr: EMPTY_FILE,
             bytes: 1,
-            held: true
+            held: true,
+            receipt: null
           }
     const id = `${BATCH}.${index}`
     const record = {

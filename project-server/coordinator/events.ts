@@ -291,7 +291,8 @@ export type Effect =
 
 /** A receipt that must be signed and stored at `key` in the same commit as the changes it came with. */
 export interface Unsigned {
-  readonly key: string
+  /** Key of the page that it is stored on; those of one page come together, in their order. */
+  readonly page: string
   readonly receipt: Receipt
   /** Where the signature of each of its results is kept. */
   readonly seals: readonly SealRef[]

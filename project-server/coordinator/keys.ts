@@ -131,6 +131,6 @@ export function lateKey(id: ReplicaId): string {
   return `late/${id}`
 }
 
-function padded(number: number, digits: number): string {
+export function padded(number: number, digits: number): string {
   return String(number).padStart(digits, '0')
 }

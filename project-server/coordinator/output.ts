@@ -3,6 +3,7 @@
  * events touched them; frames are coalesced to one of each kind and node.
  */
 import type { ReplicaId } from '#protocol/ids'
+import type { Receipt } from '#protocol/result/receipt'
 import type { Signer } from '#protocol/signing/keys'
 import type { Change } from '../ports.ts'
 import { encodeBatchRecord } from './batch-records.ts'
@@ -19,7 +20,7 @@ import { type Batch, isOver, type Node, type Replica, type Task } from './model.
 import { nextManifests } from './next.ts'
 import { encodeNodeRecord } from './node-records.ts'
 import { LINK_MESSAGE_REPLICAS_MAX, LINK_MESSAGES_MAX, OUTBOX_FRAMES_MAX } from './policy.ts'
-import { encodeStoredResult, resultKey } from './receipt-records.ts'
+import { encodeStoredResult, PAGE_RECEIPTS_MAX, type ReceiptPlace, receiptPageKey, resultKey, type SealRef } from './receipt-records.ts'
 import { batchRecord, encodeTask } from './snapshots.ts'
 import { isTerminal } from './states.ts'
 
@@ -64,6 +65,9 @@ export class Output {
   readonly #signer: LeaseSigner
   #effects: Effect[] = []
   #unsigned: Unsigned[] = []
+  /** Of receipts: how many were begun, and the key of the last. */
+  #pages = 0
+  #page = ''
 
   /** `find` gives the replicas of live tasks. */
   constructor(find: (id: ReplicaId) => Replica | undefined, signer: LeaseSigner, ledger: Ledger) {
@@ -154,8 +158,13 @@ export class Output {
     this.#effects.push(effect)
   }
 
-  receipt(unsigned: Unsigned): void {
-    this.#unsigned.push(unsigned)
+  /** Answers where it will be found. */
+  receipt(receipt: Receipt, seals: readonly SealRef[]): ReceiptPlace {
+    const index = this.#unsigned.length % PAGE_RECEIPTS_MAX
+    const { epoch } = receipt
+    if (index === 0) this.#page = receiptPageKey({ epoch, page: ++this.#pages })
+    this.#unsigned.push({ page: this.#page, receipt, seals })
+    return { epoch, page: this.#pages, index }
   }
 
   /** A new stream was welcomed: what the node does not have yet is sent again on it, as it is when it leaves. */

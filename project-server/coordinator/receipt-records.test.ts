@@ -7,7 +7,7 @@ import { encodeReceipt, encodeSignedReceipt, type Receipt } from '#protocol/resu
 import { encodeResult } from '#protocol/result/result'
 import { inclusionOf, leavesOf, type Seal } from '#protocol/signing/batch'
 import { batchId, PROJECT, result } from '#test/support/coordinator-parts'
-import { encodeSeal, encodeStoredReceipt, sealId, sealKey, signedReceipt } from './receipt-records.ts'
+import { encodeReceiptPage, encodeSeal, encodeStoredReceipt, receiptPageKey, sealId, sealKey, signedReceipt, storedReceipt } from './receipt-records.ts'
 
 const MANIFEST = Uint8Array.of(1, 2, 3)
 const TASK = taskId(batchId(7), 12)
@@ -81,5 +81,22 @@ describe('stored receipts', () => {
     const stored = Buffer.from(encodeStoredReceipt({ receipt: one, ...refs(sealed(one)) }))
     const results = one.results.reduce((sum, { length }) => sum + length, 0)
     assert.ok(stored.length < results + 64)
+  })
+
+  it('are found on the page that the record of their task names, and as they lay before there were pages', async () => {
+    const [first, second] = [receipt(), receipt({ vote: 'exit:2' })].map((one) => encodeStoredReceipt({ receipt: one, ...refs(sealed(one)) })) as [
+      Uint8Array,
+      Uint8Array
+    ]
+    const place = { epoch: 3, page: 9, index: 1 }
+    const records = new Map([
+      [receiptPageKey(place), encodeReceiptPage([first, second])],
+      [`receipt/${TASK}`, first]
+    ])
+    const get = async (key: string): Promise<Uint8Array | undefined> => records.get(key)
+    assert.deepEqual(Buffer.from((await storedReceipt(TASK, place, get)) ?? []), Buffer.from(second))
+    assert.deepEqual(await storedReceipt(TASK, null, get), first)
+    assert.equal(await storedReceipt(TASK, { ...place, page: 8 }, get), undefined)
+    assert.equal(await storedReceipt(taskId(batchId(7), 13), null, get), undefined)
   })
 })

@@ -7,8 +7,10 @@
  * | --- | --- |
  * | `seal/<epoch, 12 digits>.<maker><number, 12 digits>` | hashes and signature of one signed batch |
  * | `result/<batch>.<index, 9 digits>.<attempt>` | a result of a task that is not terminal, and its place in a seal |
- * | `receipt/<task id>` | the receipt, its place in a seal, and those of its results |
+ * | `receipts/<epoch, 12 digits>.<page, 12 digits>` | receipts of one commit, each with its place in a seal and those of its results |
+ * | `receipt/<task id>` | one receipt, as they were stored before there were pages |
  *
+ * Many receipts share a page, because a record costs more than what is in it: the task's record says where its own is.
  * A receipt is the longest record of a task, and is kept for ever. So what its first result says as well (project, task,
  * bundle) is left out, and put back when it is handed out: byte for byte, or the project's signature would not match.
  */
@@ -18,7 +20,7 @@ import { parseReplicaId, type TaskId } from '#protocol/ids'
 import { decodeReceipt, encodeReceipt, type Receipt, type SignedReceipt } from '#protocol/result/receipt'
 import { decodeResult } from '#protocol/result/result'
 import { type Inclusion, inclusionOf, type Seal } from '#protocol/signing/batch'
-import { keyOfTask } from './keys.ts'
+import { keyOfTask, padded } from './keys.ts'
 import type { Task } from './model.ts'
 import { decodeRecord, RECORD_VERSION } from './record-version.ts'
 
@@ -54,12 +56,24 @@ type LeanReceipt = readonly [
   trusted: number | null
 ]
 
+/** Where a receipt is stored. */
+export interface ReceiptPlace {
+  readonly epoch: number
+  readonly page: number
+  readonly index: number
+}
+
+/** Read whole for each of its receipts: about 30 KB. Larger pages are no cheaper to write. */
+export const PAGE_RECEIPTS_MAX = 64
+export const RECEIPTS_PREFIX = 'receipts/'
+const PAGES = new Writer()
+
 /** Epoch, number in it and index: what a seal's id says beside its maker. */
 type Place = readonly [epoch: number, number: number, index: number]
 
 /** Unique in a project: every epoch counts its own, nodes' (`n`) and the project's (`p`) apart. */
 export function sealId(epoch: number, maker: 'n' | 'p', number: number): string {
-  return flat(`${String(epoch).padStart(12, '0')}.${maker}${String(number).padStart(12, '0')}`)
+  return flat(`${padded(epoch, 12)}.${maker}${padded(number, 12)}`)
 }
 
 export function sealKey(id: string): string {
@@ -70,8 +84,34 @@ export function resultKey(task: Pick<Task, 'batch' | 'index'>, attempt: number):
   return `result/${keyOfTask(task).slice('task/'.length)}.${attempt}`
 }
 
-export function receiptKey(task: TaskId): string {
+function receiptKey(task: TaskId): string {
   return `receipt/${task}`
+}
+
+export function receiptPageKey({ epoch, page }: Pick<ReceiptPlace, 'epoch' | 'page'>): string {
+  return `${RECEIPTS_PREFIX}${padded(epoch, 12)}.${padded(page, 12)}`
+}
+
+export function encodeReceiptPage(receipts: readonly Uint8Array[]): Uint8Array {
+  PAGES.list(1 + receipts.length).int(RECORD_VERSION)
+  for (const receipt of receipts) PAGES.bytes(receipt)
+  return PAGES.done()
+}
+
+/** Its stored receipts, in their order. */
+export function decodeReceiptPage(bytes: Uint8Array): readonly Uint8Array[] {
+  return decodeRecord<Uint8Array[]>('receipts', bytes)
+}
+
+/** What is stored of a decided task's receipt; undefined when there is none. */
+export async function storedReceipt(
+  task: TaskId,
+  place: ReceiptPlace | null,
+  get: (key: string) => Promise<Uint8Array | undefined>
+): Promise<Uint8Array | undefined> {
+  if (place === null) return get(receiptKey(task))
+  const page = await get(receiptPageKey(place))
+  return page === undefined ? undefined : decodeReceiptPage(page)[place.index]
 }
 
 export function encodeSeal({ leaves, signature }: Seal): Uint8Array {

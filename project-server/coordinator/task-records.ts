@@ -5,6 +5,7 @@ import { NONE } from '#protocol/lists'
 import type { FailureCode } from '#protocol/owner/messages'
 import { type Held, type HeldRow, heldOf, writeHeld } from './held-records.ts'
 import type { Checkpoint, Fault, GoesOn } from './model.ts'
+import type { ReceiptPlace } from './receipt-records.ts'
 import { decodeRecord as decode, RECORD_VERSION } from './record-version.ts'
 import { WRITER, writeTexts } from './record-writer.ts'
 import { NO_STANDING, type Standing } from './standing.ts'
@@ -21,6 +22,8 @@ export interface Decision {
   readonly bytes: number
   /** True once the three are here and pinned, or are the well-known empty ones. */
   readonly held: boolean
+  /** Null until there is one, and where it has a record of its own. */
+  readonly receipt: ReceiptPlace | null
 }
 
 export interface ReplicaRecord {
@@ -93,7 +96,7 @@ export function decodeTaskRecord(bytes: Uint8Array): TaskRecord {
       number | null,
       TaskState,
       [FailureCode, string] | null,
-      [string, number, number, string, string, string, number, boolean] | null,
+      DecisionRow | null,
       number,
       ReplicaRow[],
       HeldRow?,
@@ -138,8 +141,17 @@ export function writeTask(task: Omit<TaskRecord, 'bundle' | 'replicas'> & { read
   else WRITER.list(2).text(failure.code).text(failure.message)
   if (decision === null) WRITER.nil()
   else {
-    const { vote, atMs, exitCode, output, stdout, stderr, bytes, held } = decision
-    WRITER.list(8).text(vote).int(atMs).int(exitCode).text(shorten(output)).text(shorten(stdout)).text(shorten(stderr)).int(bytes).flag(held)
+    const { vote, atMs, exitCode, output, stdout, stderr, bytes, held, receipt } = decision
+    WRITER.list(receipt === null ? 8 : 11)
+      .text(vote)
+      .int(atMs)
+      .int(exitCode)
+      .text(shorten(output))
+      .text(shorten(stdout))
+      .text(shorten(stderr))
+      .int(bytes)
+      .flag(held)
+    if (receipt !== null) WRITER.int(receipt.epoch).int(receipt.page).int(receipt.index)
   }
   WRITER.int(outputLosses).list(replicas.length)
 }
@@ -306,6 +318,21 @@ function checkpointOf([root, bytes, atMs, doneMs, kept]: [string, number, number
   return { root, bytes, atMs, doneMs, kept }
 }
 
-function decisionOf([vote, atMs, exitCode, output, stdout, stderr, bytes, held]: [string, number, number, string, string, string, number, boolean]): Decision {
-  return { vote, atMs, exitCode, output: lengthen(output), stdout: lengthen(stdout), stderr: lengthen(stderr), bytes, held }
+type DecisionRow = [
+  vote: string,
+  atMs: number,
+  exitCode: number,
+  output: string,
+  stdout: string,
+  stderr: string,
+  bytes: number,
+  held: boolean,
+  epoch?: number,
+  page?: number,
+  index?: number
+]
+
+function decisionOf([vote, atMs, exitCode, output, stdout, stderr, bytes, held, epoch, page = 0, index = 0]: DecisionRow): Decision {
+  const receipt = epoch === undefined ? null : { epoch, page, index }
+  return { vote, atMs, exitCode, output: lengthen(output), stdout: lengthen(stdout), stderr: lengthen(stderr), bytes, held, receipt }
 }

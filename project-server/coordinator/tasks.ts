@@ -23,7 +23,7 @@ import { isOver, type Replica, type Report, type Task } from './model.ts'
 import { ballotOf, outlook, wasTried } from './outlook.ts'
 import { LATE_KEPT_MAX, OUTPUT_LOSSES_MAX } from './policy.ts'
 import { hasOutput, startPull } from './pulls.ts'
-import { receiptKey, resultKey } from './receipt-records.ts'
+import { resultKey } from './receipt-records.ts'
 import { askRechecks, endRecheck } from './rechecks.ts'
 import { keepRemains, release } from './remains.ts'
 import { blame, cancel, contradict, isFollowed } from './replicas.ts'
@@ -95,7 +95,8 @@ function repeat(state: State, task: Task, nowMs: number): void {
 export function finish(state: State, task: Task, keptBytes: number | null, nowMs: number): void {
   const { decision } = task
   if (decision === null) throw new Error(`task ${task.id} is not decided`)
-  task.decision = { ...decision, held: keptBytes !== null }
+  const kept = { ...decision, held: keptBytes !== null }
+  task.decision = kept
   keptOutput(state, task.batch.client, keptBytes ?? 0)
   task.failure = failureOf(decision.vote)
   judge(state, task, decision.vote, nowMs)
@@ -123,7 +124,7 @@ export function finish(state: State, task: Task, keptBytes: number | null, nowMs
     ...(alone ? { trusted: agreeing.find(({ standing }) => standing.alone)?.standing.row ?? 0 } : {}),
     ...(agreeing.some(({ report }) => report?.vote !== decision.vote) ? { compare: JSON.stringify(task.batch.policy.compare) } : {})
   }
-  state.out.receipt({ key: receiptKey(task.id), receipt, seals: signed })
+  task.decision = { ...kept, receipt: state.out.receipt(receipt, signed) }
   if (task.failure === null && keptBytes !== null) remember(state, task)
   if (task.failure === null) rememberMemory(state, task, agreeing)
   moveTask(state, task, task.failure === null ? 'ready' : 'failed')
@@ -146,7 +147,7 @@ function decide(state: State, task: Task, vote: string, nowMs: number): void {
   const agreed = task.replicas.find(({ report }) => report?.vote === vote)?.report
   if (agreed === undefined || agreed === null) throw new Error(`task ${task.id} is decided by no result`)
   const { exitCode, output, stdout, stderr, bytes } = agreed
-  task.decision = { vote, atMs: nowMs, exitCode, output, stdout, stderr, bytes, held: false }
+  task.decision = { vote, atMs: nowMs, exitCode, output, stdout, stderr, bytes, held: false, receipt: null }
   if (failureOf(vote) === null) task.batch.succeeded = true
   if (task.state !== 'validating') moveTask(state, task, 'validating')
   want(state, task, 0)

@@ -12,7 +12,7 @@ import { decodeBundleRecord, factsOfBundle } from '../coordinator/bundle-records
 import type { Coordinator } from '../coordinator/coordinator.ts'
 import { batchKey, bundleKey, namePrefix, openKey, ownPrefix, revisedKey, taskKey } from '../coordinator/keys.ts'
 import { decodeLastWords, lastWordsKey } from '../coordinator/last-words.ts'
-import { receiptKey, signedReceipt } from '../coordinator/receipt-records.ts'
+import { signedReceipt, storedReceipt } from '../coordinator/receipt-records.ts'
 import { decodeLeftRecord, type LeftRecord, leftKey } from '../coordinator/remains-records.ts'
 import { decodeSourcesRecord, type SourcesRecord, sourcesKey } from '../coordinator/sources-records.ts'
 import { isTerminal } from '../coordinator/states.ts'
@@ -225,8 +225,10 @@ export function storeViews(
       if (!(await isOwn(task))) return undefined
       // What was answered at once has the receipt of the task that it repeats, which is the same client's.
       const record = await store.get(taskKey(task))
-      const decided = (record === undefined ? null : decodeTaskRecord(record).repeats) ?? task
-      const stored = await store.get(receiptKey(decided))
+      if (record === undefined) return undefined
+      const { repeats, decision } = decodeTaskRecord(record)
+      const decided = repeats ?? task
+      const stored = await storedReceipt(decided, decision?.receipt ?? null, (key) => store.get(key))
       if (stored === undefined) return undefined
       return encodeSignedReceipt(await signedReceipt(stored, { get: (key) => store.get(key), manifest: (bundle) => manifestOf(decided, bundle) }))
     }

@@ -8,18 +8,18 @@ import { decodeBundleRecord } from '#project-server/coordinator/bundle-records'
 import { batchKey, bundleKey, nodeKey, taskKey } from '#project-server/coordinator/keys'
 import { CREDIT_PREFIX, decodeEarned, decodeSignedPage, EARNED_PREFIX } from '#project-server/coordinator/ledger'
 import { decodeNodeRecord } from '#project-server/coordinator/node-records'
-import { decodeStoredReceipt, decodeStoredResult } from '#project-server/coordinator/receipt-records'
+import { decodeReceiptPage, decodeStoredResult, RECEIPTS_PREFIX } from '#project-server/coordinator/receipt-records'
 import { decodeTaskRecord, type ReplicaRecord, type TaskRecord } from '#project-server/coordinator/task-records'
 import { decodeRevisedRecord } from '#project-server/coordinator/trust-records'
 import type { Change } from '#project-server/ports'
 import { decodeManifest, type RunManifest } from '#protocol/bundle/manifest'
 import { type CreditEntry, decodePage, LedgerReplay } from '#protocol/credit/ledger'
 import type { PeerIdString, TaskId } from '#protocol/ids'
-import { decodeReceipt } from '#protocol/result/receipt'
 import { decodeResult, type Result } from '#protocol/result/result'
 import type { Sometimes } from '../sometimes.ts'
 import type { MemoryStore } from '../store.ts'
 import type { Complaints } from './complaints.ts'
+import { receiptOf } from './receipts.ts'
 
 const MILLION = 1_000_000
 
@@ -61,7 +61,11 @@ export class Credit {
 
   /** Results as their nodes signed them: of open tasks, and in receipts. */
   #hear(key: string, value: Uint8Array): void {
-    const bodies = key.startsWith('result/') ? [decodeStoredResult(value).body] : key.startsWith('receipt/') ? receiptBodies(value) : []
+    const bodies = key.startsWith('result/')
+      ? [decodeStoredResult(value).body]
+      : key.startsWith(RECEIPTS_PREFIX)
+        ? decodeReceiptPage(value).flatMap((stored) => receiptOf(stored).results)
+        : []
     for (const body of bodies) {
       const result = decodeResult(body)
       if (result === undefined) continue
@@ -186,8 +190,4 @@ function middles(claims: readonly number[], atLeast: number): number[] {
   let sets: number[][] = [[]]
   for (const claim of claims) sets = [...sets, ...sets.map((set) => [...set, claim])]
   return sets.filter(({ length }) => length >= atLeast).map((set) => set.sort((a, b) => a - b)[Math.ceil(set.length / 2) - 1] ?? 0)
-}
-
-function receiptBodies(value: Uint8Array): readonly Uint8Array[] {
-  return decodeReceipt(decodeStoredReceipt(value).body)?.results ?? []
 }

@@ -6,6 +6,7 @@ import type { Coordinator } from '#project-server/coordinator/coordinator'
 import type { NodeOffer } from '#project-server/coordinator/events'
 import { bundleKey, nodeKey, taskKey } from '#project-server/coordinator/keys'
 import { decodeNodeRecord } from '#project-server/coordinator/node-records'
+import { decodeReceiptPage, RECEIPTS_PREFIX, receiptPageKey } from '#project-server/coordinator/receipt-records'
 import { decodeSourcesRecord, sourcesKey } from '#project-server/coordinator/sources-records'
 import { decodeTaskRecord, type ReplicaRecord, type TaskRecord } from '#project-server/coordinator/task-records'
 import { decodeRevisedRecord } from '#project-server/coordinator/trust-records'
@@ -20,6 +21,7 @@ import type { MemoryStore } from '../store.ts'
 import type { Complaints } from './complaints.ts'
 import { LIVE } from './live.ts'
 import { allows, disagreement, handsIn, isNoAttempt, type Prediction, type ReplicaSeen, seenOf } from './quorum.ts'
+import { receiptOf } from './receipts.ts'
 import { type Runs, voteFor } from './runs.ts'
 
 const TERMINAL: readonly string[] = ['ready', 'failed', 'killed']
@@ -71,7 +73,8 @@ export class Tasks {
   /** Roots that tasks took from others. */
   readonly inputs = new Set<string>()
   readonly #ports: TasksPorts
-  readonly #receipts = new Set<TaskId>()
+  /** Where each is stored. */
+  readonly #receipts = new Map<TaskId, string>()
   /** How many replicas those had that are held. */
   readonly #holding = new Map<TaskId, number>()
   readonly #policies = new Map<BatchId, TaskPolicy>()
@@ -87,8 +90,9 @@ export class Tasks {
     const left: string[] = []
     for (const { key, value } of changes) {
       // [10] What was accepted, decided or proven is never taken away.
-      if (value === null) complaints.expect(!/^(task|batch|bundle|seal|receipt|revised|left|recent|name|node)\//.test(key), () => `${key} was deleted`)
-      else if (key.startsWith('receipt/')) this.#receipt(key.slice('receipt/'.length))
+      if (value === null) complaints.expect(!/^(task|batch|bundle|seal|receipts|revised|left|recent|name|node)\//.test(key), () => `${key} was deleted`)
+      else if (key.startsWith(RECEIPTS_PREFIX))
+        for (const [index, stored] of decodeReceiptPage(value).entries()) this.#receipt(receiptOf(stored).task, `${key} ${index}`)
       else if (key.startsWith('left/')) left.push(key)
       else if (key.startsWith('revised/')) sometimes.see(`a decision of one was ${decodeRevisedRecord(value).verdict}`)
     }
@@ -182,10 +186,10 @@ export class Tasks {
     }
   }
 
-  #receipt(task: TaskId): void {
+  #receipt(task: TaskId, place: string): void {
     // [1] One receipt a task.
     this.#ports.complaints.expect(!this.#receipts.has(task), () => `${task} has a second receipt`)
-    this.#receipts.add(task)
+    this.#receipts.set(task, place)
   }
 
   #task(task: TaskRecord): void {
@@ -209,6 +213,12 @@ export class Tasks {
     const agreed =
       (task.state === 'ready' && task.repeats === null) || (task.state === 'failed' && task.decision !== null && task.failure?.code !== 'output_lost')
     this.#ports.complaints.expect(this.#receipts.has(task.id) === agreed, () => `${task.id} is ${task.state} ${agreed ? 'without' : 'with'} a receipt`)
+    const place = task.decision?.receipt ?? null
+    if (agreed)
+      this.#ports.complaints.expect(
+        place !== null && this.#receipts.get(task.id) === `${receiptPageKey(place)} ${place.index}`,
+        () => `${task.id} says that its receipt is elsewhere`
+      )
   }
 
   /** [5, 9] Legal moves only; the end absorbs; what was agreed, voted or judged never changes. */

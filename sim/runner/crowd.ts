@@ -1,6 +1,7 @@
 /** How fast the protocol level is with many nodes and no faults, and what a node costs: nobody watches. */
 import { DEFAULT_POLICY } from '#protocol/bundle/policy'
 import { NOBODY } from '../checkers/nobody.ts'
+import { countReceipts } from '../checkers/receipts.ts'
 import type { Case, NodeCase, TaskCase } from '../faults/case.ts'
 import { World } from '../protocol/world.ts'
 import { serverBytesANode } from './alone.ts'
@@ -44,7 +45,7 @@ export async function crowd(agents: number, tasks: number): Promise<Crowd> {
   const seconds = (performance.now() - began) / 1000
   const happened = world.engine.events - events
   const rate = Math.round(happened / seconds)
-  return { agents, events: happened, seconds, rate, receipts: world.disk.records.keys('receipt/').length }
+  return { agents, events: happened, seconds, rate, receipts: countReceipts(world.disk.records) }
 }
 
 /** In a process that has not made these nodes' identities before: they count. */

@@ -6,6 +6,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { DEFAULT_POLICY } from '#protocol/bundle/policy'
 import type { Host } from '#protocol/peer/host'
+import { countReceipts } from '../checkers/receipts.ts'
 import { Engine } from '../engine/engine.ts'
 import { type NodeCase, nodeCase } from '../faults/case.ts'
 import { Random } from '../random.ts'
@@ -65,7 +66,7 @@ async function measureWorld(): Promise<Omit<StackMeasure, 'pingRate' | 'bytesAHo
   await engine.run(startMs + JOINED_MS + LENGTH_MS)
   const seconds = (realNow() - began) / 1000
   if (world.complaint !== undefined) throw new Error(world.complaint)
-  const receipts = world.disk.records.keys('receipt/').length
+  const receipts = countReceipts(world.disk.records)
   return { rate: Math.round((engine.events - events) / seconds), speed: LENGTH_MS / 1000 / seconds, bytesAComputer, receipts }
 }
 

@@ -677,7 +677,7 @@ export class Chaos {
   #write(): readonly Effect[] {
     const { changes, effects, unsigned } = this.#coordinator.take()
     this.#checkHeld(effects)
-    this.store.write(this.#epoch, [...changes, ...unsigned.map(({ key }) => ({ key, value: Uint8Array.of(1) }))])
+    this.store.write(this.#epoch, [...changes, ...unsigned.map(({ page }) => ({ key: page, value: Uint8Array.of(1) }))])
     for (const { replicas } of this.safety.committed(changes, unsigned)) {
       if (replicas.some(({ copy }) => copy)) this.#count('copied')
       if (replicas.some(({ fault }) => fault?.class === 'banned')) this.#count('a vote was dropped')

@@ -11,6 +11,7 @@ import { decodeEntry, firstOf, JOURNAL_PREFIX } from '#project-server/coordinato
 import { batchKey, nodeKey, taskKey } from '#project-server/coordinator/keys'
 import { decodeNodeRecord } from '#project-server/coordinator/node-records'
 import { INPUT_FAULTS_MAX, TASK_COPIES_MAX } from '#project-server/coordinator/policy'
+import { receiptPageKey } from '#project-server/coordinator/receipt-records'
 import { decodeLeftRecord, leftKey } from '#project-server/coordinator/remains-records'
 import { isLive, isTerminal, REPLICA_MOVES, TASK_MOVES } from '#project-server/coordinator/states'
 import { decodeTaskRecord, type ReplicaRecord, type TaskRecord } from '#project-server/coordinator/task-records'
@@ -49,6 +50,7 @@ export class Safety {
   /** How many replicas those had that are held. */
   readonly #held = new Map<TaskId, number>()
   readonly #receipts = new Set<TaskId>()
+  readonly #pages = new Set<string>()
   /** Ids of outputs that every replica reported, and that are pinned for a task. */
   readonly #outputs = new Map<ReplicaId, Set<string>>()
   readonly #left = new Set<TaskId>()
@@ -177,7 +179,8 @@ export class Safety {
   /** The tasks whose records it wrote. */
   committed(changes: readonly Change[], unsigned: readonly Unsigned[]): readonly TaskRecord[] {
     const tasks = changes.flatMap(({ key, value }) => (key.startsWith('task/') && value !== null ? [decodeTaskRecord(value)] : []))
-    for (const { key, receipt } of unsigned) this.#checkReceipt(key, receipt)
+    for (const { receipt } of unsigned) this.#checkReceipt(receipt)
+    this.#checkPages(tasks, unsigned)
     for (const task of tasks) this.#checkTask(task)
     for (const { key, value } of changes) if (key.startsWith('left/')) this.#checkLeft(key, value)
     this.#checkUsage()
@@ -372,10 +375,22 @@ export class Safety {
     }
   }
 
+  /** [1] A task's record says where on its page its receipt is, and no page is written twice. */
+  #checkPages(tasks: readonly TaskRecord[], unsigned: readonly Unsigned[]): void {
+    const pages = new Map<string, string[]>()
+    for (const { page, receipt } of unsigned) pages.set(page, [...(pages.get(page) ?? []), receipt.task])
+    for (const page of pages.keys()) {
+      assert.ok(!this.#pages.has(page), `${page} is written twice`)
+      this.#pages.add(page)
+    }
+    for (const { id, repeats, decision } of tasks)
+      if (repeats === null && decision !== null && decision.receipt !== null)
+        assert.equal(pages.get(receiptPageKey(decision.receipt))?.[decision.receipt.index], id)
+  }
+
   /** [1, 3] One receipt a task, with a quorum of different nodes that said so. */
-  #checkReceipt(key: string, receipt: Unsigned['receipt']): void {
+  #checkReceipt(receipt: Unsigned['receipt']): void {
     assert.ok(!this.#receipts.has(receipt.task), `a second receipt for ${receipt.task}`)
-    assert.equal(key, `receipt/${receipt.task}`)
     this.#receipts.add(receipt.task)
     const { policy } = this.#batchOf(receipt.task)
     const counted = receipt.results.map((body) => decodeResult(body)?.node)

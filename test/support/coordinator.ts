@@ -6,7 +6,6 @@ import { Coordinator } from '#project-server/coordinator/coordinator'
 import type { AcceptedBundle, Effect, Event, NodeOffer, Unsigned } from '#project-server/coordinator/events'
 import { taskKey } from '#project-server/coordinator/keys'
 import { type CoordinatorPolicy, DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
-import { receiptKey } from '#project-server/coordinator/receipt-records'
 import { decodeTaskRecord, type TaskRecord } from '#project-server/coordinator/task-records'
 import { decodeManifest, manifestCid } from '#protocol/bundle/manifest'
 import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
@@ -115,9 +114,9 @@ export class CoordinatorWorld {
   /** One group commit, then its effects. */
   commit(): void {
     const { changes, effects, unsigned } = this.coordinator.take()
-    this.store.write(this.epoch, [...changes, ...unsigned.map(({ key }) => ({ key, value: Uint8Array.of(1) }))])
-    for (const { key, receipt } of unsigned) {
-      if (key !== receiptKey(receipt.task) || this.receipts.has(key)) throw new Error(`a second receipt for ${key}`)
+    this.store.write(this.epoch, [...changes, ...unsigned.map(({ page }) => ({ key: page, value: Uint8Array.of(1) }))])
+    for (const { receipt } of unsigned) {
+      if (this.receipts.has(receipt.task)) throw new Error(`a second receipt for ${receipt.task}`)
       this.receipts.set(receipt.task, receipt)
     }
     this.effects.push(...effects)
