@@ -11,6 +11,7 @@ import type { BatchView } from '#protocol/owner/messages'
 import { freePort } from '../support/ports.ts'
 import { begun, startProgram } from '../support/process.ts'
 import { nextMessage } from './child.ts'
+import { noOpSpec } from './no-op.ts'
 import type { BenchContext } from './runner.ts'
 
 export interface Nodes {
@@ -98,10 +99,7 @@ export async function startSystem(
     let round = 0
     const manifests = (tasks: number): Promise<Uint8Array[]> => {
       const run = round++
-      const environment = (index: number): Record<string, string> => ({ RUN: String(run), INDEX: String(index) })
-      // They write nothing; at the default of 4 GiB each, the free disk would bound how many run at once.
-      const spec = { command: ['true'], engine: 'process', resources: { diskBytes: 1024 ** 2 } } as const
-      return client.prepare(Array.from({ length: tasks }, (_, index) => ({ ...spec, environment: environment(index) })))
+      return client.prepare(Array.from({ length: tasks }, (_, index) => noOpSpec(run, index)))
     }
     return {
       project,

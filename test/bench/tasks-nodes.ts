@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { initNode, type StartedNode, startNode } from '#node/main'
 import type { Executor } from '#node/ports'
 import { until } from '../support/until.ts'
+import { noOpEnd } from './no-op.ts'
 
 const [folder = '', project = '', address = '', count, slots] = process.argv.slice(2)
 
@@ -14,11 +15,7 @@ const idle: Executor = {
   async probe() {},
   async prepare() {},
   async start() {
-    const nowMs = Date.now()
-    return {
-      ended: Promise.resolve({ reason: 'exit', exitCode: 0, startedAtMs: nowMs, endedAtMs: nowMs, cpuMs: 0, memoryPeakBytes: 0 }),
-      async kill() {}
-    }
+    return { ended: Promise.resolve(noOpEnd()), async kill() {} }
   },
   async recover() {
     return new Map()
