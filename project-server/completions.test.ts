@@ -9,10 +9,11 @@ import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import { CoordinatorWorld } from '#test/support/coordinator'
 import { batchId, bundle, offer, outputOf, plainBundle } from '#test/support/coordinator-parts'
 import { MemoryStore } from '../sim/store.ts'
+import { peekBundle } from '../sim/stored-tasks.ts'
 import { Completions } from './completions.ts'
 import { type BatchRecord, encodeBatchRecord } from './coordinator/batch-records.ts'
 import { storedManifest } from './coordinator/batches.ts'
-import { decodeBundleRecord, encodeBundleRecord } from './coordinator/bundle-records.ts'
+import { encodeBundleRecord } from './coordinator/bundle-records.ts'
 import type { Event } from './coordinator/events.ts'
 import { batchKey, bundleKey, taskKey } from './coordinator/keys.ts'
 import { encodeSourcesRecord, sourcesKey } from './coordinator/sources-records.ts'
@@ -306,7 +307,7 @@ describe('an output that nobody holds any more', () => {
     assert.deepEqual(ran, ['grandparent', 'parent', 'grandparent', 'parent', 'child'])
     const child = one.record(`${batchId(2)}.0`)
     assert.equal(child.state, 'ready', child.failure?.message)
-    const manifest = storedManifest(decodeBundleRecord(one.store.peek(bundleKey(batchId(2), child.bundle)) ?? new Uint8Array()))
+    const manifest = storedManifest(peekBundle(one.store, child.id, child.bundle).bytes)
     assert.deepEqual(
       manifest.dependencies.map(({ name, root }) => [name, root.toString()]),
       [['in', outputOf('parent').toString()]]
@@ -328,7 +329,7 @@ describe('an output that nobody holds any more', () => {
     assert.deepEqual(ran.slice(2).sort(), ['child a', 'child b', 'child c'])
     const last = one.record(`${batchId(2)}.2`)
     assert.equal(last.state, 'ready', last.failure?.message)
-    const manifest = storedManifest(decodeBundleRecord(one.store.peek(bundleKey(batchId(2), last.bundle)) ?? new Uint8Array()))
+    const manifest = storedManifest(peekBundle(one.store, last.id, last.bundle).bytes)
     assert.deepEqual(
       manifest.dependencies.map(({ name, root }) => [name, root.toString()]),
       [['in', outputOf('parent').toString()]]

@@ -16,10 +16,11 @@ import { clip } from './control/inbound.ts'
 import { decodeBatchRecord } from './coordinator/batch-records.ts'
 import { acceptedOf } from './coordinator/batches.ts'
 import type { AcceptedBundle, Effect, Event, Repeat } from './coordinator/events.ts'
-import { batchKey, bundleKey, taskKey } from './coordinator/keys.ts'
+import { batchKey } from './coordinator/keys.ts'
 import { decodeSourcesRecord, type SourcesRecord, sourcesKey } from './coordinator/sources-records.ts'
+import { storedBundle, storedTask, storedTasks, templateOf } from './coordinator/stored-tasks.ts'
 import { decodeSweepRecord, sweepKey } from './coordinator/sweeps.ts'
-import { decodeTaskRecord, type TaskRecord } from './coordinator/task-records.ts'
+import type { TaskRecord } from './coordinator/task-records.ts'
 import { type Taken, takeLost } from './lineage.ts'
 import type { Logger } from './logger.ts'
 import { makeFolder } from './owner/make.ts'
@@ -111,17 +112,17 @@ export class Completions {
   async #looked(task: TaskId): Promise<readonly Event[]> {
     const { store, content, logger } = this.#ports
     const { batch } = parseTaskId(task) ?? { batch: '' }
-    const [of, own, taken] = await Promise.all([store.get(batchKey(batch)), store.get(taskKey(task)), store.get(sourcesKey(task))])
+    const [of, own, taken] = await Promise.all([store.get(batchKey(batch)), storedTask(store, task), store.get(sourcesKey(task))])
     if (of === undefined || own === undefined) throw new Missing(`task ${task} is not known any more`)
-    const { bundle: cid } = decodeTaskRecord(own)
-    const { manifest } = await this.#bundleOf(batch, cid)
+    const complete = await this.#bundleOf(task, own.bundle)
+    const { manifest } = complete
     const roots = [...manifest.dependencies.map(({ root }) => root), ...(manifest.image === null ? [] : [manifest.image])]
     const here = await Promise.all(roots.map((root) => content.check(root)))
     if (here.every(Boolean)) return [{ kind: 'inputs', task, lost: false, through: NONE, message: '' }]
     // What was taken from tasks is looked for at those: of many it is one folder, which no task left and is made again here.
     const takes = taken === undefined ? undefined : decodeSourcesRecord(taken)
     const lost = takes === undefined ? new Set<TaskId>() : await this.#lostOf(task, takes)
-    const bare = await this.#bundleOf(batch, takes?.template ?? cid)
+    const bare = takes === undefined ? complete : await this.#template(batch, takes.template)
     const why = 'an input is no longer here, and it cannot be computed again'
     for (const { of: left } of (await this.#taken(bare, decodeBatchRecord(of).by, why)).list) lost.add(left)
     logger.warn({ task, lost: lost.size }, 'inputs of a task that waits are no longer here: they are computed again')
@@ -160,23 +161,25 @@ export class Completions {
     return { submits, through: submits.map(({ batch }) => taskId(batch, 0)) }
   }
 
-  async #bundleOf(batch: string, cid: string): Promise<AcceptedBundle> {
-    const stored = await this.#ports.store.get(bundleKey(batch, cid))
-    if (stored === undefined) throw new Error(`the record of bundle ${cid} is missing`)
-    return acceptedOf(cid, stored)
+  async #bundleOf(task: TaskId, cid: string): Promise<AcceptedBundle> {
+    return acceptedOf(cid, await storedBundle(this.#ports.store, task, cid))
+  }
+
+  async #template(batch: BatchId, cid: string): Promise<AcceptedBundle> {
+    return acceptedOf(cid, await templateOf(this.#ports.store, batch, cid))
   }
 
   /** A batch that computes a task once more; what that one took from others it takes again, so that they are looked for in their turn. */
   async #submitAgain(id: TaskId): Promise<Submit> {
     const { store, random } = this.#ports
     const { batch, index } = parseTaskId(id) ?? { batch: '', index: 0 }
-    const [of, task, taken] = await Promise.all([store.get(batchKey(batch)), store.get(taskKey(id)), store.get(sourcesKey(id))])
+    const [of, task, taken] = await Promise.all([store.get(batchKey(batch)), storedTask(store, id), store.get(sourcesKey(id))])
     if (of === undefined || task === undefined) throw new Missing(`task ${id} is not known any more, and its output is not here`)
     const { by, policy, name } = decodeBatchRecord(of)
     const record = taken === undefined ? undefined : decodeSourcesRecord(taken)
     const list = record?.sources.list.filter(({ part }) => part !== 'after').map((source) => outside(source, batch)) ?? []
-    const template = list.length > 0 && list.every((source) => source !== undefined) ? (record?.template ?? '') : decodeTaskRecord(task).bundle
-    const own = await this.#bundleOf(batch, template)
+    const template = list.length > 0 && list.every((source) => source !== undefined) ? (record?.template ?? '') : task.bundle
+    const own = await this.#bundleOf(id, template)
     const known = template === record?.template ? list.filter((source) => source !== undefined) : []
     const why = `the output of task ${id} is no longer here, and it cannot be computed again`
     const { bundle, list: more } = await this.#taken(own, by, why)
@@ -214,7 +217,7 @@ export class Completions {
 
   async #complete(task: TaskId | BatchId, { template, sources }: SourcesRecord): Promise<Completed> {
     const { batch, index } = parseTaskId(task) ?? { batch: task, index: 0 }
-    const bare = await this.#bundleOf(batch, template)
+    const bare = await this.#template(batch, template)
     const { manifest } = bare
     const dependencies: Dependency[] = [...manifest.dependencies]
     const lost = new Set<TaskId>()
@@ -258,10 +261,9 @@ export class Completions {
   async #single(source: Source, { batch, lost }: { readonly batch: BatchId; readonly lost: Set<TaskId> }): Promise<Dependency | undefined> {
     const { content, store } = this.#ports
     const id = taskOf(source, batch)
-    const bytes = await store.get(taskKey(id))
+    const record = await storedTask(store, id)
     // One of a sweep that was killed before it was made.
-    if (bytes === undefined) return undefined
-    const record = decodeTaskRecord(bytes)
+    if (record === undefined) return undefined
     const text = partsOf(record)[source.part === 'stdout' ? 'stdout' : 'output']
     if (text === undefined) return undefined
     const root = CID.parse(text)
@@ -283,10 +285,9 @@ export class Completions {
     const count = of === '' ? Math.min(source.count, index) : isBatchId(of) ? await this.#tasksOf(of) : 1
     if (count > GATHERED_MAX) throw new Missing(`input ${name}: ${of} has ${count} tasks, at most ${GATHERED_MAX} can be gathered`)
     const entries: { path: string; root: CID }[] = []
-    const prefix = from.slice(0, from.indexOf('.'))
+    const first = parseTaskId(from) ?? { batch, index: 0 }
     let at = 0
-    for await (const [, value] of store.range(taskKey(from), `task/${prefix}.~`, { limit: count })) {
-      const record = decodeTaskRecord(value)
+    for await (const { record } of storedTasks(store, first.batch, { from: first.index, limit: count })) {
       const { output, stdout } = partsOf(record)
       const path = gatheredName(at++, count)
       for (const [part, text] of [

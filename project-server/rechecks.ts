@@ -6,10 +6,11 @@ import { type BatchRecord, decodeBatchRecord } from './coordinator/batch-records
 import { acceptedOf } from './coordinator/batches.ts'
 import type { Earned } from './coordinator/credit.ts'
 import type { AcceptedBundle, Effect, Event } from './coordinator/events.ts'
-import { batchKey, bundleKey, revisedKey, taskKey } from './coordinator/keys.ts'
+import { batchKey, revisedKey } from './coordinator/keys.ts'
 import { creditKey, decodeSignedPage } from './coordinator/ledger.ts'
 import type { Recheck } from './coordinator/rechecks.ts'
-import { decodeTaskRecord, type TaskRecord } from './coordinator/task-records.ts'
+import { storedBundle, storedTask } from './coordinator/stored-tasks.ts'
+import type { TaskRecord } from './coordinator/task-records.ts'
 import { decodeRevisedRecord } from './coordinator/trust-records.ts'
 import type { Logger } from './logger.ts'
 import type { Random, Store } from './ports.ts'
@@ -17,7 +18,7 @@ import type { Random, Store } from './ports.ts'
 type Wish = Extract<Effect, { kind: 'recheck' }>
 
 export interface RechecksPorts {
-  readonly store: Pick<Store, 'get'>
+  readonly store: Pick<Store, 'get' | 'range'>
   readonly committer: Pick<Committer, 'apply'>
   readonly random: Random
   readonly logger: Logger
@@ -52,16 +53,14 @@ export class Rechecks {
     const bundles = new Map<string, AcceptedBundle>()
     const earned = new Map<string, Earned>()
     for (const { task, node } of wish.tasks) {
-      const record = await store.get(taskKey(task))
-      if (record === undefined || isSettled(await store.get(revisedKey(task)))) continue
-      const of = decodeTaskRecord(record)
+      const of = await storedTask(store, task)
+      if (of === undefined || isSettled(await store.get(revisedKey(task)))) continue
       const { bundle } = of
       tasks.set(task, of)
       const page = await store.get(creditKey(pageOf(of, node)))
       const got = page === undefined ? undefined : earnedIn(page, task, node)
       if (got !== undefined) earned.set(task, got)
-      const manifest = bundles.has(bundle) ? undefined : await store.get(bundleKey(wish.batch, bundle))
-      if (manifest !== undefined) bundles.set(bundle, acceptedOf(bundle, manifest))
+      if (!bundles.has(bundle)) bundles.set(bundle, acceptedOf(bundle, await storedBundle(store, task, bundle)))
     }
     const drawn = { batch: batchIdFrom(random.bytes(16)), seed: Buffer.from(random.bytes(4)).readUInt32BE() }
     committer.apply(recheckOf(wish, { batch: decodeBatchRecord(bytes), tasks, bundles, earned }, drawn))

@@ -3,9 +3,9 @@ import type { ContentStore } from '#protocol/content/content'
 import type { Committer } from './commit.ts'
 import { decodeBatchRecord } from './coordinator/batch-records.ts'
 import { storedManifest } from './coordinator/batches.ts'
-import { decodeBundleRecord } from './coordinator/bundle-records.ts'
 import type { Effect, Repeat } from './coordinator/events.ts'
-import { batchKey, bundleKey } from './coordinator/keys.ts'
+import { batchKey } from './coordinator/keys.ts'
+import { templateOf } from './coordinator/stored-tasks.ts'
 import { bundleAt, decodeSweepRecord, sweepKey } from './coordinator/sweeps.ts'
 import type { Logger } from './logger.ts'
 import { findRepeats, stillHere } from './owner/repeats.ts'
@@ -54,9 +54,8 @@ export class SweepLooks {
     if (of === undefined || record === undefined) throw new Error(`the records of sweep ${batch} are missing`)
     const { by, policy } = decodeBatchRecord(of)
     const { template, sweep } = decodeSweepRecord(record)
-    const stored = await store.get(bundleKey(batch, template))
-    if (stored === undefined) throw new Error(`the record of bundle ${template} is missing`)
-    const maker = { sweep, template: storedManifest(decodeBundleRecord(stored)), facts: {} }
+    const { bytes } = await templateOf(store, batch, template)
+    const maker = { sweep, template: storedManifest(bytes), facts: {} }
     const bundles = Array.from({ length: to - from }, (_, at) => bundleAt(maker, from + at))
     const found = stillHere(await findRepeats({ by, policy, bundles }, { store, content }), content)
     const repeats = new Map<number, Repeat>()

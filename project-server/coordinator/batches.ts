@@ -6,7 +6,7 @@ import { HOLDING_BYTES_MIN } from '#protocol/control/messages'
 import { taskId } from '#protocol/ids'
 import { NONE } from '#protocol/lists'
 import { DEFAULT_CLIENT_SETTINGS } from '#protocol/owner/clients'
-import { decodeBundleRecord, encodeBundleRecord, factsOfBundle } from './bundle-records.ts'
+import { encodeBundleRecord, type StoredBundle } from './bundle-records.ts'
 import { clientOf, quotaFault } from './clients.ts'
 import type { AcceptedBundle, Aim, Event, Repeat } from './events.ts'
 import { joinGroup } from './groups.ts'
@@ -195,10 +195,9 @@ export function storedManifest(bytes: Uint8Array): RunManifest {
   return dagCbor.decode<RunManifest>(bytes)
 }
 
-/** A bundle by its record. */
-export function acceptedOf(cid: string, record: Uint8Array): AcceptedBundle {
-  const bytes = decodeBundleRecord(record)
-  return { cid, bytes, manifest: storedManifest(bytes), ...factsOfBundle(record) }
+/** A bundle as it was accepted. */
+export function acceptedOf(cid: string, stored: StoredBundle): AcceptedBundle {
+  return { cid, manifest: storedManifest(stored.bytes), ...stored }
 }
 
 export function orderOf(batch: Batch, index: number): number {
@@ -263,22 +262,21 @@ function create(state: State, batch: Batch, accepted: AcceptedBundle, { sources:
   const sources = all?.get(index)
   // What takes something from others has its bundle only when they are ready.
   const repeat = sources === undefined ? repeats?.get(accepted.cid) : undefined
-  const task = addTask(state, batch, { index, accepted, repeat }, nowMs)
+  const task = addTask(state, batch, { index, accepted, repeat, waits: sources !== undefined }, nowMs)
   if (sources !== undefined) waitFor(state, task, { template: accepted.cid, sources }, ended)
 }
 
+interface NewTask {
+  readonly index: number
+  /** Its template, when it waits. */
+  readonly accepted: AcceptedBundle
+  readonly repeat?: Repeat | undefined
+  /** It takes something from others: who adds it says what. */
+  readonly waits: boolean
+}
+
 /** A task of this index, created. */
-export function addTask(
-  state: State,
-  batch: Batch,
-  { index, accepted, repeat }: { readonly index: number; readonly accepted: AcceptedBundle; readonly repeat?: Repeat | undefined },
-  nowMs: number
-): Task {
-  // Tasks of a sweep are told apart by their bundles.
-  if (batch.maker !== null || !batch.stored.has(accepted.cid)) {
-    if (batch.maker === null) batch.stored.add(accepted.cid)
-    state.out.add(bundleKey(batch.id, accepted.cid), encodeBundleRecord(accepted))
-  }
+export function addTask(state: State, batch: Batch, { index, accepted, repeat, waits }: NewTask, nowMs: number): Task {
   const bundle = bundleOf(state, accepted)
   const needs = needsAtFirst(state, batch, bundle, accepted.manifest)
   const group = joinGroup(state, batch, { bundle, needs })
@@ -316,7 +314,12 @@ export function addTask(
   state.liveTasks++
   batch.client.tasks++
   count(batch, 'created', 1)
-  state.out.task(task)
+  if (!waits) state.out.submitted(task, accepted)
+  else if (!batch.stored.has(accepted.cid)) {
+    batch.stored.add(accepted.cid)
+    state.out.add(bundleKey(batch.id, accepted.cid), encodeBundleRecord(accepted))
+  }
+  if (waits || repeat !== undefined) state.out.task(task)
   return task
 }
 

@@ -4,10 +4,24 @@ import type { AcceptedBundle } from './events.ts'
 import { decodeRecord as decode, RECORD_VERSION } from './record-version.ts'
 import { WRITER } from './record-writer.ts'
 
-export function encodeBundleRecord({ bytes, platform, data = [] }: Pick<AcceptedBundle, 'bytes' | 'platform' | 'data'>): Uint8Array {
-  WRITER.list(data.length > 0 ? 4 : platform === undefined ? 2 : 3)
-    .int(RECORD_VERSION)
-    .bytes(bytes)
+/** What is stored of a bundle. Its id is known to whoever looks for it. */
+export type StoredBundle = Pick<AcceptedBundle, 'bytes' | 'platform' | 'data'>
+
+export type BundleRow = [manifest: Uint8Array, platform?: string | null, data?: [root: string, within: string | null, bytes: number][]]
+
+export function encodeBundleRecord(bundle: StoredBundle): Uint8Array {
+  WRITER.list(1 + bundleFields(bundle)).int(RECORD_VERSION)
+  writeBundle(bundle)
+  return WRITER.done()
+}
+
+/** How many items of a list `writeBundle` writes. */
+export function bundleFields({ platform, data = [] }: StoredBundle): number {
+  return data.length > 0 ? 3 : platform === undefined ? 1 : 2
+}
+
+export function writeBundle({ bytes, platform, data = [] }: StoredBundle): void {
+  WRITER.bytes(bytes)
   if (platform !== undefined) WRITER.text(platform)
   else if (data.length > 0) WRITER.nil()
   if (data.length > 0) WRITER.list(data.length)
@@ -17,20 +31,15 @@ export function encodeBundleRecord({ bytes, platform, data = [] }: Pick<Accepted
     else WRITER.text(within)
     WRITER.int(bytes)
   }
-  return WRITER.done()
 }
 
-/** The manifest. */
-export function decodeBundleRecord(record: Uint8Array): Uint8Array {
-  return decode<BundleRow>('bundle', record)[0]
+/** Throws when the bytes are not a record that this version wrote: the store is corrupt. */
+export function decodeBundleRecord(record: Uint8Array): StoredBundle {
+  return bundleOfRow(decode<BundleRow>('bundle', record))
 }
 
-type BundleRow = [manifest: Uint8Array, platform?: string | null, data?: [root: string, within: string | null, bytes: number][]]
-
-/** What its image is for, and how large everything is that it refers to. */
-export function factsOfBundle(record: Uint8Array): Pick<AcceptedBundle, 'platform' | 'data'> {
-  const [, platform, data = []] = decode<BundleRow>('bundle', record)
-  return { ...(typeof platform === 'string' ? { platform } : {}), data: data.map(([root, within, bytes]) => ({ root, within, bytes })) }
+export function bundleOfRow([bytes, platform, data = []]: BundleRow): StoredBundle {
+  return { bytes, ...(typeof platform === 'string' ? { platform } : {}), data: data.map(([root, within, bytes]) => ({ root, within, bytes })) }
 }
 
 export function encodeDoneRecord(task: TaskId): Uint8Array {

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { DEFAULT_POLICY } from '#protocol/bundle/policy'
 import { CoordinatorWorld } from '#test/support/coordinator'
 import { batchId, bundle, offer, plainBundle } from '#test/support/coordinator-parts'
+import { peekTasks } from '../../sim/stored-tasks.ts'
 
 const A = batchId(1)
 const T = `${A}.0`
@@ -244,9 +245,12 @@ describe('submitting', () => {
 
   it('the same manifest many times stores it once', async () => {
     const at = await world()
-    at.submit(A, [bundle('x'), bundle('x'), bundle('x')])
-    assert.equal(at.store.keys('bundle/').length, 1)
-    assert.equal(at.store.keys('task/').length, 3)
+    const many = Array.from({ length: 60 }, () => bundle('x'))
+    at.submit(A, many)
+    assert.equal(peekTasks(at.store, A).size, 60)
+    const [page = '', ...others] = at.store.keys('submitted/')
+    assert.deepEqual([others, at.store.keys('bundle/')], [[], []])
+    assert.ok((at.store.peek(page)?.length ?? 0) < 2 * (many[0]?.bytes.length ?? 0))
   })
 
   it('is found by id, by prefix, by name and by index, newest first in the store', async () => {

@@ -186,7 +186,7 @@ export class Coordinator {
     return batch === undefined ? undefined : batchRecord(batch)
   }
 
-  /** A task of such a batch that is not terminal; others are read with `decodeTaskRecord` from `taskKey(id)`. */
+  /** A task of such a batch that is not terminal; others are read as stored-tasks.ts does. */
   task(id: TaskId): TaskRecord | undefined {
     const task = this.#state.task(id)
     return task === undefined ? undefined : taskRecord(task)
@@ -230,7 +230,7 @@ export class Coordinator {
     return client === undefined ? null : roomOf(client)
   }
 
-  /** A manifest that a live task needs; others are read with `decodeBundleRecord` from `bundle/<batch>/<cid>`. */
+  /** A manifest that a live task needs; others are read as stored-tasks.ts does. */
   bundle(cid: string): Uint8Array | undefined {
     return this.#state.bundles.get(cid)?.bytes
   }

@@ -10,7 +10,8 @@
  * | `name/<client>/<name, URI-encoded>/<order, 12 digits>` | the batch's id: last one wins when its client uses a name again |
  * | `open/<id>` | empty: the batch has tasks that are not terminal |
  * | `task/<batch>.<index, 9 digits>` | TaskRecord |
- * | `bundle/<batch>/<cid>` | a manifest, stored once however many tasks of the batch share it |
+ * | `submitted/<batch>.<index, 9 digits>` | tasks in a row as they came, with their bundles, until they have TaskRecords: submitted-records.ts |
+ * | `bundle/<batch>/<cid>` | a bundle that lies by itself: of a task that waits for others before and after that, the template of a sweep, and all of an older server's |
  * | `sources/<batch>.<index, 9 digits>`, `sources/<batch>` | what a task, or each of a sweep, takes from others: sources-records.ts |
  * | `done/<client>/<cid>` | the newest task of the client's that decided this bundle and is ready |
  * | `from/<client>/<root>` | the newest task of the client's that left this output, and is ready |
@@ -56,10 +57,13 @@ export function keyOfTask({ batch, index }: Pick<Task, 'batch' | 'index'>): stri
   return taskKeyOf(batch.id, index)
 }
 
-/** Beside the other manifests of its batch: keys that lie together are sorted together, and CIDs alone lie anywhere. */
+/** Beside the others of its batch: keys that lie together are sorted together, and CIDs alone lie anywhere. */
 export function bundleKey(batch: BatchId, cid: string): string {
   return `bundle/${batch}/${cid}`
 }
+
+/** Tasks in a row, as they came. */
+export const SUBMITTED_PREFIX = 'submitted/'
 
 export function openKey(id: BatchId): string {
   return `open/${id}`

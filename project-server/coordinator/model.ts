@@ -105,7 +105,7 @@ export interface Batch {
   maker: Maker | null
   /** What a task of its joined last: most are alike. */
   group: Group | null
-  /** Manifests that are stored already, while more may come. */
+  /** Templates of tasks that wait for others, which are stored already, while more may come. */
   readonly stored: Set<string>
   /** Tasks that wait for its own; null while there are none. */
   dependents: Dependents | null

@@ -9,7 +9,7 @@ import type { Change } from '../ports.ts'
 import { encodeBatchRecord } from './batch-records.ts'
 import { clientKey, encodeClientRecord } from './client-records.ts'
 import type { Client } from './clients.ts'
-import type { Effect, Unsigned } from './events.ts'
+import type { AcceptedBundle, Effect, Unsigned } from './events.ts'
 import { drain, encodeFrame, encodeNext, type Said, saidAgain } from './frames.ts'
 import { Journal, journalKey } from './journal.ts'
 import { batchKey, keyOfTask, linkKey, nodeKey, outKey } from './keys.ts'
@@ -23,6 +23,7 @@ import { LINK_MESSAGE_REPLICAS_MAX, LINK_MESSAGES_MAX, OUTBOX_FRAMES_MAX } from 
 import { encodeStoredResult, PAGE_RECEIPTS_MAX, type ReceiptPlace, receiptPageKey, resultKey, type SealRef } from './receipt-records.ts'
 import { batchRecord, encodeTask } from './snapshots.ts'
 import { isTerminal } from './states.ts'
+import { SubmittedTasks } from './submitted-records.ts'
 
 /** Signs what a node is to run. Must be a function of its arguments, as Ed25519 is. */
 export type LeaseSigner = Pick<Signer, 'sign'>
@@ -47,6 +48,7 @@ export class Output {
   #added: Change[] = []
   /** Keys that did not exist at the last take. */
   readonly #created = new Set<string>()
+  readonly #submitted = new SubmittedTasks()
   readonly #tasks = new Marked<Task>(RECORD)
   readonly #watched = new Marked<Task>(WATCHED)
   readonly #batches = new Marked<Batch>(RECORD)
@@ -106,6 +108,13 @@ export class Output {
   delete(key: string): void {
     if (this.#created.delete(key)) this.#changes.delete(key)
     else this.#changes.set(key, null)
+  }
+
+  /** A task that came, and waits for no other. */
+  submitted(task: Task, bundle: AcceptedBundle): void {
+    if (!this.#recording) return
+    this.#submitted.add(task, bundle)
+    this.#watched.add(task)
   }
 
   task(task: Task): void {
@@ -196,6 +205,7 @@ export class Output {
   #takeChanges(): Change[] {
     const changes = this.#added
     this.#added = []
+    changes.push(...this.#submitted.take())
     for (const task of this.#tasks.items) changes.push({ key: keyOfTask(task), value: encodeTask(task) })
     this.#tasks.clear()
     for (const batch of this.#batches.items)

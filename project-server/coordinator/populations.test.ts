@@ -4,10 +4,11 @@ import fc from 'fast-check'
 import { decodeFrame } from '#protocol/control/messages'
 import { CoordinatorWorld, type ScriptedNode } from '#test/support/coordinator'
 import { batchId, bundle, offer, outputOf } from '#test/support/coordinator-parts'
+import { peekTasks } from '../../sim/stored-tasks.ts'
 import { decodeBatchRecord } from './batch-records.ts'
 import type { AcceptedBundle } from './events.ts'
 import { DEFAULT_COORDINATOR_POLICY } from './policy.ts'
-import { decodeTaskRecord, type TaskRecord } from './task-records.ts'
+import type { TaskRecord } from './task-records.ts'
 
 const A = batchId(1)
 
@@ -16,7 +17,7 @@ async function world(): Promise<CoordinatorWorld> {
 }
 
 function tasks(at: CoordinatorWorld): TaskRecord[] {
-  return at.store.keys('task/').map((key) => decodeTaskRecord(at.store.peek(key) ?? new Uint8Array(0)))
+  return [...peekTasks(at.store, A).values()]
 }
 
 function draws(seed: number): () => number {

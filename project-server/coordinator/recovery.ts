@@ -7,15 +7,15 @@ import { decodeResult, voteOf } from '#protocol/result/result'
 import type { Store } from '../ports.ts'
 import { BAN_PREFIX, decodeBanRecord } from './ban-records.ts'
 import { decodeBatchRecord } from './batch-records.ts'
-import { bundleOf, orderOf, storedManifest } from './batches.ts'
-import { decodeBundleRecord, factsOfBundle } from './bundle-records.ts'
+import { acceptedOf, bundleOf, orderOf, storedManifest } from './batches.ts'
+import type { StoredBundle } from './bundle-records.ts'
 import { loadCheckpoint } from './checkpoints.ts'
 import { CLIENT_PREFIX, decodeClientRecord } from './client-records.ts'
 import { clientOf } from './clients.ts'
 import { decodeClosingRecord } from './closing-records.ts'
 import { joinGroup } from './groups.ts'
 import { firstOf, JOURNAL_PREFIX } from './journal.ts'
-import { batchKey, bundleKey, taskKeyOf } from './keys.ts'
+import { batchKey } from './keys.ts'
 import { decodeLastWords, LAST_WORDS_PREFIX } from './last-words.ts'
 import { CREDIT_PREFIX, decodeEarned, decodeSignedPage, EARNED_PREFIX } from './ledger.ts'
 import { decodeLinkRecord, decodeOutgoing, type Waiting } from './link-records.ts'
@@ -37,9 +37,10 @@ import { link } from './sources.ts'
 import { decodeSourcesRecord, type SourcesRecord, sourcesKey } from './sources-records.ts'
 import type { State } from './state.ts'
 import { isLive, isTerminal } from './states.ts'
+import { storedTasks, templateOf } from './stored-tasks.ts'
 import { RunTimes } from './stragglers.ts'
 import { decodeMadeRecord, decodeSweepRecord, earlyOf, type Maker, madeKey, makerOf, sweepKey, unmade } from './sweeps.ts'
-import { decodeTaskRecord, type ReplicaRecord, type TaskRecord } from './task-records.ts'
+import type { ReplicaRecord, TaskRecord } from './task-records.ts'
 import { failureOf } from './tasks.ts'
 import { decodeLateRecord } from './trust-records.ts'
 
@@ -216,16 +217,18 @@ async function loadBatch(
   const { maker } = batch
   if (maker !== null && unmade(batch) > 0) {
     // One that was made before its turn has a record, and is perhaps over.
-    for await (const [key] of store.range(taskKeyOf(id, maker.next), `task/${id}.~`)) earlyOf(maker).add(Number(key.slice(key.indexOf('.') + 1)))
+    for await (const { record } of storedTasks(store, id, { from: maker.next })) earlyOf(maker).add(parseTaskId(record.id)?.index ?? 0)
     state.sweeps.add(batch)
   }
   const records: TaskRecord[] = []
   const waiting = new Map<TaskId, SourcesRecord>()
-  for await (const [, value] of under(store, `task/${id}.`)) {
-    const record = decodeTaskRecord(value)
+  const bundles = new Map<string, StoredBundle>()
+  for await (const { record, bundle } of storedTasks(store, id)) {
     if (isTerminal(record.state)) continue
-    if (record.bundle !== '') records.push(record)
-    else {
+    if (record.bundle !== '') {
+      records.push(record)
+      if (bundle !== undefined) bundles.set(record.bundle, bundle)
+    } else {
       const sources = await store.get(sourcesKey(record.id))
       if (sources === undefined) throw new Error(`the record of what task ${record.id} takes from others is missing`)
       const waits = decodeSourcesRecord(sources)
@@ -237,7 +240,7 @@ async function loadBatch(
   for await (const [key, value] of under(store, `result/${id}.`)) results.set(key, value)
   for (let at = 0; at < records.length; at += READS_AT_ONCE) {
     const part = records.slice(at, at + READS_AT_ONCE)
-    await loadBundles(state, store, id, part)
+    await loadBundles(state, part, (cid) => bundles.get(cid) ?? templateOf(store, id, cid))
     for (const record of part) loadTask(state, batch, record, { results, assigned, waits: waiting.get(record.id), nowMs })
   }
   batch.runs.sort()
@@ -247,9 +250,8 @@ async function loadMaker(store: Records, batch: BatchId): Promise<{ readonly mak
   const bytes = await store.get(sweepKey(batch))
   if (bytes === undefined) return undefined
   const { template, sweep, waits } = decodeSweepRecord(bytes)
-  const bundle = await store.get(bundleKey(batch, template))
-  if (bundle === undefined) throw new Error(`the record of bundle ${template} is missing`)
-  const maker = makerOf(sweep, storedManifest(decodeBundleRecord(bundle)), factsOfBundle(bundle))
+  const { bytes: manifest, ...facts } = await templateOf(store, batch, template)
+  const maker = makerOf(sweep, storedManifest(manifest), facts)
   const made = await store.get(madeKey(batch))
   const { next, end } = made === undefined ? { next: 0, end: null } : decodeMadeRecord(made)
   maker.next = end !== null ? maker.count : next
@@ -263,14 +265,11 @@ function toBeLinked({ sources, depth }: SourcesRecord): Waits {
   return { sources, missing: 0, asked: false, depth }
 }
 
-async function loadBundles(state: State, store: Records, batch: BatchId, records: readonly TaskRecord[]): Promise<void> {
+async function loadBundles(state: State, records: readonly TaskRecord[], stored: (cid: string) => StoredBundle | Promise<StoredBundle>): Promise<void> {
   const cids = new Set(records.map(({ bundle }) => bundle).filter((cid) => !state.bundles.has(cid)))
   await Promise.all(
     [...cids].map(async (cid) => {
-      const bytes = await store.get(bundleKey(batch, cid))
-      if (bytes === undefined) throw new Error(`the record of bundle ${cid} is missing`)
-      const manifest = decodeBundleRecord(bytes)
-      bundleOf(state, { cid, bytes: manifest, manifest: storedManifest(manifest), ...factsOfBundle(bytes) })
+      bundleOf(state, acceptedOf(cid, await stored(cid)))
     })
   )
 }

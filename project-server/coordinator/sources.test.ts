@@ -57,7 +57,7 @@ describe('a task with sources', () => {
     const stored = one.store.peek(bundleKey(ONE, cid))
     assert.ok(stored !== undefined)
     assert.deepEqual(
-      storedManifest(decodeBundleRecord(stored)).dependencies.map(({ name, root, path }) => [name, String(root), path]),
+      storedManifest(decodeBundleRecord(stored).bytes).dependencies.map(({ name, root, path }) => [name, String(root), path]),
       [
         ['in0', String(outputOf('left')), ''],
         ['in1', String(outputOf('right')), 'a/b']
@@ -85,7 +85,7 @@ describe('a task with sources', () => {
     one.report(node, `${ONE}.1.1`, { exitCode: 1, output: 'a part' })
     const { state, bundle: cid } = one.record(`${ONE}.2`)
     assert.equal(state, 'running')
-    const { dependencies } = storedManifest(decodeBundleRecord(one.store.peek(bundleKey(ONE, cid)) ?? new Uint8Array()))
+    const { dependencies } = storedManifest(decodeBundleRecord(one.store.peek(bundleKey(ONE, cid)) ?? new Uint8Array()).bytes)
     assert.deepEqual(
       dependencies.map(({ name }) => name),
       ['in1']
@@ -156,7 +156,7 @@ describe('a task with sources', () => {
     one.join('n', offer(8))
     one.submit(TWO, [plainBundle('y')], SINGLE, { sources: new Map([[1, all(from(0))]]), from: 1 })
     assert.equal(statesOf(one, 2, TWO), 'running created')
-    const { dependencies } = storedManifest(decodeBundleRecord(one.store.peek(bundleKey(TWO, one.record(`${TWO}.0`).bundle)) ?? new Uint8Array()))
+    const { dependencies } = storedManifest(decodeBundleRecord(one.store.peek(bundleKey(TWO, one.record(`${TWO}.0`).bundle)) ?? new Uint8Array()).bytes)
     assert.equal(dependencies.length, 1)
   })
 })

@@ -6,10 +6,10 @@ import type { Sweep } from '#protocol/bundle/sweep'
 import { parseTaskId } from '#protocol/ids'
 import { CoordinatorWorld } from '#test/support/coordinator'
 import { batchId, offer, outputOf, plainBundle } from '#test/support/coordinator-parts'
+import { peekBundle, peekTasks } from '../../sim/stored-tasks.ts'
 import { decodeBatchRecord } from './batch-records.ts'
 import { storedManifest } from './batches.ts'
-import { decodeBundleRecord } from './bundle-records.ts'
-import { batchKey, bundleKey } from './keys.ts'
+import { batchKey } from './keys.ts'
 import { CLOSING_MS_MAX, SWEEP_AHEAD } from './policy.ts'
 import { isTerminal } from './states.ts'
 import { decodeMadeRecord, madeKey } from './sweeps.ts'
@@ -49,8 +49,7 @@ async function world(count: number, change: Partial<Sources> = {}): Promise<Coor
 }
 
 function inputsOf(one: CoordinatorWorld, task: string): readonly string[] {
-  const stored = one.store.peek(bundleKey(parseTaskId(task)?.batch ?? '', one.record(task).bundle))
-  return storedManifest(decodeBundleRecord(stored ?? new Uint8Array())).dependencies.map(({ name, root }) => `${name} ${root}`)
+  return storedManifest(peekBundle(one.store, task, one.record(task).bundle).bytes).dependencies.map(({ name, root }) => `${name} ${root}`)
 }
 
 function end(one: CoordinatorWorld, batch: string): Pick<ReturnType<typeof decodeBatchRecord>, 'created' | 'ready' | 'failed' | 'killed'> {
@@ -61,16 +60,16 @@ function end(one: CoordinatorWorld, batch: string): Pick<ReturnType<typeof decod
 describe('S14, S15: a sweep with sources', () => {
   it('makes no task before they are over, says what it waits for, and gives all of its tasks what they left', async () => {
     const one = await world(1_000_000)
-    assert.equal(one.store.keys(`task/${TWO}`).length, 0)
+    assert.equal(peekTasks(one.store, TWO).size, 0)
     assert.equal(one.coordinator.batch(TWO)?.created, 1_000_000)
     const why = one.coordinator.why(TWO)
     assert.deepEqual([why?.task, why?.status, why?.waitsFor, why?.sources, why?.awaits], [`${TWO}.0`, 'created', 'sources', 1, [`${ONE}.0`]])
     assert.equal(one.coordinator.why(`${TWO}.77`)?.waitsFor, 'sources')
     one.pass(5_000)
-    assert.equal(one.store.keys(`task/${TWO}`).length, 0)
+    assert.equal(peekTasks(one.store, TWO).size, 0)
     const node = one.join('n', offer(8))
     one.report(node, `${ONE}.0.1`, { output: 'model' })
-    assert.equal(one.store.keys(`task/${TWO}`).length, SWEEP_AHEAD)
+    assert.equal(peekTasks(one.store, TWO).size, SWEEP_AHEAD)
     assert.deepEqual(inputsOf(one, `${TWO}.0`), [`in0 ${outputOf('model')}`])
     assert.equal(one.record(`${TWO}.0`).state, 'running')
     assert.equal(one.coordinator.why(`${TWO}.999999`)?.waitsFor, 'turn')

@@ -4,12 +4,12 @@ import fc from 'fast-check'
 import { decodeSweep, encodeSweep, manifestAt, type Parameter, type Sweep, sweepCount, valuesAt } from '#protocol/bundle/sweep'
 import { CoordinatorWorld } from '#test/support/coordinator'
 import { batchId, bundle, offer, plainBundle } from '#test/support/coordinator-parts'
+import { peekTask, peekTasks } from '../../sim/stored-tasks.ts'
 import { decodeBatchRecord } from './batch-records.ts'
-import { batchKey, taskKey } from './keys.ts'
+import { batchKey } from './keys.ts'
 import { LiveTasks } from './live-tasks.ts'
 import type { Task } from './model.ts'
 import { SWEEP_AHEAD } from './policy.ts'
-import { decodeTaskRecord } from './task-records.ts'
 
 const ONE = batchId(1)
 const TWO = batchId(2)
@@ -43,7 +43,7 @@ describe('a sweep', () => {
     const counts = one.coordinator.batch(ONE)
     assert.equal(counts?.tasks, 1_000_000)
     assert.equal(counts?.created, 1_000_000)
-    assert.equal(one.store.keys('task/').length, SWEEP_AHEAD)
+    assert.equal(peekTasks(one.store, ONE).size, SWEEP_AHEAD)
     const node = one.join('n', offer(10))
     assert.equal(node.leases.size, 10)
     assert.equal(one.coordinator.batch(ONE)?.running, 10)
@@ -172,15 +172,15 @@ it('S14: each index of a sweep ends exactly once with its own command, over cras
           }
           if (act === 'kill') {
             const id = `${ONE}.${number % count}`
-            const before = one.store.peek(taskKey(id))
-            if (before === undefined || decodeTaskRecord(before).endedAtMs === null) killed.add(number % count)
+            const before = peekTask(one.store, id)
+            if (before === undefined || before.endedAtMs === null) killed.add(number % count)
             one.apply({ kind: 'kill', batch: ONE, task: id, by: 'owner' })
           }
         }
         for (let turn = 0; turn < 20 && one.coordinator.batch(ONE) !== undefined; turn++) work()
         const batch = decodeBatchRecord(one.store.peek(batchKey(ONE)) ?? new Uint8Array())
         assert.deepEqual([batch.created, batch.running, batch.validating], [0, 0, 0])
-        assert.equal(one.store.keys('task/').length, count)
+        assert.equal(peekTasks(one.store, ONE).size, count)
         for (let index = 0; index < count; index++) assert.equal(one.record(`${ONE}.${index}`).state, killed.has(index) ? 'killed' : 'ready')
         assert.equal(batch.ready, count - killed.size)
       }

@@ -242,7 +242,7 @@ function make(state: State, batch: Batch, index: number, nowMs: number): Task {
   const { maker } = batch
   if (maker === null) throw new Error(`batch ${batch.id} is no sweep`)
   const accepted = bundleAt(maker, index)
-  const task = addTask(state, batch, { index, accepted, repeat: maker.repeats.get(index) }, nowMs)
+  const task = addTask(state, batch, { index, accepted, repeat: maker.repeats.get(index), waits: batch.waits !== null }, nowMs)
   maker.repeats.delete(index)
   // It was counted with the batch.
   count(batch, 'created', -1)

@@ -199,7 +199,7 @@ describe('a client', () => {
       }
       const complete = at.store.peek(bundleKey(made, at.record(`${made}.1`).bundle))
       assert.deepEqual(
-        storedManifest(decodeBundleRecord(complete ?? new Uint8Array())).dependencies.map(({ name, root }) => [name, String(root)]),
+        storedManifest(decodeBundleRecord(complete ?? new Uint8Array()).bytes).dependencies.map(({ name, root }) => [name, String(root)]),
         [
           ['in0', String(outputOf('left'))],
           ['in1', String(outputOf('right'))]

@@ -11,12 +11,12 @@ import { type Sweep, sweepCount } from '#protocol/bundle/sweep'
 import { type BatchId, batchIdFrom, type PeerIdString, parseTaskId, type TaskId, taskId } from '#protocol/ids'
 import { type ManagedTarget, QUERY_ROWS_MAX, type Resolved, SUBMIT_MANIFESTS_MAX } from '#protocol/owner/messages'
 import { decodeBatchRecord } from '../coordinator/batch-records.ts'
-import { decodeBundleRecord } from '../coordinator/bundle-records.ts'
-import { batchKey, bundleKey, taskKey } from '../coordinator/keys.ts'
+import { batchKey } from '../coordinator/keys.ts'
 import { decodeSourcesRecord, type SourcesRecord, sourcesKey } from '../coordinator/sources-records.ts'
 import { isTerminal } from '../coordinator/states.ts'
+import { type StoredTask, storedBundle, storedTask, storedTasks, templateOf } from '../coordinator/stored-tasks.ts'
 import { decodeMadeRecord, decodeSweepRecord, madeKey, sweepKey } from '../coordinator/sweeps.ts'
-import { decodeTaskRecord, type TaskRecord } from '../coordinator/task-records.ts'
+import type { TaskRecord } from '../coordinator/task-records.ts'
 import type { Store } from '../ports.ts'
 import { readNotes } from './notes.ts'
 import { OwnerError } from './request.ts'
@@ -71,12 +71,13 @@ export async function retry({ target, by, id, states, dryRun }: Retry, { store, 
     sources = new Map()
   }
   const gathered = await gatheredBy(store, target, states)
-  for await (const { id: task, bundle, state } of wanted(store, { target, states, gathered })) {
+  for await (const { record, bundle: stored } of wanted(store, { target, states, gathered })) {
+    const { id: task, bundle, state } = record
     if (state !== 'ready') failed++
     if (part.length >= SUBMIT_MANIFESTS_MAX) await send(true)
     const waits = bundle === '' ? await waitsOf(store, task) : undefined
     const cid = waits?.template ?? bundle
-    const manifest = manifests.get(cid) ?? decodeBundleRecord((await store.get(bundleKey(batch, cid))) ?? missing(cid))
+    const manifest = manifests.get(cid) ?? (stored ?? (await storedBundle(store, task, cid))).bytes
     manifests.set(cid, manifest)
     const place = first + part.length
     if (waits !== undefined) sources.set(place, { ...waits.sources, list: waits.sources.list.flatMap((source) => sourceAgain(source, { batch, places })) })
@@ -99,8 +100,8 @@ async function sweepAgain(
   const { template, sweep, waits } = decodeSweepRecord(record)
   const { end } = decodeMadeRecord(made)
   if (!waits || end === null || !states.has(end === 'killed' ? 'killed' : 'failed')) return undefined
-  const manifest = decodeBundleRecord((await store.get(bundleKey(batch, template))) ?? missing(template))
-  return { manifests: [manifest], sweep, sources: new Map([[0, decodeSourcesRecord(sources).sources]]) }
+  const { bytes } = await templateOf(store, batch, template)
+  return { manifests: [bytes], sweep, sources: new Map([[0, decodeSourcesRecord(sources).sources]]) }
 }
 
 async function waitsOf(store: RetryPorts['store'], task: TaskId): Promise<SourcesRecord> {
@@ -142,7 +143,8 @@ async function gatheredBy(store: RetryPorts['store'], target: Resolved, states: 
   const ranges = new Map<string, Range>()
   for (let before = -1; before < ranges.size; ) {
     before = ranges.size
-    for await (const { id, bundle, state } of wanted(store, { target, states, gathered: [...ranges.values()] })) {
+    for await (const { record } of wanted(store, { target, states, gathered: [...ranges.values()] })) {
+      const { id, bundle, state } = record
       if (!isTerminal(state)) throw new OwnerError('unavailable', `task ${id} is not over, and what it leaves is gathered: try again when it is`)
       if (bundle !== '') continue
       for (const { of, from, count, part } of (await waitsOf(store, id)).sources.list)
@@ -153,35 +155,26 @@ async function gatheredBy(store: RetryPorts['store'], target: Resolved, states: 
 }
 
 /** In the order of the batch. */
-async function* wanted(store: RetryPorts['store'], { target, states, gathered }: Wanted): AsyncGenerator<TaskRecord, void, undefined> {
+async function* wanted(store: RetryPorts['store'], { target, states, gathered }: Wanted): AsyncGenerator<StoredTask, void, undefined> {
   const asked = parseTaskId(target.id)
   const isWanted = ({ id, state }: TaskRecord): boolean => {
     const index = parseTaskId(id)?.index ?? 0
     return (states.has(state) && (asked === undefined || index === asked.index)) || gathered.some(({ from, to }) => index >= from && index < to)
   }
   if (asked !== undefined && gathered.length === 0) {
-    const bytes = await store.get(taskKey(target.id))
-    const task = bytes === undefined ? undefined : decodeTaskRecord(bytes)
-    if (task !== undefined && isWanted(task)) yield task
+    const record = await storedTask(store, target.id)
+    if (record !== undefined && isWanted(record)) yield { record, bundle: undefined }
     return
   }
   const batch = asked?.batch ?? target.id
   // A page at a time: the client's next batch is not kept waiting by an open iterator of the store.
-  let from = `task/${batch}.`
-  for (;;) {
+  for (let from = 0; ; ) {
     let rows = 0
-    let last: TaskId | undefined
-    for await (const [key, value] of store.range(from, `task/${batch}.~`, { limit: QUERY_ROWS_MAX })) {
+    for await (const task of storedTasks(store, batch, { from, limit: QUERY_ROWS_MAX })) {
       rows++
-      last = key
-      const task = decodeTaskRecord(value)
-      if (isWanted(task)) yield task
+      from = (parseTaskId(task.record.id)?.index ?? 0) + 1
+      if (isWanted(task.record)) yield task
     }
-    if (last === undefined || rows < QUERY_ROWS_MAX) return
-    from = `${last}\0`
+    if (rows < QUERY_ROWS_MAX) return
   }
-}
-
-function missing(bundle: string): never {
-  throw new Error(`the record of bundle ${bundle} is missing`)
 }

@@ -3,21 +3,21 @@
  * presence of nodes and how far a replica is come from memory.
  */
 import { manifestAt } from '#protocol/bundle/sweep'
-import { type BatchId, isBatchId, type PeerIdString, parseTaskId, replicaId, type TaskId, taskId } from '#protocol/ids'
+import { type BatchId, isBatchId, type PeerIdString, parseTaskId, replicaId, type TaskId } from '#protocol/ids'
 import { type BatchView, type NodeView, type ReplicaView, type RunProgress, SELECTED_BATCHES_MAX, type TaskView } from '#protocol/owner/messages'
 import { encodeSignedReceipt } from '#protocol/result/receipt'
 import { type BatchRecord, decodeBatchRecord } from '../coordinator/batch-records.ts'
 import { storedManifest } from '../coordinator/batches.ts'
-import { decodeBundleRecord, factsOfBundle } from '../coordinator/bundle-records.ts'
 import type { Coordinator } from '../coordinator/coordinator.ts'
-import { batchKey, bundleKey, namePrefix, openKey, ownPrefix, revisedKey, taskKey } from '../coordinator/keys.ts'
+import { batchKey, namePrefix, openKey, ownPrefix, revisedKey } from '../coordinator/keys.ts'
 import { decodeLastWords, lastWordsKey } from '../coordinator/last-words.ts'
 import { signedReceipt, storedReceipt } from '../coordinator/receipt-records.ts'
 import { decodeLeftRecord, type LeftRecord, leftKey } from '../coordinator/remains-records.ts'
 import { decodeSourcesRecord, type SourcesRecord, sourcesKey } from '../coordinator/sources-records.ts'
 import { isTerminal } from '../coordinator/states.ts'
+import { storedBundle, storedTask, storedTasks, templateOf } from '../coordinator/stored-tasks.ts'
 import { decodeMadeRecord, decodeSweepRecord, type Maker, madeKey, sweepKey, type UnmadeEnd, unmadeRecord } from '../coordinator/sweeps.ts'
-import { decodeTaskRecord, type TaskRecord } from '../coordinator/task-records.ts'
+import type { TaskRecord } from '../coordinator/task-records.ts'
 import { decodeRevisedRecord, type RevisedRecord } from '../coordinator/trust-records.ts'
 import { batchView, endedWhy, taskView } from '../coordinator/views.ts'
 import type { Store } from '../ports.ts'
@@ -69,19 +69,14 @@ export function storeViews(
     for await (const [key, value] of store.range(from, `${from.slice(0, from.indexOf('.'))}.~`, { limit })) found.set(key, decodeLeftRecord(value))
     return found
   }
-  const manifestOf = async (task: TaskId, bundle: string): Promise<Uint8Array> => {
-    const bytes = await store.get(bundleKey(parseTaskId(task)?.batch ?? '', bundle))
-    if (bytes === undefined) throw new Error(`the record of bundle ${bundle} is missing`)
-    return decodeBundleRecord(bytes)
-  }
+  const manifestOf = async (task: TaskId, bundle: string): Promise<Uint8Array> => (await storedBundle(store, task, bundle)).bytes
   const makerOf = async (batch: BatchId): Promise<SweepMaker | undefined> => {
     const bytes = await store.get(sweepKey(batch))
     if (bytes === undefined) return undefined
     const { template, sweep } = decodeSweepRecord(bytes)
-    const [stored, made] = await Promise.all([store.get(bundleKey(batch, template)), store.get(madeKey(batch))])
-    if (stored === undefined) throw new Error(`the record of bundle ${template} is missing`)
+    const [{ bytes: manifest, ...facts }, made] = await Promise.all([templateOf(store, batch, template), store.get(madeKey(batch))])
     const end = made === undefined ? null : decodeMadeRecord(made).end
-    return { sweep, template: storedManifest(decodeBundleRecord(stored)), facts: factsOfBundle(stored), end }
+    return { sweep, template: storedManifest(manifest), facts, end }
   }
   /** A task of a sweep that has no record yet; undefined when there is no such task. */
   const unmadeOf = (batch: BatchRecord, maker: SweepMaker, index: number): TaskView | undefined => {
@@ -160,14 +155,13 @@ export function storeViews(
 
     async task(id) {
       const batch = parseTaskId(id)?.batch
-      const [bytes, parent] = batch === undefined ? [] : await Promise.all([store.get(taskKey(id)), batchRecord(batch)])
+      const [record, parent] = batch === undefined ? [] : await Promise.all([storedTask(store, id), batchRecord(batch)])
       if (parent === undefined) return undefined
-      if (bytes === undefined) {
+      if (record === undefined) {
         const [maker, waits] = await Promise.all([makerOf(parent.id), sourcesOf(parent.id)])
         const view = maker === undefined ? undefined : unmadeOf(parent, maker, parseTaskId(id)?.index ?? 0)
         return view === undefined ? undefined : { ...view, replicas: [], ...(waits === undefined ? {} : { sources: waits.sources }) }
       }
-      const record = decodeTaskRecord(bytes)
       const [command, left, waits, revised] = await Promise.all([commandOf(record), leftOf(record), takenBy(id), revisedOf(record)])
       const view = withProgress(taskView(record, { batch: parent, command, left, revised }, true), coordinator.task(id), coordinator.progress(id))
       const logged = await withLastWords(view, store)
@@ -178,7 +172,6 @@ export function storeViews(
       const parent = await batchRecord(batch)
       if (parent === undefined) return []
       const last = parseTaskId(after)
-      const from = taskKey(taskId(batch, last === undefined || last.batch !== batch ? 0 : last.index + 1))
       const commands = new Map<string, readonly string[]>()
       const views: TaskView[] = []
       let left: Map<string, LeftRecord> | undefined
@@ -191,12 +184,11 @@ export function storeViews(
           views.push(view)
         }
       }
-      for await (const [, value] of store.range(from, `task/${batch}.~`, { limit })) {
-        const record = decodeTaskRecord(value)
+      for await (const { record, bundle } of storedTasks(store, batch, { from: first, limit })) {
         fillTo(parseTaskId(record.id)?.index ?? 0)
         if (views.length >= limit) break
         if (record.state === 'killed') left ??= await leftFrom(record.id, limit)
-        const command = commands.get(record.bundle) ?? (await commandOf(record))
+        const command = commands.get(record.bundle) ?? (bundle === undefined ? await commandOf(record) : storedManifest(bundle.bytes).command)
         if (record.bundle !== '') commands.set(record.bundle, command)
         const view = taskView(record, { batch: parent, command, left: left?.get(leftKey(record.id)) }, false)
         views.push(isTerminal(record.state) ? view : withFurthest(view, coordinator.progress(record.id)))
@@ -224,9 +216,9 @@ export function storeViews(
     async receipt(task: TaskId) {
       if (!(await isOwn(task))) return undefined
       // What was answered at once has the receipt of the task that it repeats, which is the same client's.
-      const record = await store.get(taskKey(task))
+      const record = await storedTask(store, task)
       if (record === undefined) return undefined
-      const { repeats, decision } = decodeTaskRecord(record)
+      const { repeats, decision } = record
       const decided = repeats ?? task
       const stored = await storedReceipt(decided, decision?.receipt ?? null, (key) => store.get(key))
       if (stored === undefined) return undefined

@@ -177,6 +177,7 @@ export class Submissions {
   async #endOf(of: string): Promise<string | null> {
     const { store, committer } = this.#ports
     for (const flush of [true, false]) {
+      // A task that is over has a record of its own.
       const bytes = await store.get(isBatchId(of) ? batchKey(of) : taskKey(of))
       const end = bytes === undefined ? undefined : isBatchId(of) ? endOfBatch(bytes) : endOfTask(bytes)
       if (end !== undefined) return end

@@ -4,12 +4,11 @@
  * others claimed, and what nodes and owners are said to have is what the pages come to.
  */
 import { decodeBatchRecord } from '#project-server/coordinator/batch-records'
-import { decodeBundleRecord } from '#project-server/coordinator/bundle-records'
-import { batchKey, bundleKey, nodeKey, taskKey } from '#project-server/coordinator/keys'
+import { batchKey, nodeKey, taskKey } from '#project-server/coordinator/keys'
 import { CREDIT_PREFIX, decodeEarned, decodeSignedPage, EARNED_PREFIX } from '#project-server/coordinator/ledger'
 import { decodeNodeRecord } from '#project-server/coordinator/node-records'
 import { decodeReceiptPage, decodeStoredResult, RECEIPTS_PREFIX } from '#project-server/coordinator/receipt-records'
-import { decodeTaskRecord, type ReplicaRecord, type TaskRecord } from '#project-server/coordinator/task-records'
+import type { ReplicaRecord, TaskRecord } from '#project-server/coordinator/task-records'
 import { decodeRevisedRecord } from '#project-server/coordinator/trust-records'
 import type { Change } from '#project-server/ports'
 import { decodeManifest, type RunManifest } from '#protocol/bundle/manifest'
@@ -18,6 +17,7 @@ import type { PeerIdString, TaskId } from '#protocol/ids'
 import { decodeResult, type Result } from '#protocol/result/result'
 import type { Sometimes } from '../sometimes.ts'
 import type { MemoryStore } from '../store.ts'
+import { changedTasks, peekBundle, peekTask } from '../stored-tasks.ts'
 import type { Complaints } from './complaints.ts'
 import { receiptOf } from './receipts.ts'
 
@@ -55,7 +55,7 @@ export class Credit {
         this.#entry(entry, page?.number ?? 0)
       }
     }
-    for (const { key, value } of changes) if (value !== null && key.startsWith('task/')) this.#paid(decodeTaskRecord(value))
+    for (const task of changedTasks(changes)) this.#paid(task)
     this.#totals(nodes, changes)
   }
 
@@ -176,12 +176,11 @@ export class Credit {
   }
 
   #taskOf(id: TaskId): TaskRecord | undefined {
-    const stored = this.#records.peek(taskKey(id))
-    return stored === undefined ? undefined : decodeTaskRecord(stored)
+    return peekTask(this.#records, id)
   }
 
   #manifestOf({ id, bundle }: TaskRecord): RunManifest {
-    return decodeManifest(decodeBundleRecord(this.#records.peek(bundleKey(id.slice(0, id.indexOf('.')), bundle)) ?? new Uint8Array(0)))
+    return decodeManifest(peekBundle(this.#records, id, bundle).bytes)
   }
 }
 

@@ -1,7 +1,8 @@
 /** Who has how many live replicas, by the records of tasks alone: those of a node, or those of a client. */
-import { decodeTaskRecord, type ReplicaRecord } from '#project-server/coordinator/task-records'
+import type { ReplicaRecord } from '#project-server/coordinator/task-records'
 import type { Change } from '#project-server/ports'
 import type { PeerIdString, TaskId } from '#protocol/ids'
+import { changedTasks } from '../stored-tasks.ts'
 
 export const LIVE: readonly string[] = ['leased', 'preparing', 'running', 'uploading']
 
@@ -28,10 +29,8 @@ export class LiveReplicas {
     const given = new Set<PeerIdString>()
     const found = new Set<PeerIdString>()
     const before = new Map(this.live)
-    for (const { key, value } of changes) {
-      if (value === null || !key.startsWith('task/')) continue
-      const { id, replicas } = decodeTaskRecord(value)
-      const were = this.#replicas.get(key) ?? []
+    for (const { id, replicas } of changedTasks(changes)) {
+      const were = this.#replicas.get(id) ?? []
       for (const [index, replica] of replicas.entries()) {
         const was = were[index]
         const [lived, lives] = [was !== undefined && LIVE.includes(was.state), LIVE.includes(replica.state)]
@@ -40,7 +39,7 @@ export class LiveReplicas {
         this.live.set(whose, (this.live.get(whose) ?? 0) + (lives ? 1 : -1))
         if (lives) (was === undefined ? given : found).add(whose)
       }
-      this.#replicas.set(key, replicas)
+      this.#replicas.set(id, replicas)
     }
     return { given, found, before }
   }

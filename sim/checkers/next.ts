@@ -6,13 +6,14 @@
 import { decodeBatchRecord } from '#project-server/coordinator/batch-records'
 import type { Effect } from '#project-server/coordinator/events'
 import { decodeEntry, firstOf, JOURNAL_PREFIX } from '#project-server/coordinator/journal'
-import { decodeTaskRecord, type TaskRecord } from '#project-server/coordinator/task-records'
+import type { TaskRecord } from '#project-server/coordinator/task-records'
 import type { Change } from '#project-server/ports'
 import { manifestCid } from '#protocol/bundle/manifest'
 import { decodeFrame } from '#protocol/control/messages'
 import { isNumbered } from '#protocol/control/sequence'
 import type { BatchId, PeerIdString, TaskId } from '#protocol/ids'
 import type { Sometimes } from '../sometimes.ts'
+import { changedTasks } from '../stored-tasks.ts'
 import type { Complaints } from './complaints.ts'
 import { LIVE } from './live.ts'
 
@@ -47,13 +48,13 @@ export class Next {
   }
 
   committed(changes: readonly Change[]): void {
+    for (const task of changedTasks(changes)) {
+      if (OVER.includes(task.state)) this.#open.delete(task.id)
+      else this.#open.set(task.id, task)
+    }
     for (const { key, value } of changes) {
       if (value === null) continue
-      if (key.startsWith('task/')) {
-        const task = decodeTaskRecord(value)
-        if (OVER.includes(task.state)) this.#open.delete(task.id)
-        else this.#open.set(task.id, task)
-      } else if (key.startsWith('batch/')) {
+      if (key.startsWith('batch/')) {
         const { id, held } = decodeBatchRecord(value)
         if (held === null) this.#held.delete(id)
         else this.#held.add(id)

@@ -1,11 +1,9 @@
 /** [1, 2, 3] Every receipt that is on disk when all is over can be checked by whoever holds it, with nothing but itself. */
 
-import { decodeBundleRecord } from '#project-server/coordinator/bundle-records'
-import { bundleKey } from '#project-server/coordinator/keys'
 import { decodeReceiptPage, decodeStoredReceipt, RECEIPTS_PREFIX, signedReceipt } from '#project-server/coordinator/receipt-records'
-import { parseTaskId } from '#protocol/ids'
 import { messageOf } from '#protocol/message-of'
 import { checkReceipt, decodeReceipt, type Receipt } from '#protocol/result/receipt'
+import { peekBundle } from '../stored-tasks.ts'
 import type { Scene } from './scene.ts'
 
 type Records = Scene['disk']['records']
@@ -14,8 +12,7 @@ type Records = Scene['disk']['records']
 export async function checkReceipts({ disk: { records }, project }: Pick<Scene, 'disk' | 'project'>): Promise<string | undefined> {
   for (const stored of storedReceipts(records)) {
     const { task } = receiptOf(stored)
-    const batch = parseTaskId(task)?.batch ?? ''
-    const manifest = async (bundle: string): Promise<Uint8Array> => decodeBundleRecord(records.peek(bundleKey(batch, bundle)) ?? new Uint8Array(0))
+    const manifest = async (bundle: string): Promise<Uint8Array> => peekBundle(records, task, bundle).bytes
     try {
       const { ok, lines } = checkReceipt(await signedReceipt(stored, { get: (name) => records.get(name), manifest }), { project: project.peerId })
       if (!ok) return `the receipt of ${task}: ${lines.at(-1)}`

@@ -1,14 +1,13 @@
 /** Tasks as they are on the server's disk, looked at after every commit. Numbers in brackets are those of the list of invariants. */
 import { isDeepStrictEqual } from 'node:util'
 import { decodeBatchRecord } from '#project-server/coordinator/batch-records'
-import { decodeBundleRecord } from '#project-server/coordinator/bundle-records'
 import type { Coordinator } from '#project-server/coordinator/coordinator'
 import type { NodeOffer } from '#project-server/coordinator/events'
-import { bundleKey, nodeKey, taskKey } from '#project-server/coordinator/keys'
+import { nodeKey } from '#project-server/coordinator/keys'
 import { decodeNodeRecord } from '#project-server/coordinator/node-records'
 import { decodeReceiptPage, RECEIPTS_PREFIX, receiptPageKey } from '#project-server/coordinator/receipt-records'
 import { decodeSourcesRecord, sourcesKey } from '#project-server/coordinator/sources-records'
-import { decodeTaskRecord, type ReplicaRecord, type TaskRecord } from '#project-server/coordinator/task-records'
+import type { ReplicaRecord, TaskRecord } from '#project-server/coordinator/task-records'
 import { decodeRevisedRecord } from '#project-server/coordinator/trust-records'
 import type { Change } from '#project-server/ports'
 import { decodeManifest, type RunManifest } from '#protocol/bundle/manifest'
@@ -18,6 +17,7 @@ import { type BatchId, type PeerIdString, parseTaskId, type TaskId } from '#prot
 import { areNear, idOf, MEMORY_BYTES, readCommand, snapshotOf, truths } from '../protocol/truth.ts'
 import type { Sometimes } from '../sometimes.ts'
 import type { MemoryStore } from '../store.ts'
+import { changedTasks, peekBundle, peekTask } from '../stored-tasks.ts'
 import type { Complaints } from './complaints.ts'
 import { LIVE } from './live.ts'
 import { allows, disagreement, handsIn, isNoAttempt, type Prediction, type ReplicaSeen, seenOf } from './quorum.ts'
@@ -90,7 +90,8 @@ export class Tasks {
     const left: string[] = []
     for (const { key, value } of changes) {
       // [10] What was accepted, decided or proven is never taken away.
-      if (value === null) complaints.expect(!/^(task|batch|bundle|seal|receipts|revised|left|recent|name|node)\//.test(key), () => `${key} was deleted`)
+      if (value === null)
+        complaints.expect(!/^(task|submitted|batch|bundle|seal|receipts|revised|left|recent|name|node)\//.test(key), () => `${key} was deleted`)
       else if (key.startsWith(RECEIPTS_PREFIX))
         for (const [index, stored] of decodeReceiptPage(value).entries()) this.#receipt(receiptOf(stored).task, `${key} ${index}`)
       else if (key.startsWith('left/')) left.push(key)
@@ -103,8 +104,7 @@ export class Tasks {
       if (value === null) this.#banned.delete(node)
       else this.#banned.add(node)
     }
-    const changed: TaskRecord[] = []
-    for (const { key, value } of changes) if (value !== null && key.startsWith('task/')) changed.push(decodeTaskRecord(value))
+    const changed = changedTasks(changes)
     for (const task of changed) this.#task(task)
     for (const task of changed) this.#copies(task)
     for (const task of changed) this.#bans(task)
@@ -120,7 +120,7 @@ export class Tasks {
   accepted(batch: BatchId, tasks: number): void {
     for (let index = 0; index < tasks; index++) {
       const id = `${batch}.${index}`
-      this.#ports.complaints.expect(this.#ports.records.peek(taskKey(id)) !== undefined, () => `${id} was accepted and is not on disk`)
+      this.#ports.complaints.expect(peekTask(this.#ports.records, id) !== undefined, () => `${id} was accepted and is not on disk`)
     }
   }
 
@@ -493,7 +493,7 @@ export class Tasks {
   }
 
   #manifestOf(id: TaskId, bundle: string): RunManifest {
-    return decodeManifest(decodeBundleRecord(this.#ports.records.peek(bundleKey(parseTaskId(id)?.batch ?? '', bundle)) ?? new Uint8Array(0)))
+    return decodeManifest(peekBundle(this.#ports.records, id, bundle).bytes)
   }
 
   #networkOf(node: PeerIdString): string {

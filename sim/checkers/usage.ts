@@ -3,10 +3,10 @@
 import { decodeBatchRecord } from '#project-server/coordinator/batch-records'
 import { clientKey, decodeClientRecord } from '#project-server/coordinator/client-records'
 import { batchKey } from '#project-server/coordinator/keys'
-import { decodeTaskRecord } from '#project-server/coordinator/task-records'
 import type { Change } from '#project-server/ports'
 import type { PeerIdString, TaskId } from '#protocol/ids'
 import type { MemoryStore } from '../store.ts'
+import { changedTasks } from '../stored-tasks.ts'
 import type { Complaints } from './complaints.ts'
 
 export class Usage {
@@ -22,9 +22,7 @@ export class Usage {
 
   committed(changes: readonly Change[]): void {
     const changed = new Set<PeerIdString>()
-    for (const { key, value } of changes) {
-      if (value === null || !key.startsWith('task/')) continue
-      const { id, replicas } = decodeTaskRecord(value)
+    for (const { id, replicas } of changedTasks(changes)) {
       const ms = replicas.reduce((sum, { ranMs }) => sum + ranMs, 0)
       const before = this.#ofTasks.get(id) ?? 0
       if (ms === before) continue

@@ -1,17 +1,17 @@
 /** Holds every task, as its record would be written, against the second model of the quorum's rules (sim/checkers/quorum.ts): what was decided, and what was not, from the records alone. */
 import { decodeBatchRecord } from '#project-server/coordinator/batch-records'
-import { decodeTaskRecord } from '#project-server/coordinator/task-records'
+import type { TaskRecord } from '#project-server/coordinator/task-records'
 import type { Change } from '#project-server/ports'
 import type { TaskPolicy } from '#protocol/bundle/policy'
 import type { BatchId, TaskId } from '#protocol/ids'
 import { disagreement } from '../checkers/quorum.ts'
+import { changedTasks } from '../stored-tasks.ts'
 
 /** How its complaints begin. */
 export const DISAGREES = 'the second model disagrees'
 
 const BATCH = 'batch/'
 const OPEN = 'open/'
-const TASK = 'task/'
 const TERMINAL: readonly string[] = ['ready', 'failed', 'killed']
 
 export class SecondModel {
@@ -28,12 +28,11 @@ export class SecondModel {
       const batch = key.startsWith(BATCH) ? key.slice(BATCH.length) : undefined
       if (batch !== undefined && value !== null && !this.#policies.has(batch)) this.#policies.set(batch, decodeBatchRecord(value).policy)
     }
-    for (const { key, value } of changes) if (value !== null && key.startsWith(TASK)) this.#look(value)
+    for (const task of changedTasks(changes)) this.#look(task)
     for (const { key, value } of changes) if (value === null && key.startsWith(OPEN)) this.#policies.delete(key.slice(OPEN.length))
   }
 
-  #look(record: Uint8Array): void {
-    const task = decodeTaskRecord(record)
+  #look(task: TaskRecord): void {
     const policy = this.#policies.get(task.id.slice(0, task.id.indexOf('.')))
     if (policy === undefined) throw new Error(`${task.id} is of no batch`)
     this.checked++

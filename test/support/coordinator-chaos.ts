@@ -21,6 +21,7 @@ import { decodeFrame, type Frame } from '#protocol/control/messages'
 import type { ReplicaId, TaskId } from '#protocol/ids'
 import { parseReplicaId, parseTaskId } from '#protocol/ids'
 import { MemoryStore } from '../../sim/store.ts'
+import { peekTask } from '../../sim/stored-tasks.ts'
 import { batchId, bundle, offer, PROJECT, plainBundle, result, SEAL, SIGNER, signedResult } from './coordinator-parts.ts'
 import { close, Safety } from './coordinator-safety.ts'
 import { completion, recheckFrom } from './coordinator-shell.ts'
@@ -648,7 +649,7 @@ export class Chaos {
     const of = parseTaskId(task)?.batch
     this.#missing.delete(task)
     const batch = this.batches.find(({ id }) => id === of)
-    const record = this.store.peek(taskKey(task))
+    const record = peekTask(this.store, task)
     if (batch === undefined || record === undefined) return
     const through: TaskId[] = []
     if (!here && this.#coordinator.task(task) !== undefined) {

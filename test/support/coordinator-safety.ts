@@ -8,13 +8,13 @@ import type { Coordinator } from '#project-server/coordinator/coordinator'
 import type { Effect, Unsigned } from '#project-server/coordinator/events'
 import { decodeEntry, firstOf, JOURNAL_PREFIX } from '#project-server/coordinator/journal'
 
-import { batchKey, nodeKey, taskKey } from '#project-server/coordinator/keys'
+import { batchKey, nodeKey } from '#project-server/coordinator/keys'
 import { decodeNodeRecord } from '#project-server/coordinator/node-records'
 import { INPUT_FAULTS_MAX, TASK_COPIES_MAX } from '#project-server/coordinator/policy'
 import { receiptPageKey } from '#project-server/coordinator/receipt-records'
 import { decodeLeftRecord, leftKey } from '#project-server/coordinator/remains-records'
 import { isLive, isTerminal, REPLICA_MOVES, TASK_MOVES } from '#project-server/coordinator/states'
-import { decodeTaskRecord, type ReplicaRecord, type TaskRecord } from '#project-server/coordinator/task-records'
+import type { ReplicaRecord, TaskRecord } from '#project-server/coordinator/task-records'
 import type { Change } from '#project-server/ports'
 import type { TaskPolicy } from '#protocol/bundle/policy'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
@@ -23,6 +23,7 @@ import { parseReplicaId, type ReplicaId, type TaskId } from '#protocol/ids'
 import { decodeResult, type Result, voteOf } from '#protocol/result/result'
 import { isNoAttempt } from '../../sim/checkers/quorum.ts'
 import type { MemoryStore } from '../../sim/store.ts'
+import { changedTasks, peekTask } from '../../sim/stored-tasks.ts'
 
 /** Of the chaos's projects. */
 const TRUSTED_AFTER = 1
@@ -68,7 +69,7 @@ export class Safety {
   /** [10] Every task that was accepted is in the store. */
   accepted(batch: string, tasks: number): void {
     for (let index = 0; index < tasks; index++)
-      assert.ok(this.#store.peek(taskKey(`${batch}.${index}`)) !== undefined, `task ${batch}.${index} was accepted and is not there`)
+      assert.ok(peekTask(this.#store, `${batch}.${index}`) !== undefined, `task ${batch}.${index} was accepted and is not there`)
   }
 
   /** A node tells the truth about itself: only what it was granted counts. */
@@ -178,7 +179,7 @@ export class Safety {
 
   /** The tasks whose records it wrote. */
   committed(changes: readonly Change[], unsigned: readonly Unsigned[]): readonly TaskRecord[] {
-    const tasks = changes.flatMap(({ key, value }) => (key.startsWith('task/') && value !== null ? [decodeTaskRecord(value)] : []))
+    const tasks = changedTasks(changes)
     for (const { receipt } of unsigned) this.#checkReceipt(receipt)
     this.#checkPages(tasks, unsigned)
     for (const task of tasks) this.#checkTask(task)

@@ -4,14 +4,14 @@ import assert from 'node:assert/strict'
 import type { CID } from 'multiformats/cid'
 import { Coordinator } from '#project-server/coordinator/coordinator'
 import type { AcceptedBundle, Effect, Event, NodeOffer, Unsigned } from '#project-server/coordinator/events'
-import { taskKey } from '#project-server/coordinator/keys'
 import { type CoordinatorPolicy, DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
-import { decodeTaskRecord, type TaskRecord } from '#project-server/coordinator/task-records'
+import type { TaskRecord } from '#project-server/coordinator/task-records'
 import { decodeManifest, manifestCid } from '#protocol/bundle/manifest'
 import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
 import { decodeFrame, type Frame } from '#protocol/control/messages'
 import type { ReplicaId, TaskId } from '#protocol/ids'
 import { MemoryStore } from '../../sim/store.ts'
+import { peekTask } from '../../sim/stored-tasks.ts'
 import { batchId, MIB, type Outcome, offer, PROJECT, result, SEAL, SIGNER, signedResult } from './coordinator-parts.ts'
 import { completion, recheckFrom } from './coordinator-shell.ts'
 
@@ -186,9 +186,9 @@ export class CoordinatorWorld {
   record(task: TaskId): TaskRecord {
     const live = this.coordinator.task(task)
     if (live !== undefined) return live
-    const bytes = this.store.peek(taskKey(task))
-    if (bytes === undefined) throw new Error(`no task ${task}`)
-    return decodeTaskRecord(bytes)
+    const stored = peekTask(this.store, task)
+    if (stored === undefined) throw new Error(`no task ${task}`)
+    return stored
   }
 
   /** Who has or had it, in the order of the attempts. */

@@ -1,0 +1,84 @@
+/** Tasks and their bundles as they are stored: by records of their own, or with those they came with (submitted-records.ts). */
+import { type BatchId, parseTaskId, type TaskId } from '#protocol/ids'
+import type { Store } from '../ports.ts'
+import { decodeBundleRecord, type StoredBundle } from './bundle-records.ts'
+import { bundleKey, taskKey, taskKeyOf } from './keys.ts'
+import { SubmittedPage, submittedKey } from './submitted-records.ts'
+import { decodeTaskRecord, type TaskRecord } from './task-records.ts'
+
+type Records = Pick<Store, 'get' | 'range'>
+
+export interface StoredTask {
+  readonly record: TaskRecord
+  /** Where it lies with the task; otherwise `templateOf` has it. */
+  readonly bundle: StoredBundle | undefined
+}
+
+/** Undefined when there is no such task, or it was not made yet. */
+export async function storedTask(store: Records, id: TaskId): Promise<TaskRecord | undefined> {
+  const parts = parseTaskId(id)
+  if (parts === undefined) return undefined
+  // In this order: one that changes meanwhile is found at either.
+  const own = await store.get(taskKey(id))
+  if (own !== undefined) return decodeTaskRecord(own)
+  return (await pageOf(store, parts.batch, parts.index))?.at(parts.index)?.record
+}
+
+/** Those of a batch, in their order. */
+export async function* storedTasks(
+  store: Records,
+  batch: BatchId,
+  { from = 0, limit }: { readonly from?: number; readonly limit?: number } = {}
+): AsyncGenerator<StoredTask, void, undefined> {
+  const atMost = limit === undefined ? {} : { limit }
+  const own = store.range(taskKeyOf(batch, from), `${taskKeyOf(batch, 0).slice(0, -9)}~`, atMost)[Symbol.asyncIterator]()
+  const submitted = submittedFrom(store, batch, from, atMost)
+  try {
+    let [next, came] = [await own.next(), await submitted.next()]
+    for (let left = limit ?? Number.POSITIVE_INFINITY; left > 0 && !(next.done === true && came.done === true); left--) {
+      const record = next.done === true ? undefined : decodeTaskRecord(next.value[1])
+      const with_ = came.done === true ? undefined : came.value
+      const order = record === undefined ? 1 : with_ === undefined ? -1 : indexOf(record.id) - indexOf(with_.record.id)
+      if (record !== undefined && order <= 0) {
+        yield { record, bundle: order === 0 && with_?.record.bundle === record.bundle ? with_.bundle : undefined }
+        next = await own.next()
+      } else if (with_ !== undefined) yield with_
+      if (order >= 0) came = await submitted.next()
+    }
+  } finally {
+    await own.return?.()
+    await submitted.return()
+  }
+}
+
+/** The bundle of a task. Throws when its record is missing: the store is corrupt. */
+export async function storedBundle(store: Records, task: TaskId, cid: string): Promise<StoredBundle> {
+  const { batch, index } = parseTaskId(task) ?? { batch: '', index: 0 }
+  const found = (await pageOf(store, batch, index))?.at(index)
+  return found?.record.bundle === cid ? found.bundle : templateOf(store, batch, cid)
+}
+
+/** What tasks of the batch are made from, or one that has a record of its own. Throws like `storedBundle`. */
+export async function templateOf(store: Pick<Store, 'get'>, batch: BatchId, cid: string): Promise<StoredBundle> {
+  const bytes = await store.get(bundleKey(batch, cid))
+  if (bytes === undefined) throw new Error(`the record of bundle ${cid} is missing`)
+  return decodeBundleRecord(bytes)
+}
+
+/** Where it would be. */
+async function pageOf(store: Records, batch: BatchId, index: number): Promise<SubmittedPage | undefined> {
+  for await (const [key, value] of store.range(submittedKey(batch, 0), submittedKey(batch, index + 1), { reverse: true, limit: 1 }))
+    return new SubmittedPage(key, value)
+  return undefined
+}
+
+async function* submittedFrom(store: Records, batch: BatchId, from: number, atMost: { readonly limit?: number }): AsyncGenerator<StoredTask, void, undefined> {
+  const before = from === 0 ? undefined : await pageOf(store, batch, from - 1)
+  if (before !== undefined) yield* before.tasks(from)
+  for await (const [key, value] of store.range(submittedKey(batch, from), `${submittedKey(batch, 0).slice(0, -9)}~`, atMost))
+    yield* new SubmittedPage(key, value).tasks()
+}
+
+function indexOf(id: TaskId): number {
+  return parseTaskId(id)?.index ?? 0
+}
