@@ -2,7 +2,7 @@
 import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
 import type { BatchId, PeerIdString } from '#protocol/ids'
 import { type Held, type HeldRow, heldOf, writeHeld } from './held-records.ts'
-import { decodeRecord as decode } from './record-version.ts'
+import { decodeRecord as decode, RECORD_VERSION } from './record-version.ts'
 import { WRITER, writeTexts } from './record-writer.ts'
 
 export interface BatchRecord {
@@ -61,13 +61,9 @@ const POLICY_PLACES: Readonly<Record<keyof TaskPolicy, number>> = {
 }
 const POLICY_FIELDS = (Object.keys(POLICY_PLACES) as (keyof TaskPolicy)[]).sort((a, b) => POLICY_PLACES[a] - POLICY_PLACES[b])
 
-/** A server that knows version 1 alone would miss the tasks of submitted-records.ts: it refuses such a batch. */
-const VERSION = 2
-const OLDEST = 1
-
 export function encodeBatchRecord(batch: BatchRecord): Uint8Array {
   const { id, name, by, createdAtMs, order, seed, policy, open, tasks, created, running, validating, ready, failed, killed } = batch
-  WRITER.list(20).int(VERSION).text(id).text(name).text(by).int(createdAtMs).int(order).int(seed)
+  WRITER.list(20).int(RECORD_VERSION).text(id).text(name).text(by).int(createdAtMs).int(order).int(seed)
   writePolicy(policy)
   WRITER.flag(open).int(tasks).int(created).int(running).int(validating).int(ready).int(failed).int(killed)
   writeHeld(batch.held)
@@ -95,7 +91,7 @@ export function decodeBatchRecord(bytes: Uint8Array): BatchRecord {
       HeldRow?,
       ...(number | undefined)[]
     ]
-  >('batch', bytes, VERSION, OLDEST)
+  >('batch', bytes)
   // Of an older one only its wait tells that it was released, and all that failed of it count as run.
   const [queuedAtMs = createdAtMs, releasedAtMs = queuedAtMs > createdAtMs ? queuedAtMs : 0, ranFailed = failed] = later
   const counts = { created, running, validating, ready, failed, killed }

@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { Level } from 'level'
 import { storeContract } from '#test/contract/store'
 import { logBytes, tornCopies } from '#test/support/torn-log'
 import { type Store, StoreError } from '../ports.ts'
@@ -46,6 +47,24 @@ describe('the store on disk', () => {
       await assert.rejects(openStore(folder), hasCode('locked', /another project server: stop that one/))
       await first.close()
       await (await openStore(folder)).close()
+    }))
+
+  it('of an older format is read and has the newer one from then on, so that an older server refuses it; one of a newer is refused', () =>
+    inFolder(async (folder) => {
+      const format = async (written?: string): Promise<string | undefined> => {
+        const database = new Level(folder)
+        if (written !== undefined) await database.put('meta/format', written)
+        const found = await database.get('meta/format')
+        await database.close()
+        return found
+      }
+      await (await openStore(folder)).close()
+      const now = await format()
+      await format('1')
+      await (await openStore(folder)).close()
+      assert.equal(await format(), now)
+      await format(String(Number(now) + 1))
+      await assert.rejects(openStore(folder), hasCode('corrupt', /has format \d+, .* install the newest talko$/))
     }))
 
   it('writes nothing on a full disk, and goes on when there is room', () =>

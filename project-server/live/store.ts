@@ -28,7 +28,8 @@ const BLOCK_BYTES = 16 * 1024
 const NONE = '\uffff'
 const EPOCH = 'meta/epoch'
 const FORMAT = 'meta/format'
-const FORMAT_NOW = 1
+/** Older ones are read. From 2 on tasks may lie together (submitted-records.ts): a server that knows only 1 would go on without them, and so it refuses. */
+const FORMAT_NOW = 2
 
 export interface StoreOptions {
   /** What the keys begin with that are mostly asked for in vain: rare-keys.ts. */
@@ -201,8 +202,8 @@ async function open(path: string): Promise<Database> {
 
 async function checkFormat(database: Database, path: string): Promise<void> {
   const found = await readNumber(database, FORMAT)
-  if (found === 0) await database.batch([{ type: 'put', key: FORMAT, value: new TextEncoder().encode(String(FORMAT_NOW)) }], { sync: true })
-  else if (found !== FORMAT_NOW) throw new StoreError('corrupt', `${path} has format ${found}, this talko reads format ${FORMAT_NOW}: install the newest talko`)
+  if (found > FORMAT_NOW) throw new StoreError('corrupt', `${path} has format ${found}, this talko reads formats up to ${FORMAT_NOW}: install the newest talko`)
+  if (found < FORMAT_NOW) await database.batch([{ type: 'put', key: FORMAT, value: new TextEncoder().encode(String(FORMAT_NOW)) }], { sync: true })
 }
 
 async function readNumber(database: Database, key: string): Promise<number> {
