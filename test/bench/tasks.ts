@@ -13,7 +13,7 @@ import { type Nodes, startSystem } from './system.ts'
 /** Long enough that a round is not mostly its beginning and its end. */
 const TASKS = 60_000
 /** Single rounds differ by a third. */
-const ROUNDS = 5
+const ROUNDS = 9
 const WARM_UP_TASKS = 20_000
 const NO_OP = 'tasks per second, end to end, no-op'
 
