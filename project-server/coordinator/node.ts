@@ -20,22 +20,28 @@ const DISK_BYTES = 3
 const AVAILABILITY = 4
 const OBSERVED_MS = 5
 const SLOWNESS = 6
-const PAGE_NODES = 256
+const NODES_AT_FIRST = 256
 
 /**
  * What a decision gives a node that is new in memory: of all nodes side by side. Where something old is given something new
  * the garbage collector takes a note of the page, and of a hundred thousand nodes each decision would be about another page.
- * So is what as a field of its own were a number in a box. Nodes never go, so that each keeps its place.
+ * So is what as a field of its own were a number in a box: in one array, as of many each would have to be fetched, too. Nodes
+ * never go, so that each keeps its place.
  */
 export class NodeLists {
-  readonly held: (readonly Replica[])[] = []
-  readonly outgoing: (Outbound | null)[] = []
-  #page = new Float64Array()
+  /** Of each node, one after the other, what it holds and what is to be said to it. */
+  readonly given: (readonly Replica[] | Outbound | null)[] = []
+  figures = new Float64Array(NODES_AT_FIRST * FIGURES)
 
-  /** The page with the numbers of who comes next. */
-  nextPage(): Float64Array {
-    if (this.held.length % PAGE_NODES === 0) this.#page = new Float64Array(PAGE_NODES * FIGURES)
-    return this.#page
+  /** The place of who comes next. */
+  begin(): number {
+    const place = this.given.push(NONE, null) / 2 - 1
+    if (place * FIGURES === this.figures.length) {
+      const more = new Float64Array(2 * this.figures.length)
+      more.set(this.figures)
+      this.figures = more
+    }
+    return place
   }
 }
 
@@ -62,7 +68,6 @@ class LiveNode implements Node {
   link: Link<Waiting> | null = null
   slots = 0
   readonly #lists: NodeLists
-  readonly #figures: Float64Array
   readonly #index: number
   asideUntilMs = 0
   marks = 0
@@ -92,9 +97,7 @@ class LiveNode implements Node {
     this.id = id
     this.offer = offer
     this.#lists = lists
-    this.#figures = lists.nextPage()
-    this.#index = lists.held.push(NONE) - 1
-    lists.outgoing.push(null)
+    this.#index = lists.begin()
     this.lastSeenMs = nowMs
     this.observedMs = nowMs
     this.watchMs = Number.POSITIVE_INFINITY
@@ -104,19 +107,19 @@ class LiveNode implements Node {
   }
 
   get held(): readonly Replica[] {
-    return this.#lists.held[this.#index] as readonly Replica[]
+    return this.#lists.given[2 * this.#index] as readonly Replica[]
   }
 
   set held(held: readonly Replica[]) {
-    this.#lists.held[this.#index] = held
+    this.#lists.given[2 * this.#index] = held
   }
 
   get outgoing(): Outbound | null {
-    return this.#lists.outgoing[this.#index] ?? null
+    return this.#lists.given[2 * this.#index + 1] as Outbound | null
   }
 
   set outgoing(outgoing: Outbound | null) {
-    this.#lists.outgoing[this.#index] = outgoing
+    this.#lists.given[2 * this.#index + 1] = outgoing
   }
 
   get lastSeenMs(): number {
@@ -124,7 +127,7 @@ class LiveNode implements Node {
   }
 
   set lastSeenMs(lastSeenMs: number) {
-    this.#figures[this.#at + LAST_SEEN_MS] = lastSeenMs
+    this.#lists.figures[this.#at + LAST_SEEN_MS] = lastSeenMs
   }
 
   get watchMs(): number {
@@ -132,7 +135,7 @@ class LiveNode implements Node {
   }
 
   set watchMs(watchMs: number) {
-    this.#figures[this.#at + WATCH_MS] = watchMs
+    this.#lists.figures[this.#at + WATCH_MS] = watchMs
   }
 
   get memoryBytes(): number {
@@ -140,7 +143,7 @@ class LiveNode implements Node {
   }
 
   set memoryBytes(memoryBytes: number) {
-    this.#figures[this.#at + MEMORY_BYTES] = memoryBytes
+    this.#lists.figures[this.#at + MEMORY_BYTES] = memoryBytes
   }
 
   get diskBytes(): number {
@@ -148,7 +151,7 @@ class LiveNode implements Node {
   }
 
   set diskBytes(diskBytes: number) {
-    this.#figures[this.#at + DISK_BYTES] = diskBytes
+    this.#lists.figures[this.#at + DISK_BYTES] = diskBytes
   }
 
   get availability(): number {
@@ -156,7 +159,7 @@ class LiveNode implements Node {
   }
 
   set availability(availability: number) {
-    this.#figures[this.#at + AVAILABILITY] = availability
+    this.#lists.figures[this.#at + AVAILABILITY] = availability
   }
 
   get observedMs(): number {
@@ -164,7 +167,7 @@ class LiveNode implements Node {
   }
 
   set observedMs(observedMs: number) {
-    this.#figures[this.#at + OBSERVED_MS] = observedMs
+    this.#lists.figures[this.#at + OBSERVED_MS] = observedMs
   }
 
   get slowness(): number {
@@ -172,7 +175,7 @@ class LiveNode implements Node {
   }
 
   set slowness(slowness: number) {
-    this.#figures[this.#at + SLOWNESS] = slowness
+    this.#lists.figures[this.#at + SLOWNESS] = slowness
   }
 
   get closing(): Seldom['closing'] {
@@ -240,11 +243,11 @@ class LiveNode implements Node {
   }
 
   get #at(): number {
-    return (this.#index % PAGE_NODES) * FIGURES
+    return this.#index * FIGURES
   }
 
   #figure(which: number): number {
-    return this.#figures[this.#at + which] as number
+    return this.#lists.figures[this.#at + which] as number
   }
 
   #own(): Seldom {
