@@ -14,6 +14,8 @@ const VITALS_MS = 30_000
 const GIB = 1024 ** 3
 
 export class RecentLog {
+  /** One process may have many nodes, and has one listener for all. */
+  static readonly #watching = new Set<RecentLog>()
   readonly #path: string
   readonly #hidden: readonly string[]
   #bytes: number
@@ -34,7 +36,9 @@ export class RecentLog {
     this.before = before
   }
 
-  readonly #onFatal = (error: unknown): void => this.#keep('error', { error }, 'an error ends the node')
+  static readonly #onFatal = (error: unknown): void => {
+    for (const log of RecentLog.#watching) log.#keep('error', { error }, 'an error ends the node')
+  }
 
   static async open(dir: string): Promise<RecentLog> {
     const path = join(dir, FILE)
@@ -63,7 +67,8 @@ export class RecentLog {
 
   /** Notes how the machine is while `runs` go on, and an error that ends the process. */
   watch(runs: () => number): void {
-    process.on('uncaughtExceptionMonitor', this.#onFatal)
+    if (RecentLog.#watching.size === 0) process.on('uncaughtExceptionMonitor', RecentLog.#onFatal)
+    RecentLog.#watching.add(this)
     this.#timer = setInterval(() => {
       const count = runs()
       if (count > 0) this.#keep('info', {}, `${count === 1 ? 'one run goes' : `${count} runs go`} on; ${vitals()}`)
@@ -73,7 +78,7 @@ export class RecentLog {
 
   close(): void {
     clearInterval(this.#timer)
-    process.off('uncaughtExceptionMonitor', this.#onFatal)
+    if (RecentLog.#watching.delete(this) && RecentLog.#watching.size === 0) process.off('uncaughtExceptionMonitor', RecentLog.#onFatal)
   }
 
   /** At once, so that it is there after a crash; a disk that takes nothing more is no reason to stop. */
