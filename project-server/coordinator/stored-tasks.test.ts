@@ -17,9 +17,9 @@ const OTHERS = [batchId(0), batchId(2)]
 
 async function listed(at: CoordinatorWorld, range: { from?: number; limit?: number } = {}): Promise<TaskRecord[]> {
   const tasks: TaskRecord[] = []
-  for await (const { record, bundle: with_ } of storedTasks(at.store, ONE, range)) {
+  for await (const { record, bundle: stored } of storedTasks(at.store, ONE, range)) {
     tasks.push(record)
-    if (with_ !== undefined) assert.deepEqual(with_, peekBundle(at.store, record.id, record.bundle))
+    if (stored !== undefined) assert.deepEqual(stored, peekBundle(at.store, record.id, record.bundle))
   }
   return tasks
 }

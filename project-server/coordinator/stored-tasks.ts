@@ -34,15 +34,16 @@ export async function* storedTasks(
   const own = store.range(taskKeyOf(batch, from), `${taskKeyOf(batch, 0).slice(0, -9)}~`, atMost)[Symbol.asyncIterator]()
   const submitted = submittedFrom(store, batch, from, atMost)
   try {
-    let [next, came] = [await own.next(), await submitted.next()]
-    for (let left = limit ?? Number.POSITIVE_INFINITY; left > 0 && !(next.done === true && came.done === true); left--) {
-      const record = next.done === true ? undefined : decodeTaskRecord(next.value[1])
-      const with_ = came.done === true ? undefined : came.value
-      const order = record === undefined ? 1 : with_ === undefined ? -1 : indexOf(record.id) - indexOf(with_.record.id)
+    let [changed, came] = [await own.next(), await submitted.next()]
+    for (let left = limit ?? Number.POSITIVE_INFINITY; left > 0 && !(changed.done === true && came.done === true); left--) {
+      const record = changed.done === true ? undefined : decodeTaskRecord(changed.value[1])
+      const first = came.done === true ? undefined : came.value
+      // Which of the two comes next; 0 when they are the same task's, and its own record is what holds.
+      const order = record === undefined ? 1 : first === undefined ? -1 : indexOf(record.id) - indexOf(first.record.id)
       if (record !== undefined && order <= 0) {
-        yield { record, bundle: order === 0 && with_?.record.bundle === record.bundle ? with_.bundle : undefined }
-        next = await own.next()
-      } else if (with_ !== undefined) yield with_
+        yield { record, bundle: order === 0 && first?.record.bundle === record.bundle ? first.bundle : undefined }
+        changed = await own.next()
+      } else if (first !== undefined) yield first
       if (order >= 0) came = await submitted.next()
     }
   } finally {
