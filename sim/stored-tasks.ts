@@ -1,7 +1,7 @@
 /** What the simulated project's disk says of tasks, read without a promise: as project-server/coordinator/stored-tasks.ts reads it. */
 import { decodeBundleRecord, type StoredBundle } from '#project-server/coordinator/bundle-records'
-import { bundleKey, SUBMITTED_PREFIX, taskKey } from '#project-server/coordinator/keys'
-import { SUBMITTED_TASKS_MAX, SubmittedPage, type SubmittedTask, submittedKey } from '#project-server/coordinator/submitted-records'
+import { bundleKey, SUBMITTED_PREFIX, submittedKey, taskKey } from '#project-server/coordinator/keys'
+import { SUBMITTED_TASKS_MAX, SubmittedPage, type SubmittedTask } from '#project-server/coordinator/submitted-records'
 import { decodeTaskRecord, type TaskRecord } from '#project-server/coordinator/task-records'
 import type { Change } from '#project-server/ports'
 import { type BatchId, parseTaskId, type TaskId } from '#protocol/ids'

@@ -289,7 +289,7 @@ export type Effect =
   /** For watchers. */
   | { readonly kind: 'changed'; readonly batch: BatchId; readonly task: TaskId }
 
-/** A receipt that must be signed and stored at `key` in the same commit as the changes it came with. */
+/** A receipt that must be signed and stored in the same commit as the changes it came with. */
 export interface Unsigned {
   /** Key of the page that it is stored on; those of one page come together, in their order. */
   readonly page: string

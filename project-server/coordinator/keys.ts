@@ -17,7 +17,7 @@
  * | `from/<client>/<root>` | the newest task of the client's that left this output, and is ready |
  * | `event/<number, 16 digits>` | what happened in one commit, for people: journal.ts |
  * | `sweep/<batch>`, `made/<batch>` | the generator of a batch, how many of its tasks were made, and how the rest ended: sweeps.ts |
- * | `seal/`, `result/`, `receipt/` | what was signed: receipt-records.ts |
+ * | `seal/`, `result/`, `receipts/`, `receipt/` | what was signed: receipt-records.ts |
  * | `credit/`, `earned/` | what nodes earned, signed, and what owners have by it: ledger.ts |
  * | `client/<peer>` | ClientRecord: client-records.ts |
  * | `node/<peer>` | NodeRecord |
@@ -62,8 +62,12 @@ export function bundleKey(batch: BatchId, cid: string): string {
   return `bundle/${batch}/${cid}`
 }
 
-/** Tasks in a row, as they came. */
 export const SUBMITTED_PREFIX = 'submitted/'
+
+/** Tasks in a row as they came, the first of which has this index. */
+export function submittedKey(batch: BatchId, first: number): string {
+  return `${SUBMITTED_PREFIX}${batch}.${padded(first, 9)}`
+}
 
 export function openKey(id: BatchId): string {
   return `open/${id}`

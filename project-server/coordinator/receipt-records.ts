@@ -66,7 +66,6 @@ export interface ReceiptPlace {
 /** Read whole for each of its receipts: about 30 KB. Larger pages are no cheaper to write. */
 export const PAGE_RECEIPTS_MAX = 64
 export const RECEIPTS_PREFIX = 'receipts/'
-const PAGES = new Writer()
 
 /** Epoch, number in it and index: what a seal's id says beside its maker. */
 type Place = readonly [epoch: number, number: number, index: number]
@@ -93,9 +92,9 @@ export function receiptPageKey({ epoch, page }: Pick<ReceiptPlace, 'epoch' | 'pa
 }
 
 export function encodeReceiptPage(receipts: readonly Uint8Array[]): Uint8Array {
-  PAGES.list(1 + receipts.length).int(RECORD_VERSION)
-  for (const receipt of receipts) PAGES.bytes(receipt)
-  return PAGES.done()
+  WRITER.list(1 + receipts.length).int(RECORD_VERSION)
+  for (const receipt of receipts) WRITER.bytes(receipt)
+  return WRITER.done()
 }
 
 /** Its stored receipts, in their order. */

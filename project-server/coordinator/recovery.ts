@@ -8,7 +8,6 @@ import type { Store } from '../ports.ts'
 import { BAN_PREFIX, decodeBanRecord } from './ban-records.ts'
 import { decodeBatchRecord } from './batch-records.ts'
 import { acceptedOf, bundleOf, orderOf, storedManifest } from './batches.ts'
-import type { StoredBundle } from './bundle-records.ts'
 import { loadCheckpoint } from './checkpoints.ts'
 import { CLIENT_PREFIX, decodeClientRecord } from './client-records.ts'
 import { clientOf } from './clients.ts'
@@ -215,19 +214,16 @@ async function loadBatch(
   batch.client.batches++
   state.queueLimits.add(batch)
   const { maker } = batch
-  if (maker !== null && unmade(batch) > 0) {
-    // One that was made before its turn has a record, and is perhaps over.
-    for await (const { record } of storedTasks(store, id, { from: maker.next })) earlyOf(maker).add(parseTaskId(record.id)?.index ?? 0)
-    state.sweeps.add(batch)
-  }
+  if (unmade(batch) > 0) state.sweeps.add(batch)
   const records: TaskRecord[] = []
   const waiting = new Map<TaskId, SourcesRecord>()
-  const bundles = new Map<string, StoredBundle>()
-  for await (const { record, bundle } of storedTasks(store, id)) {
+  for await (const { index, record, bundle } of storedTasks(store, id)) {
+    // One that was made before its turn has a record, and is perhaps over.
+    if (maker !== null && index >= maker.next) earlyOf(maker).add(index)
     if (isTerminal(record.state)) continue
     if (record.bundle !== '') {
       records.push(record)
-      if (bundle !== undefined) bundles.set(record.bundle, bundle)
+      if (bundle !== undefined && !state.bundles.has(record.bundle)) bundleOf(state, acceptedOf(record.bundle, bundle))
     } else {
       const sources = await store.get(sourcesKey(record.id))
       if (sources === undefined) throw new Error(`the record of what task ${record.id} takes from others is missing`)
@@ -240,7 +236,7 @@ async function loadBatch(
   for await (const [key, value] of under(store, `result/${id}.`)) results.set(key, value)
   for (let at = 0; at < records.length; at += READS_AT_ONCE) {
     const part = records.slice(at, at + READS_AT_ONCE)
-    await loadBundles(state, part, (cid) => bundles.get(cid) ?? templateOf(store, id, cid))
+    await loadBundles(state, store, id, part)
     for (const record of part) loadTask(state, batch, record, { results, assigned, waits: waiting.get(record.id), nowMs })
   }
   batch.runs.sort()
@@ -265,11 +261,12 @@ function toBeLinked({ sources, depth }: SourcesRecord): Waits {
   return { sources, missing: 0, asked: false, depth }
 }
 
-async function loadBundles(state: State, records: readonly TaskRecord[], stored: (cid: string) => StoredBundle | Promise<StoredBundle>): Promise<void> {
+/** Those that lie by themselves. */
+async function loadBundles(state: State, store: Records, batch: BatchId, records: readonly TaskRecord[]): Promise<void> {
   const cids = new Set(records.map(({ bundle }) => bundle).filter((cid) => !state.bundles.has(cid)))
   await Promise.all(
     [...cids].map(async (cid) => {
-      bundleOf(state, acceptedOf(cid, await stored(cid)))
+      bundleOf(state, acceptedOf(cid, await templateOf(store, batch, cid)))
     })
   )
 }

@@ -2,13 +2,18 @@
 import { type BatchId, parseTaskId, type TaskId } from '#protocol/ids'
 import type { Store } from '../ports.ts'
 import { decodeBundleRecord, type StoredBundle } from './bundle-records.ts'
-import { bundleKey, taskKey, taskKeyOf } from './keys.ts'
-import { SubmittedPage, submittedKey } from './submitted-records.ts'
+import { bundleKey, SUBMITTED_PREFIX, submittedKey, taskKey, taskKeyOf } from './keys.ts'
+import { SubmittedPage } from './submitted-records.ts'
 import { decodeTaskRecord, type TaskRecord } from './task-records.ts'
 
 type Records = Pick<Store, 'get' | 'range'>
 
+interface AtMost {
+  readonly limit?: number
+}
+
 export interface StoredTask {
+  readonly index: number
   readonly record: TaskRecord
   /** Where it lies with the task; otherwise `templateOf` has it. */
   readonly bundle: StoredBundle | undefined
@@ -31,23 +36,23 @@ export async function* storedTasks(
   { from = 0, limit }: { readonly from?: number; readonly limit?: number } = {}
 ): AsyncGenerator<StoredTask, void, undefined> {
   const atMost = limit === undefined ? {} : { limit }
-  const own = store.range(taskKeyOf(batch, from), `${taskKeyOf(batch, 0).slice(0, -9)}~`, atMost)[Symbol.asyncIterator]()
+  const own = ownFrom(store, batch, from, atMost)
   const submitted = submittedFrom(store, batch, from, atMost)
   try {
     let [changed, came] = [await own.next(), await submitted.next()]
     for (let left = limit ?? Number.POSITIVE_INFINITY; left > 0 && !(changed.done === true && came.done === true); left--) {
-      const record = changed.done === true ? undefined : decodeTaskRecord(changed.value[1])
+      const task = changed.done === true ? undefined : changed.value
       const first = came.done === true ? undefined : came.value
       // Which of the two comes next; 0 when they are the same task's, and its own record is what holds.
-      const order = record === undefined ? 1 : first === undefined ? -1 : indexOf(record.id) - indexOf(first.record.id)
-      if (record !== undefined && order <= 0) {
-        yield { record, bundle: order === 0 && first?.record.bundle === record.bundle ? first.bundle : undefined }
+      const order = task === undefined ? 1 : first === undefined ? -1 : task.index - first.index
+      if (task !== undefined && order <= 0) {
+        yield order === 0 && first?.record.bundle === task.record.bundle ? { ...task, bundle: first.bundle } : task
         changed = await own.next()
       } else if (first !== undefined) yield first
       if (order >= 0) came = await submitted.next()
     }
   } finally {
-    await own.return?.()
+    await own.return()
     await submitted.return()
   }
 }
@@ -73,13 +78,15 @@ async function pageOf(store: Records, batch: BatchId, index: number): Promise<Su
   return undefined
 }
 
-async function* submittedFrom(store: Records, batch: BatchId, from: number, atMost: { readonly limit?: number }): AsyncGenerator<StoredTask, void, undefined> {
-  const before = from === 0 ? undefined : await pageOf(store, batch, from - 1)
-  if (before !== undefined) yield* before.tasks(from)
-  for await (const [key, value] of store.range(submittedKey(batch, from), `${submittedKey(batch, 0).slice(0, -9)}~`, atMost))
-    yield* new SubmittedPage(key, value).tasks()
+async function* ownFrom(store: Records, batch: BatchId, from: number, atMost: AtMost): AsyncGenerator<StoredTask, void, undefined> {
+  for await (const [, value] of store.range(taskKeyOf(batch, from), `task/${batch}.~`, atMost)) {
+    const record = decodeTaskRecord(value)
+    yield { index: parseTaskId(record.id)?.index ?? 0, record, bundle: undefined }
+  }
 }
 
-function indexOf(id: TaskId): number {
-  return parseTaskId(id)?.index ?? 0
+async function* submittedFrom(store: Records, batch: BatchId, from: number, atMost: AtMost): AsyncGenerator<StoredTask, void, undefined> {
+  const before = from === 0 ? undefined : await pageOf(store, batch, from - 1)
+  if (before !== undefined) yield* before.tasks(from)
+  for await (const [key, value] of store.range(submittedKey(batch, from), `${SUBMITTED_PREFIX}${batch}.~`, atMost)) yield* new SubmittedPage(key, value).tasks()
 }

@@ -3,12 +3,12 @@
  * bundle. A record of the store costs more than what is in it: so a task has one of its own (`task/`) from its first change
  * on. What waits for other tasks has that from the beginning, and a bundle that tasks are made from lies by itself.
  */
-import { type BatchId, type TaskId, taskId } from '#protocol/ids'
+import { type BatchId, taskId } from '#protocol/ids'
 import { NONE } from '#protocol/lists'
 import type { Change } from '../ports.ts'
 import { type BundleRow, bundleFields, bundleOfRow, type StoredBundle, writeBundle } from './bundle-records.ts'
 import type { AcceptedBundle } from './events.ts'
-import { padded, SUBMITTED_PREFIX } from './keys.ts'
+import { SUBMITTED_PREFIX, submittedKey } from './keys.ts'
 import type { Task } from './model.ts'
 import { decodeRecord, RECORD_VERSION } from './record-version.ts'
 import { WRITER } from './record-writer.ts'
@@ -19,11 +19,6 @@ import type { TaskRecord } from './task-records.ts'
 export const SUBMITTED_TASKS_MAX = 64
 /** Of manifests; one that is larger, or the last, may go beyond. */
 const SUBMITTED_BYTES_MAX = 64 * 1024
-
-/** Of the page that begins with this task. */
-export function submittedKey(batch: BatchId, first: number): string {
-  return `${SUBMITTED_PREFIX}${batch}.${padded(first, 9)}`
-}
 
 interface Page {
   readonly first: Task
@@ -81,13 +76,14 @@ type Row = [cid: string, ...BundleRow]
 
 /** One of a page: how it came, and its bundle. */
 export interface SubmittedTask {
+  readonly index: number
   readonly record: TaskRecord
   readonly bundle: StoredBundle
 }
 
 export class SubmittedPage {
-  readonly batch: BatchId
-  readonly first: number
+  readonly #batch: BatchId
+  readonly #first: number
   readonly #createdAtMs: number
   readonly #state: TaskState
   readonly #rows: readonly (Row | number)[]
@@ -96,16 +92,16 @@ export class SubmittedPage {
   constructor(key: string, bytes: Uint8Array) {
     const [createdAtMs, isStaged, ...rows] = decodeRecord<[number, boolean, ...(Row | number)[]]>('submitted', bytes)
     const dot = key.lastIndexOf('.')
-    this.batch = key.slice(SUBMITTED_PREFIX.length, dot)
-    this.first = Number(key.slice(dot + 1))
+    this.#batch = key.slice(SUBMITTED_PREFIX.length, dot)
+    this.#first = Number(key.slice(dot + 1))
     this.#createdAtMs = createdAtMs
     this.#state = isStaged ? 'staged' : 'created'
     this.#rows = rows
   }
 
   /** From this index on. */
-  *tasks(from = this.first): Generator<SubmittedTask, void, undefined> {
-    for (let index = Math.max(from, this.first); index < this.first + this.#rows.length; index++) {
+  *tasks(from = this.#first): Generator<SubmittedTask, void, undefined> {
+    for (let index = Math.max(from, this.#first); index < this.#first + this.#rows.length; index++) {
       const task = this.at(index)
       if (task !== undefined) yield task
     }
@@ -113,13 +109,12 @@ export class SubmittedPage {
 
   /** Undefined when it is not here. */
   at(index: number): SubmittedTask | undefined {
-    const found = this.#rows[index - this.first]
+    const found = this.#rows[index - this.#first]
     const row = typeof found === 'number' ? this.#rows[found] : found
     if (row === undefined || typeof row === 'number') return undefined
     const [bundle, ...fields] = row
-    const id: TaskId = taskId(this.batch, index)
     const record: TaskRecord = {
-      id,
+      id: taskId(this.#batch, index),
       bundle,
       createdAtMs: this.#createdAtMs,
       startedAtMs: null,
@@ -132,6 +127,6 @@ export class SubmittedPage {
       held: null,
       repeats: null
     }
-    return { record, bundle: bundleOfRow(fields) }
+    return { index, record, bundle: bundleOfRow(fields) }
   }
 }

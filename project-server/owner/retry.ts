@@ -14,9 +14,8 @@ import { decodeBatchRecord } from '../coordinator/batch-records.ts'
 import { batchKey } from '../coordinator/keys.ts'
 import { decodeSourcesRecord, type SourcesRecord, sourcesKey } from '../coordinator/sources-records.ts'
 import { isTerminal } from '../coordinator/states.ts'
-import { type StoredTask, storedBundle, storedTask, storedTasks, templateOf } from '../coordinator/stored-tasks.ts'
+import { type StoredTask, storedBundle, storedTasks, templateOf } from '../coordinator/stored-tasks.ts'
 import { decodeMadeRecord, decodeSweepRecord, madeKey, sweepKey } from '../coordinator/sweeps.ts'
-import type { TaskRecord } from '../coordinator/task-records.ts'
 import type { Store } from '../ports.ts'
 import { readNotes } from './notes.ts'
 import { OwnerError } from './request.ts'
@@ -71,7 +70,7 @@ export async function retry({ target, by, id, states, dryRun }: Retry, { store, 
     sources = new Map()
   }
   const gathered = await gatheredBy(store, target, states)
-  for await (const { record, bundle: stored } of wanted(store, { target, states, gathered })) {
+  for await (const { index, record, bundle: stored } of wanted(store, { target, states, gathered })) {
     const { id: task, bundle, state } = record
     if (state !== 'ready') failed++
     if (part.length >= SUBMIT_MANIFESTS_MAX) await send(true)
@@ -81,7 +80,7 @@ export async function retry({ target, by, id, states, dryRun }: Retry, { store, 
     manifests.set(cid, manifest)
     const place = first + part.length
     if (waits !== undefined) sources.set(place, { ...waits.sources, list: waits.sources.list.flatMap((source) => sourceAgain(source, { batch, places })) })
-    places.set(parseTaskId(task)?.index ?? 0, place)
+    places.set(index, place)
     part.push(manifest)
   }
   if (part.length === 0) return undefined
@@ -157,23 +156,20 @@ async function gatheredBy(store: RetryPorts['store'], target: Resolved, states: 
 /** In the order of the batch. */
 async function* wanted(store: RetryPorts['store'], { target, states, gathered }: Wanted): AsyncGenerator<StoredTask, void, undefined> {
   const asked = parseTaskId(target.id)
-  const isWanted = ({ id, state }: TaskRecord): boolean => {
-    const index = parseTaskId(id)?.index ?? 0
-    return (states.has(state) && (asked === undefined || index === asked.index)) || gathered.some(({ from, to }) => index >= from && index < to)
-  }
+  const isWanted = ({ index, record: { state } }: StoredTask): boolean =>
+    (states.has(state) && (asked === undefined || index === asked.index)) || gathered.some(({ from, to }) => index >= from && index < to)
+  const batch = asked?.batch ?? target.id
   if (asked !== undefined && gathered.length === 0) {
-    const record = await storedTask(store, target.id)
-    if (record !== undefined && isWanted(record)) yield { record, bundle: undefined }
+    for await (const task of storedTasks(store, batch, { from: asked.index, limit: 1 })) if (isWanted(task)) yield task
     return
   }
-  const batch = asked?.batch ?? target.id
   // A page at a time: the client's next batch is not kept waiting by an open iterator of the store.
   for (let from = 0; ; ) {
     let rows = 0
     for await (const task of storedTasks(store, batch, { from, limit: QUERY_ROWS_MAX })) {
       rows++
-      from = (parseTaskId(task.record.id)?.index ?? 0) + 1
-      if (isWanted(task.record)) yield task
+      from = task.index + 1
+      if (isWanted(task)) yield task
     }
     if (rows < QUERY_ROWS_MAX) return
   }

@@ -184,8 +184,8 @@ export function storeViews(
           views.push(view)
         }
       }
-      for await (const { record, bundle } of storedTasks(store, batch, { from: first, limit })) {
-        fillTo(parseTaskId(record.id)?.index ?? 0)
+      for await (const { index, record, bundle } of storedTasks(store, batch, { from: first, limit })) {
+        fillTo(index)
         if (views.length >= limit) break
         if (record.state === 'killed') left ??= await leftFrom(record.id, limit)
         const command = commands.get(record.bundle) ?? (bundle === undefined ? await commandOf(record) : storedManifest(bundle.bytes).command)

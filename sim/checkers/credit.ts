@@ -78,7 +78,7 @@ export class Credit {
 
   #entry(entry: CreditEntry, page: number): void {
     const { kind, task: id, node, attempt, base, bonus } = entry
-    const task = this.#taskOf(id)
+    const task = peekTask(this.#records, id)
     if (kind === 'taken_back') {
       const revised = this.#records.peek(`revised/${taskKey(id).slice('task/'.length)}`)
       this.#complaints.expect(
@@ -173,10 +173,6 @@ export class Credit {
       const should = owners.get(key.slice(EARNED_PREFIX.length))?.credit ?? 0
       this.#complaints.expect(decodeEarned(value) === should, () => `${key} is ${decodeEarned(value)}, and the ledger says ${should}`)
     }
-  }
-
-  #taskOf(id: TaskId): TaskRecord | undefined {
-    return peekTask(this.#records, id)
   }
 
   #manifestOf({ id, bundle }: TaskRecord): RunManifest {

@@ -4,8 +4,6 @@
  */
 import * as dagCbor from '@ipld/dag-cbor'
 import type { Effect } from '#project-server/coordinator/events'
-import { taskKey } from '#project-server/coordinator/keys'
-import { decodeTaskRecord } from '#project-server/coordinator/task-records'
 import type { Change } from '#project-server/ports'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import { decodeFrame } from '#protocol/control/messages'
@@ -13,6 +11,7 @@ import { isNumbered } from '#protocol/control/sequence'
 import { type PeerIdString, parseReplicaId, type ReplicaId } from '#protocol/ids'
 import { decodeAnswer } from '#protocol/parking/messages'
 import { decodeResult } from '#protocol/result/result'
+import { peekTask } from '../stored-tasks.ts'
 import type { Complaints } from './complaints.ts'
 import type { Scene, SceneNode } from './scene.ts'
 
@@ -73,8 +72,7 @@ export class Parking {
   effects(effects: readonly Effect[]): void {
     for (const effect of effects) {
       if (effect.kind !== 'pull' || effect.nodes.length === 0) continue
-      const bytes = this.#world.disk.records.peek(taskKey(effect.task))
-      const nodes = bytes === undefined ? [] : decodeTaskRecord(bytes).replicas.map(({ node }) => node)
+      const nodes = peekTask(this.#world.disk.records, effect.task)?.replicas.map(({ node }) => node) ?? []
       if (!nodes.includes(effect.nodes[0] ?? '')) this.#world.see('an output was asked of who kept it')
     }
   }
@@ -89,7 +87,6 @@ export class Parking {
 
   #replicaOf(id: ReplicaId): { readonly state: string; readonly node: PeerIdString } | undefined {
     const { task = '', attempt = 0 } = parseReplicaId(id) ?? {}
-    const bytes = this.#world.disk.records.peek(taskKey(task))
-    return bytes === undefined ? undefined : decodeTaskRecord(bytes).replicas[attempt - 1]
+    return peekTask(this.#world.disk.records, task)?.replicas[attempt - 1]
   }
 }

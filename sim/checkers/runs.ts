@@ -3,8 +3,6 @@
 import { CID } from 'multiformats/cid'
 import { decodeReplica } from '#node/agent/records'
 import type { Ended } from '#node/ports'
-import { taskKey } from '#project-server/coordinator/keys'
-import { decodeTaskRecord } from '#project-server/coordinator/task-records'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { PeerIdString, ReplicaId } from '#protocol/ids'
 import { parseReplicaId } from '#protocol/ids'
@@ -12,6 +10,7 @@ import { voteOf } from '#protocol/result/result'
 import { idOf, type Outcome } from '../protocol/truth.ts'
 import type { Sometimes } from '../sometimes.ts'
 import type { MemoryStore } from '../store.ts'
+import { peekTask } from '../stored-tasks.ts'
 import type { Complaints } from './complaints.ts'
 
 const NO_TREE = CID.parse(EMPTY_DIRECTORY)
@@ -33,8 +32,7 @@ export class Runs {
   /** [7, 14] Once, by the node that it is leased to, granted on the server's disk, and said so on its own. */
   started(node: PeerIdString, replica: ReplicaId, own: Uint8Array | undefined): void {
     const { task = '', attempt = 0 } = parseReplicaId(replica) ?? {}
-    const bytes = this.#records.peek(taskKey(task))
-    const leased = bytes === undefined ? undefined : decodeTaskRecord(bytes).replicas[attempt - 1]
+    const leased = peekTask(this.#records, task)?.replicas[attempt - 1]
     const before = this.#started.get(replica)
     this.#complaints.expect(before === undefined, () => `${replica} was started by ${before}, and again by ${node}`)
     this.#complaints.expect(

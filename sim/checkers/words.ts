@@ -1,15 +1,15 @@
 /** What both sides say to each other, against what is on the disk of who says it: durable before visible. */
 import * as dagCbor from '@ipld/dag-cbor'
 import type { Effect } from '#project-server/coordinator/events'
-import { linkKey, outKey, taskKey } from '#project-server/coordinator/keys'
+import { linkKey, outKey } from '#project-server/coordinator/keys'
 import { decodeLinkRecord } from '#project-server/coordinator/link-records'
-import { decodeTaskRecord } from '#project-server/coordinator/task-records'
 import type { Change } from '#project-server/ports'
 import { decodeFrame } from '#protocol/control/messages'
 import type { PeerIdString, ReplicaId } from '#protocol/ids'
 import { parseReplicaId } from '#protocol/ids'
 import type { Sometimes } from '../sometimes.ts'
 import type { MemoryStore } from '../store.ts'
+import { peekTask } from '../stored-tasks.ts'
 import type { Complaints } from './complaints.ts'
 import { LIVE } from './live.ts'
 
@@ -133,8 +133,7 @@ export class Words {
   /** [7, 16] Only what is this node's on disk, of a task that goes on. */
   #stillWanted(node: PeerIdString, replica: ReplicaId, how: string): void {
     const { task = '', attempt = 0 } = parseReplicaId(replica) ?? {}
-    const bytes = this.#records.peek(taskKey(task))
-    const record = bytes === undefined ? undefined : decodeTaskRecord(bytes)
+    const record = peekTask(this.#records, task)
     const leased = record?.replicas[attempt - 1]
     this.#complaints.expect(leased?.node === node, () => `${replica} was ${how} to ${node}, on disk it is with ${leased?.node}`)
     this.#complaints.expect(

@@ -92,14 +92,28 @@ export async function alternate(
   ours: (round: number) => Promise<number>,
   peer: (round: number) => Promise<number>
 ): Promise<{ value: number; peerValue: number; values: readonly number[]; peerValues: readonly number[] }> {
-  const values: number[] = []
-  const peerValues: number[] = []
-  for (let round = 0; round < Math.max(context.rounds, ROUNDS_MIN); round++) {
-    if (round % 2 === 1) peerValues.push(await peer(round))
-    values.push(await ours(round))
-    if (round % 2 === 0) peerValues.push(await peer(round))
-  }
+  const { values, peers } = await alternateAll(context, ours, [peer])
+  const peerValues = peers[0] ?? []
   return { value: median(values), peerValue: median(peerValues), values, peerValues }
+}
+
+/** The same beside several peers: the values of each, round by round. */
+export async function alternateAll(
+  context: Pick<BenchContext, 'rounds'>,
+  ours: (round: number) => Promise<number>,
+  peers: readonly ((round: number) => Promise<number>)[]
+): Promise<{ readonly values: readonly number[]; readonly peers: readonly (readonly number[])[] }> {
+  const values: number[] = []
+  const others = peers.map((measure) => ({ measure, values: [] as number[] }))
+  const theirs = async (round: number): Promise<void> => {
+    for (const other of others) other.values.push(await other.measure(round))
+  }
+  for (let round = 0; round < Math.max(context.rounds, ROUNDS_MIN); round++) {
+    if (round % 2 === 1) await theirs(round)
+    values.push(await ours(round))
+    if (round % 2 === 0) await theirs(round)
+  }
+  return { values, peers: others.map((other) => other.values) }
 }
 
 /** Seconds that `call` takes. */

@@ -7,7 +7,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { FASTEST, startBullMq, type Workers } from './peers/bullmq.ts'
-import { alternate, type BenchContext, type BenchLine, benchLine, median } from './runner.ts'
+import { alternateAll, type BenchContext, type BenchLine, benchLine, median } from './runner.ts'
 import { type Nodes, startSystem } from './system.ts'
 
 /** Long enough that a round is not mostly its beginning and its end. */
@@ -57,27 +57,27 @@ async function compare(context: BenchContext, { nodes, peers }: Comparison): Pro
   const talko = await startSystem({ workFolder: await folder('talko') }, { with: nodes })
   stops.defer(() => talko.stop())
   await talko.measure(WARM_UP_TASKS)
-  const others: { name: string; must: string; rates: number[]; measure(): Promise<number> }[] = []
+  const others: { readonly name: string; readonly must: string; measure(): Promise<number> }[] = []
   for (const { workers, must } of peers) {
     const bullMq = await startBullMq({ ...context, workFolder: await folder(workers.jobs) }, workers)
     stops.defer(() => bullMq.stop())
     await bullMq.measure(WARM_UP_TASKS)
     const name = `BullMQ, ${workers.count === 1 ? '1 worker' : `${workers.count} workers`}, ${workers.jobs} jobs`
-    others.push({ name, must, rates: [], measure: () => rate(name, bullMq.measure) })
+    others.push({ name, must, measure: () => rate(name, bullMq.measure) })
   }
-  const ours = (): Promise<number> => rate(`talko, ${nodes.count} nodes`, talko.measure)
   const rounds = Math.max(context.rounds, ROUNDS)
-  const { value } = await alternate({ ...context, rounds }, ours, async () => {
-    for (const other of others) other.rates.push(await other.measure())
-    return 0
-  })
-  return others.map(({ name, must, rates }) =>
+  const measured = await alternateAll(
+    { rounds },
+    () => rate(`talko, ${nodes.count} nodes`, talko.measure),
+    others.map(({ measure }) => measure)
+  )
+  return others.map(({ name, must }, index) =>
     benchLine({
       name: `${NO_OP}, ${nodes.count} nodes`,
-      value,
+      value: median(measured.values),
       unit: 'tasks/s',
       peer: `${name}, Redis appendfsync everysec`,
-      peerValue: median(rates),
+      peerValue: median(measured.peers[index] ?? []),
       must
     })
   )

@@ -11,9 +11,8 @@ import { decodeBatchRecord } from '#project-server/coordinator/batch-records'
 import { decodeDoneRecord } from '#project-server/coordinator/bundle-records'
 import { Coordinator } from '#project-server/coordinator/coordinator'
 import type { AcceptedBundle, Effect, Event, Repeat } from '#project-server/coordinator/events'
-import { batchKey, doneKey, taskKey } from '#project-server/coordinator/keys'
+import { batchKey, doneKey } from '#project-server/coordinator/keys'
 import { DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
-import { decodeTaskRecord } from '#project-server/coordinator/task-records'
 import { manifestCid } from '#protocol/bundle/manifest'
 import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
 import type { Source, Sources } from '#protocol/bundle/sources'
@@ -401,8 +400,7 @@ export class Chaos {
     for (const { cid } of bundles) {
       const done = this.store.peek(doneKey(by, cid))
       const task = done === undefined ? '' : decodeDoneRecord(done)
-      const record = this.store.peek(task === '' ? '' : taskKey(task))
-      const decision = record === undefined ? null : decodeTaskRecord(record).decision
+      const decision = peekTask(this.store, task)?.decision ?? null
       if (decision !== null) found.set(cid, { task, decision })
     }
     if (found.size > 0) this.#count('answered at once')
