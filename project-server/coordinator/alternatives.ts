@@ -4,6 +4,7 @@
  */
 import { isInTime } from './availability.ts'
 import { isDependent, shares } from './independence.ts'
+import type { KnownNodes } from './known-nodes.ts'
 import type { Group, Node, Task } from './model.ts'
 import { suits } from './needs.ts'
 import { ABLE_KEPT_MS, ABLE_LOOKED_MAX, ABLE_REMEMBERED } from './policy.ts'
@@ -21,7 +22,7 @@ export class Alternatives {
   #second = Number.NaN
 
   /** Whether one of `nodes` could take it that is independent of those which have it. What is not looked at yet may be there. */
-  exist(nodes: ReadonlyMap<string, Node>, task: Task, nowMs: number): boolean {
+  exist(nodes: Pick<KnownNodes, 'values'>, task: Task, nowMs: number): boolean {
     const { group } = task
     const known = this.#able.get(group)
     if (known?.nodes.some((node) => mayTake(task, node)) === true) return true
@@ -34,7 +35,7 @@ export class Alternatives {
   }
 
   /** Undefined when too many were looked at lately. */
-  #look(nodes: ReadonlyMap<string, Node>, group: Group, nowMs: number): Node[] | undefined {
+  #look(nodes: Pick<KnownNodes, 'values'>, group: Group, nowMs: number): Node[] | undefined {
     const second = Math.floor(nowMs / 1000)
     if (second !== this.#second) this.#looked = 0
     this.#second = second
@@ -51,7 +52,7 @@ export class Alternatives {
 }
 
 function isAble(node: Node, group: Group): boolean {
-  if (node.counted === null || node.slots === 0 || node.asideUntilMs > 0) return false
+  if (!node.present || node.slots === 0 || node.asideUntilMs > 0) return false
   return suits(node, group) && isInTime(node, group)
 }
 

@@ -185,7 +185,7 @@ function hasOthers(state: State, { task, node, hands }: { readonly task: Task; r
   let looked = 0
   for (const other of state.nodes.values()) {
     if (lacking <= 0 || looked++ >= CHECKPOINT_NODES_LOOKED_MAX) break
-    if (other === node || hands.includes(other) || other.counted === null || isBarred(task, other) || !suits(other, task.group)) continue
+    if (other === node || hands.includes(other) || !other.present || isBarred(task, other) || !suits(other, task.group)) continue
     lacking--
   }
   return lacking <= 0

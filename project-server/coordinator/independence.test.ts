@@ -122,6 +122,15 @@ describe('independence (F18)', () => {
     assert.equal(nodesOf(town).length, 2)
   })
 
+  it('does not wait for a node that says that it is of the same place now', async () => {
+    const town = await world({ a: { network: 'n1' }, b: { network: 'n1' } })
+    town.join('c', offer(0, { network: 'n2' }))
+    town.submit(BATCH, [bundle('x')])
+    town.join('c', offer(0, { network: 'n1' }))
+    town.pass(1000)
+    assert.equal(nodesOf(town).length, 2)
+  })
+
   it('goes to another node of the place whose node was lost, where independence is required', async () => {
     const town = await world({ a: { network: 'n1' }, b: { network: 'n1' } })
     town.submit(BATCH, [bundle('x')], { independence: 'require', minQuorum: 1, targetResults: 1 })

@@ -6,7 +6,11 @@ import { type ClientSettings, DEFAULT_CLIENT_SETTINGS } from '#protocol/owner/cl
 import { CoordinatorWorld } from '../../test/support/coordinator.ts'
 import { batchId, bundle, offer } from '../../test/support/coordinator-parts.ts'
 import type { NodeOffer } from './events.ts'
+import { FreeNodes, inOrderOf } from './free-nodes.ts'
+import { Kinds } from './kinds.ts'
+import { KnownNodes } from './known-nodes.ts'
 import { type Asked, type Lack, lackOf } from './needs.ts'
+import { NodeLists, newNode } from './node.ts'
 import { NODE_KINDS_MAX } from './policy.ts'
 
 const ONE = { minQuorum: 1, targetResults: 1 }
@@ -255,4 +259,28 @@ describe('what can go where', () => {
     submit(at, 2, 'ann', { tags: ['beyond'], tasks: 2 })
     assert.deepEqual([nodeOf(at, 2, 0), nodeOf(at, 2, 1)], ['own', 'stranger'])
   })
+})
+
+it('nodes are looked for in the order in which they were filed, though the last of them is in no file yet', () => {
+  const step = fc.record({ node: fc.nat(4), free: fc.nat(2), look: fc.boolean(), draw: fc.nat(9) })
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const lists = new NodeLists()
+      const nodes = Array.from({ length: 5 }, (_, index) => newNode(lists, `node ${index}`, offer(2), 0))
+      const kinds = new Kinds(new KnownNodes())
+      for (const node of nodes) kinds.file(node, null)
+      const beside = Array.from({ length: 5 }, (_, index) => newNode(lists, `node ${index}`, offer(2), 0))
+      const files = new FreeNodes()
+      for (const { node, free, look, draw } of steps) {
+        kinds.set(nodes[node] ?? assert.fail(), free)
+        files.set(beside[node] ?? assert.fail(), free)
+        assert.equal(kinds.size, beside.filter((one) => one.free > 0).length)
+        if (look)
+          assert.deepEqual(
+            [...kinds.inOrder(draw)].map(({ id }) => id),
+            [...inOrderOf([{ free: files }], draw)].map(({ id }) => id)
+          )
+      }
+    })
+  )
 })

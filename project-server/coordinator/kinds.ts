@@ -9,6 +9,7 @@ import type { Client } from './clients.ts'
 import type { NodeOffer } from './events.ts'
 import { FreeNodes, inOrderOf } from './free-nodes.ts'
 import { GroupList } from './heads.ts'
+import type { KnownNodes } from './known-nodes.ts'
 import type { Group, Node } from './model.ts'
 import { kindLack } from './needs.ts'
 import { NODE_KINDS_MAX } from './policy.ts'
@@ -41,14 +42,16 @@ export class Kinds {
   readonly #owned = new Map<PeerIdString, Set<Node>>()
   /** Groups for named nodes, by node. */
   readonly #named = new Map<PeerIdString, Set<Group>>()
-  readonly #nodes: ReadonlyMap<PeerIdString, Node>
+  readonly #nodes: Pick<KnownNodes, 'get' | 'values'>
   readonly #platforms = new Map<string, Set<NodeKind>>()
+  /** Who became free last, and is in no file yet: mostly it is given a task at once, and nobody looks for it. One at most. */
+  #unfiled: readonly Node[] = NONE
   #free = 0
   #slots = 0
   /** Some group asked for nodes that are believed; from then on they are kinds of their own. Most projects never ask. */
   #tellsBelief = false
 
-  constructor(nodes: ReadonlyMap<PeerIdString, Node>) {
+  constructor(nodes: Pick<KnownNodes, 'get' | 'values'>) {
     this.#nodes = nodes
   }
 
@@ -72,7 +75,17 @@ export class Kinds {
     if (node.kind === null || node.free === free) return
     this.#free += Number(free > 0) - Number(node.free > 0)
     this.#slots += free - node.free
-    node.kind.free.set(node, free)
+    if (this.#unfiled[0] === node) {
+      node.free = free
+      if (free === 0) this.#unfiled = NONE
+      return
+    }
+    this.#fileLast()
+    if (node.free > 0) node.kind.free.set(node, free)
+    else {
+      node.free = free
+      this.#unfiled = [node]
+    }
   }
 
   /** The node said what it offers; `before` is whose it was. */
@@ -142,11 +155,13 @@ export class Kinds {
 
   /** Every node with a free slot, most free first, equal ones from a place that `draw` (a whole number) decides. */
   inOrder(draw: number): Generator<Node, void, undefined> {
+    this.#fileLast()
     return inOrderOf([...this.#kinds.values()], draw)
   }
 
   /** Those that may be able to take the group: its client's own, then strangers'; each in that order. */
   *inOrderFor(group: Group, draw: number): Generator<Node, void, undefined> {
+    this.#fileLast()
     yield* this.ownFor(group, draw)
     if (group.nodes !== null) {
       yield* this.#namedOf(group, false)
@@ -155,12 +170,18 @@ export class Kinds {
     for (const node of inOrderOf(group.kinds.others, draw)) if (node.offer.owner !== group.client.id) yield node
   }
 
+  /** Some node is the client's own. */
+  hasOwn(client: Client): boolean {
+    return this.#owned.has(client.id)
+  }
+
   /** The client's own alone. */
   ownFor(group: Group, draw: number): Iterable<Node> {
-    return this.#owned.has(group.client.id) ? this.#inOwn(group, draw) : NONE
+    return this.hasOwn(group.client) ? this.#inOwn(group, draw) : NONE
   }
 
   *#inOwn(group: Group, draw: number): Generator<Node, void, undefined> {
+    this.#fileLast()
     if (group.nodes !== null) {
       yield* this.#namedOf(group, true)
       return
@@ -181,7 +202,17 @@ export class Kinds {
     return found.sort((a, b) => b.free - a.free)
   }
 
+  #fileLast(): void {
+    const [node] = this.#unfiled
+    if (node === undefined) return
+    this.#unfiled = NONE
+    const { free } = node
+    node.free = 0
+    node.kind?.free.set(node, free)
+  }
+
   #move(node: Node): void {
+    this.#fileLast()
     const believed = this.#tellsBelief && node.believed
     const key = `${this.#keyOf(node.offer)}${believed ? ' believed' : ''}`
     const known = this.#kinds.get(key)

@@ -351,6 +351,10 @@ export interface Report {
 export interface Node {
   readonly id: PeerIdString
   offer: NodeOffer
+  /** As its offer says: what decisions look at. */
+  readonly isLocal: boolean
+  /** Its network is known and nobody vouches for it: see newcomers.ts. */
+  readonly mayBeNew: boolean
   state: 'online' | 'lost' | 'left'
   /** Its stream is open and it was welcomed. */
   connected: boolean
@@ -365,10 +369,10 @@ export interface Node {
   owed: Map<ReplicaId, Remains> | null
   /** Data that lies there or is on its way, by root; null for none: see holders.ts. */
   holds: Map<string, DataAt> | null
-  /** What its replicas take, also those that may not have ended yet. */
-  cpuMillis: number
-  memoryBytes: number
-  diskBytes: number
+  /** Of what it offers, what no replica takes, nor one that may not have ended yet; below 0 when it offers less than before. */
+  freeCpuMillis: number
+  freeMemoryBytes: number
+  freeDiskBytes: number
   /** UUIDs; null while no GPU is lent. */
   gpusTaken: Set<string> | null
   valid: number
@@ -405,8 +409,8 @@ export interface Node {
   forgotten: { readonly replicas: readonly Replica[]; readonly atMs: number } | null
   /** The project believes it without others, or its owner is the administrator; as it was when it last said hello or something came of a result of its. See trust.ts. */
   believed: boolean
-  /** Its offer as it is counted among those that are there; null while it is away. */
-  counted: NodeOffer | null
+  /** It is counted among those that are there. */
+  present: boolean
   /** Its part of what new nodes of its network may use; null when it is known, or nobody knows where it calls from: see newcomers.ts. */
   newcomer: Newcomer | null
   /** Null until it says hello: see kinds.ts. */

@@ -80,10 +80,9 @@ function amountLack(offer: NodeOffer, needs: Needs): Lack | undefined {
 
 /** What is not free now. */
 export function roomLack(node: Node, needs: Needs): WhyReason | undefined {
-  const { offer } = node
-  if (needs.cpuMillis > offer.cpuMillis - node.cpuMillis) return 'cpu_taken'
-  if (needs.memoryBytes > offer.memoryBytes - node.memoryBytes) return 'memory_taken'
-  if (needs.diskBytes > offer.diskBytes - node.diskBytes) return 'disk_taken'
+  if (needs.cpuMillis > node.freeCpuMillis) return 'cpu_taken'
+  if (needs.memoryBytes > node.freeMemoryBytes) return 'memory_taken'
+  if (needs.diskBytes > node.freeDiskBytes) return 'disk_taken'
   return needs.gpus !== null && freeGpus(node, needs.gpus).length < needs.gpus.count ? 'gpus_taken' : undefined
 }
 
@@ -96,18 +95,18 @@ export function pickGpus(node: Node, { gpus }: Needs): readonly string[] {
 
 /** The node has less for others. */
 export function occupy(node: Node, { needs, gpus }: Occupant): void {
-  node.cpuMillis += needs.cpuMillis
-  node.memoryBytes += needs.memoryBytes
-  node.diskBytes += needs.diskBytes
+  node.freeCpuMillis -= needs.cpuMillis
+  node.freeMemoryBytes -= needs.memoryBytes
+  node.freeDiskBytes -= needs.diskBytes
   if (gpus.length === 0) return
   node.gpusTaken ??= new Set()
   for (const uuid of gpus) node.gpusTaken.add(uuid)
 }
 
 export function vacate(node: Node, { needs, gpus }: Occupant): void {
-  node.cpuMillis -= needs.cpuMillis
-  node.memoryBytes -= needs.memoryBytes
-  node.diskBytes -= needs.diskBytes
+  node.freeCpuMillis += needs.cpuMillis
+  node.freeMemoryBytes += needs.memoryBytes
+  node.freeDiskBytes += needs.diskBytes
   for (const uuid of gpus) node.gpusTaken?.delete(uuid)
   if (node.gpusTaken?.size === 0) node.gpusTaken = null
 }

@@ -118,11 +118,11 @@ export class Newcomers {
     }
   }
 
-  #isNew({ row, offer, counted, held }: Node): boolean {
+  #isNew({ row, mayBeNew, present, held }: Node): boolean {
     const { trustedAfter, newcomersMax } = this.#limits
-    if (offer.network === '' || row >= trustedAfter || offer.vouched === true || !Number.isFinite(newcomersMax)) return false
+    if (!mayBeNew || row >= trustedAfter || !Number.isFinite(newcomersMax)) return false
     // One that is away keeps what it holds.
-    return counted !== null || held.length > 0
+    return present || held.length > 0
   }
 
   #join({ offer: { network, owner } }: Node): Newcomer {

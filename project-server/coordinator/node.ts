@@ -15,11 +15,12 @@ import { ERROR_RATE_AT_FIRST_PPM } from './standing.ts'
 const FIGURES = 8
 const LAST_SEEN_MS = 0
 const WATCH_MS = 1
-const MEMORY_BYTES = 2
-const DISK_BYTES = 3
-const AVAILABILITY = 4
-const OBSERVED_MS = 5
-const SLOWNESS = 6
+const FREE_CPU_MILLIS = 2
+const FREE_MEMORY_BYTES = 3
+const FREE_DISK_BYTES = 4
+const AVAILABILITY = 5
+const OBSERVED_MS = 6
+const SLOWNESS = 7
 const NODES_AT_FIRST = 256
 
 /**
@@ -62,7 +63,9 @@ const USUAL: Readonly<Seldom> = {
 /** What every decision looks at comes first: of a hundred thousand nodes each line of the cache is fetched from the memory. */
 class LiveNode implements Node {
   readonly id: PeerIdString
-  offer: NodeOffer
+  #offer: NodeOffer
+  isLocal: boolean
+  mayBeNew: boolean
   state: Node['state'] = 'online'
   connected = false
   link: Link<Waiting> | null = null
@@ -75,12 +78,11 @@ class LiveNode implements Node {
   believed = false
   free = 0
   place = 0
-  counted: NodeOffer | null = null
+  present = false
   newcomer: Newcomer | null = null
   copies = 0
   row = 0
   next: Next | null = null
-  cpuMillis = 0
   valid = 0
   invalid = 0
   errors = 0
@@ -95,15 +97,35 @@ class LiveNode implements Node {
 
   constructor(lists: NodeLists, id: PeerIdString, offer: NodeOffer, nowMs: number) {
     this.id = id
-    this.offer = offer
+    this.#offer = offer
+    this.isLocal = isLocal(offer)
+    this.mayBeNew = mayBeNew(offer)
     this.#lists = lists
     this.#index = lists.begin()
+    this.freeCpuMillis = offer.cpuMillis
+    this.freeMemoryBytes = offer.memoryBytes
+    this.freeDiskBytes = offer.diskBytes
     this.lastSeenMs = nowMs
     this.observedMs = nowMs
     this.watchMs = Number.POSITIVE_INFINITY
     this.availability = 1
     this.slowness = 1
     this.sinceMs = nowMs
+  }
+
+  get offer(): NodeOffer {
+    return this.#offer
+  }
+
+  /** Of each amount, what is taken stays so. */
+  set offer(offer: NodeOffer) {
+    const { cpuMillis, memoryBytes, diskBytes } = this.#offer
+    this.#offer = offer
+    this.isLocal = isLocal(offer)
+    this.mayBeNew = mayBeNew(offer)
+    this.freeCpuMillis += offer.cpuMillis - cpuMillis
+    this.freeMemoryBytes += offer.memoryBytes - memoryBytes
+    this.freeDiskBytes += offer.diskBytes - diskBytes
   }
 
   get held(): readonly Replica[] {
@@ -138,20 +160,28 @@ class LiveNode implements Node {
     this.#lists.figures[this.#at + WATCH_MS] = watchMs
   }
 
-  get memoryBytes(): number {
-    return this.#figure(MEMORY_BYTES)
+  get freeCpuMillis(): number {
+    return this.#figure(FREE_CPU_MILLIS)
   }
 
-  set memoryBytes(memoryBytes: number) {
-    this.#lists.figures[this.#at + MEMORY_BYTES] = memoryBytes
+  set freeCpuMillis(freeCpuMillis: number) {
+    this.#lists.figures[this.#at + FREE_CPU_MILLIS] = freeCpuMillis
   }
 
-  get diskBytes(): number {
-    return this.#figure(DISK_BYTES)
+  get freeMemoryBytes(): number {
+    return this.#figure(FREE_MEMORY_BYTES)
   }
 
-  set diskBytes(diskBytes: number) {
-    this.#lists.figures[this.#at + DISK_BYTES] = diskBytes
+  set freeMemoryBytes(freeMemoryBytes: number) {
+    this.#lists.figures[this.#at + FREE_MEMORY_BYTES] = freeMemoryBytes
+  }
+
+  get freeDiskBytes(): number {
+    return this.#figure(FREE_DISK_BYTES)
+  }
+
+  set freeDiskBytes(freeDiskBytes: number) {
+    this.#lists.figures[this.#at + FREE_DISK_BYTES] = freeDiskBytes
   }
 
   get availability(): number {
@@ -254,6 +284,14 @@ class LiveNode implements Node {
     if (this.#seldom === USUAL) this.#seldom = { ...USUAL }
     return this.#seldom
   }
+}
+
+function isLocal({ local }: NodeOffer): boolean {
+  return local === true
+}
+
+function mayBeNew({ network, vouched }: NodeOffer): boolean {
+  return network !== '' && vouched !== true
 }
 
 export function newNode(lists: NodeLists, id: PeerIdString, offer: NodeOffer, nowMs: number): Node {

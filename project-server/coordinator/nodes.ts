@@ -15,7 +15,7 @@ import { newNode } from './node.ts'
 import { FORGOTTEN_MS, NODES_MAX, OUTBOX_FRAMES_MAX, RETURNING_MS } from './policy.ts'
 import { retryPull } from './pulls.ts'
 import { askAgain, forgetRemains, sweepRemains } from './remains.ts'
-import { close, closeAll, deadlineMs, giveBack, isFull, lose, overdue, refile, revive } from './replicas.ts'
+import { close, closeAll, countPresent, deadlineMs, giveBack, isFull, lose, overdue, refile, revive } from './replicas.ts'
 import type { State } from './state.ts'
 import { isLive } from './states.ts'
 import { gradeTrust } from './trust.ts'
@@ -35,10 +35,11 @@ export function hello(state: State, event: Hello, nowMs: number): void {
     return
   }
   const node = known ?? newNode(state.nodeLists, event.node, event.offer, nowMs)
-  if (known === undefined) state.nodes.set(node.id, node)
+  if (known === undefined) state.nodes.add(node)
   observe(node, nowMs)
   if (nowMs - node.lastSeenMs > RETURNING_MS) node.row = 0
   const was = node.offer.owner
+  countPresent(state, node, false)
   node.offer = event.offer
   // It was of a banned network, and is of another now.
   node.ban = null

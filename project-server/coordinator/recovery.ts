@@ -136,7 +136,7 @@ async function loadNodes(state: State, store: Records): Promise<Map<ReplicaId, n
     const { id, offer, state: was, lastSeenMs, ...known } = decodeNodeRecord(value)
     const node = newNode(state.nodeLists, id, offer, lastSeenMs)
     Object.assign(node, known, { state: was })
-    state.nodes.set(id, node)
+    state.nodes.add(node)
   }
   for await (const [key, value] of under(store, 'closing/')) {
     const [, id = '', replica = ''] = key.split('/')

@@ -5,7 +5,6 @@ import { failed, wasWrong, worked } from './aside.ts'
 import { standingFrom, startFor } from './checkpoints.ts'
 import { leftSlot, runBegan, runEnded } from './clients.ts'
 import { encodeClosingRecord } from './closing-records.ts'
-import type { NodeOffer } from './events.ts'
 import { isIn } from './hands.ts'
 import { forgetComing, note } from './holders.ts'
 import { isCrowd } from './independence.ts'
@@ -278,21 +277,21 @@ function endClosing(state: State, node: Node, id: ReplicaId, occupant: Occupant)
 
 /** Files the node under the slots that it has free now and may use; one that is set aside has none. */
 export function refile(state: State, node: Node): void {
-  countPresent(state, node, node.connected && node.state === 'online' ? node.offer : null)
+  countPresent(state, node, node.connected && node.state === 'online')
   if (node.copies > 0) state.copiesChanged = true
   const free = state.newcomers.allow(node, Math.max(0, roomOf(node)))
   if (free > node.free) state.nodesChanged.add(node)
   state.free.set(node, free)
   if (node.next !== null && node.next.tasks.length > 0) state.nextDue.add(node)
-  if (free > 0 && node.offer.local === true) state.locals.add(node)
+  if (free > 0 && node.isLocal) state.locals.add(node)
   else if (state.locals.size > 0) state.locals.delete(node)
 }
 
-function countPresent({ presence }: State, node: Node, offer: NodeOffer | null): void {
-  if (node.counted === offer) return
-  if (node.counted !== null) presence.add(node.counted, -1)
-  if (offer !== null) presence.add(offer, 1)
-  node.counted = offer
+/** By what it offers: to be called before that changes, too. */
+export function countPresent({ presence }: State, node: Node, present: boolean): void {
+  if (node.present === present) return
+  node.present = present
+  presence.add(node.offer, present ? 1 : -1)
 }
 
 /** Slots that the node has free now; below 0 when it holds more than it takes. */

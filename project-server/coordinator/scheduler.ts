@@ -160,7 +160,7 @@ function placeOn(state: State, node: Node, nowMs: number): boolean {
 
 /** A free node of the task's own client, which comes before a stranger's. */
 function ownNodeFor(state: State, task: Task, stranger: Node, nowMs: number): Node | undefined {
-  if (stranger.offer.owner === task.group.client.id) return undefined
+  if (!state.free.hasOwn(task.group.client) || stranger.offer.owner === task.group.client.id) return undefined
   for (const node of state.free.ownFor(task.group, draw(task))) if (fits(node, task.group) && !refuses(state, task, node, nowMs)) return node
   return undefined
 }
@@ -205,8 +205,8 @@ function firstTaskFor(state: State, node: Node, nowMs: number): Task | undefined
 }
 
 /** Local nodes do, by the hybrid rule. */
-export function takesShortest({ policy }: State, { offer }: Node): boolean {
-  return policy.hybrid && offer.local === true
+export function takesShortest({ policy }: State, { isLocal }: Node): boolean {
+  return policy.hybrid && isLocal
 }
 
 /**

@@ -10,6 +10,7 @@ import { Heads } from './heads.ts'
 import { Holders } from './holders.ts'
 import { Presence } from './independence.ts'
 import { Kinds } from './kinds.ts'
+import { KnownNodes } from './known-nodes.ts'
 import { LastWords } from './last-words.ts'
 import { Ledger } from './ledger.ts'
 import type { Look } from './lost-inputs.ts'
@@ -52,7 +53,7 @@ export class State {
   readonly needs = new Map<string, Needs>()
   readonly clients = new Map<PeerIdString, Client>()
   readonly fair = new FairShare<Client>()
-  readonly nodes = new Map<PeerIdString, Node>()
+  readonly nodes = new KnownNodes()
   readonly nodeLists = new NodeLists()
   readonly free = new Kinds(this.nodes)
   readonly presence = new Presence()

@@ -2,7 +2,8 @@
  * What one decision costs: a node gains a slot and is given the first task that it can take. With many nodes, waiting tasks and
  * kinds of needs (tags and amounts), beside a small project whose nodes can take as many kinds each. Tasks are those of sweeps:
  * as many of them as the coordinator holds are made. And what a report costs there, which decides its task and then the next
- * lease: its time is spent on checks and in memory that was not touched lately, as every node and task is another one.
+ * lease: its time is spent on checks and in memory that was not touched lately, as every node and task is another one. Before
+ * each the node's stream is looked for by its id, untimed, as the server does with every frame.
  */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -74,6 +75,8 @@ function costOf({ nodes, tags, groups, tasks }: Size): Cost {
     }
   }
   const ids = Array.from({ length: nodes }, (_, index) => `node ${index}`)
+  /** Of the nodes, by their ids: control-service.ts. */
+  const streams = new Set(ids)
   for (const [index, node] of ids.entries()) {
     core.apply({ kind: 'hello', node, link: node, spare: node, received: 0, offer: offer(1, { tags: [`t${index % tags}`] }), replicas: [] }, nowMs)
     if (index % 1000 === 0) take()
@@ -92,11 +95,11 @@ function costOf({ nodes, tags, groups, tasks }: Size): Cost {
   // Far apart, so that no node is the neighbour of the one before.
   const chosen = (index: number): string => ids[(index * 7919) % nodes] ?? ''
   /** Median of what these events cost, each of which must end in a lease. */
-  const timed = (eventOf: (index: number) => Event | undefined): number => {
+  const timed = (eventOf: (index: number) => (Event & { readonly node: string }) | undefined): number => {
     const times: number[] = []
     for (let index = 0; index < DECISIONS; index++) {
       const event = eventOf(index)
-      if (event === undefined) continue
+      if (event === undefined || !streams.has(event.node)) continue
       nowMs++
       const before = leases
       const from = performance.now()
