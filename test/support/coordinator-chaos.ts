@@ -1,27 +1,24 @@
 /**
- * A coordinator among nodes that crash, lie, vanish, repeat themselves and come back, over streams that break anywhere, on a
- * store from which the coordinator restarts at any commit. Everything that happens is an action; a list of actions is a run.
- * `safety.ts` beside it looks at every commit.
+ * A coordinator among nodes that crash, lie, vanish, repeat themselves and come back (`coordinator-chaos-node.ts`), over streams
+ * that break anywhere, on a store from which the coordinator restarts at any commit. Everything that happens is an action; a list
+ * of actions is a run. `coordinator-safety.ts` looks at every commit.
  */
 
 import assert from 'node:assert/strict'
-import type { CID } from 'multiformats/cid'
-import { CID as Cid } from 'multiformats/cid'
 import { decodeBatchRecord } from '#project-server/coordinator/batch-records'
 import { decodeDoneRecord } from '#project-server/coordinator/bundle-records'
 import { Coordinator } from '#project-server/coordinator/coordinator'
 import type { AcceptedBundle, Effect, Event, Repeat } from '#project-server/coordinator/events'
 import { batchKey, doneKey } from '#project-server/coordinator/keys'
 import { DEFAULT_COORDINATOR_POLICY } from '#project-server/coordinator/policy'
-import { manifestCid } from '#protocol/bundle/manifest'
 import { DEFAULT_POLICY, type TaskPolicy } from '#protocol/bundle/policy'
 import type { Source, Sources } from '#protocol/bundle/sources'
-import { decodeFrame, type Frame } from '#protocol/control/messages'
-import type { ReplicaId, TaskId } from '#protocol/ids'
-import { parseReplicaId, parseTaskId } from '#protocol/ids'
+import type { TaskId } from '#protocol/ids'
+import { parseTaskId } from '#protocol/ids'
 import { MemoryStore } from '../../sim/store.ts'
 import { peekTask } from '../../sim/stored-tasks.ts'
-import { batchId, bundle, offer, PROJECT, plainBundle, result, SEAL, SIGNER, signedResult } from './coordinator-parts.ts'
+import { ChaosNode, type Ending, NETWORKS, type Surroundings } from './coordinator-chaos-node.ts'
+import { batchId, bundle, PROJECT, plainBundle, SIGNER } from './coordinator-parts.ts'
 import { close, Safety } from './coordinator-safety.ts'
 import { completion, recheckFrom } from './coordinator-shell.ts'
 
@@ -49,7 +46,7 @@ export type Action =
   | { readonly kind: 'hear'; readonly node: number; readonly frames: number }
   | { readonly kind: 'ack'; readonly node: number }
   | { readonly kind: 'ask'; readonly node: number }
-  | { readonly kind: 'end'; readonly node: number; readonly how: 'good' | 'odd' | 'fail' | 'break' | 'hang' | 'memory' | 'input' | 'owner' }
+  | { readonly kind: 'end'; readonly node: number; readonly how: Ending }
   | { readonly kind: 'say_again'; readonly node: number; readonly back: number }
   | { readonly kind: 'steal'; readonly node: number; readonly from: number }
   /** `fault`: of a program that was to compare. */
@@ -59,70 +56,16 @@ export type Action =
   | { readonly kind: 'commit' }
   | { readonly kind: 'crash'; readonly when: 'before' | 'between' | 'after' }
 
-type Said = Event & { readonly seq: number }
-type Phase = 'leased' | 'asked' | 'granted' | 'killed'
-
-/** What a node remembers over its own crashes, and what it would do. */
-class ChaosNode {
-  readonly id: string
-  readonly lies: boolean
-  links = 0
-  link = ''
-  /** What its last hello named. */
-  spare = ''
-  received = 0
-  sent = 0
-  /** Everything not acknowledged. */
-  outbox: Said[] = []
-  /** The last things it said, for saying them again. */
-  said: Said[] = []
-  readonly leases = new Map<ReplicaId, { readonly epoch: number; readonly bundle: CID; phase: Phase }>()
-  /** What it left and keeps until it is told to drop it. */
-  readonly kept = new Set<ReplicaId>()
-  /** Frames and welcomes on their way to it; undefined without a stream. */
-  inbox: (Frame | Extract<Effect, { kind: 'welcome' | 'ack' }>)[] | undefined
-  /** The coordinator has welcomed the present stream; the node has heard it. */
-  welcomeSent = false
-  welcomeHeard = false
-  /** It has said bye, and takes nothing more until it is back. */
-  leaving = false
-
-  constructor(id: string, lies: boolean) {
-    this.id = id
-    this.lies = lies
-    this.renew()
-  }
-
-  newLink(): string {
-    return `${this.id}/${++this.links}`
-  }
-
-  renew(): void {
-    this.link = this.newLink()
-    this.received = 0
-    this.sent = 0
-    this.outbox = []
-    this.said = []
-    this.leases.clear()
-    this.kept.clear()
-  }
-}
-
 /** Trust is soon had here. */
-const VOUCHED: ReadonlySet<string> = new Set(['fresh 0', 'fresh 1'])
+/** Trust is soon had here. */
 const POLICY = { ...DEFAULT_COORDINATOR_POLICY, trustedAfter: 1, idleCopies: 1, newcomersMax: 3 }
 /** Of the bundles with an input. Nobody says what came, so what a node has goes by its leases, and is forgotten with each hello. */
 const DATA = ['a', 'b'].map((root) => [{ root, within: null, bytes: 8 * 1024 ** 2 }])
 const RECHECKS_FROM = 0x10000
-const SLOTS = 3
-/** Of the first nodes; nobody knows it of the others. */
-const NETWORKS = ['203.0.113.0/24', '203.0.113.0/24', '203.0.114.0/24', '203.0.114.0/24'] as const
-/** By turns; the last does not tell. */
-const CPUS = ['one 1', 'one 1', 'two 2', 'two 2', 'two 2', ''] as const
 /** Batches are theirs in turn. */
 const CLIENTS = ['ann', 'bob'] as const
 
-export class Chaos {
+export class Chaos implements Surroundings {
   readonly store = new MemoryStore()
   readonly nodes: ChaosNode[] = []
   readonly safety: Safety
@@ -135,6 +78,7 @@ export class Chaos {
   }[] = []
   /** How often what happened, to see that it did. */
   readonly sometimes: Record<string, number> = {}
+  readonly missing = new Set<TaskId>()
   nowMs = 1_000_000
   /** Something happened since tasks were last asked what they wait for; else they would answer the same. */
   #isNew = true
@@ -146,14 +90,12 @@ export class Chaos {
   #pulls: Extract<Effect, { kind: 'pull' | 'compare' }>[] = []
   /** Of tasks whose nodes find an input at fault; every other input was lost. */
   #looks = 0
-  /** Tasks whose input nobody can have, until somebody looks. */
-  readonly #missing = new Set<TaskId>()
   #completions: Extract<Effect, { kind: 'complete' | 'inputs' }>[] = []
   readonly #rechecks: Extract<Effect, { kind: 'recheck' }>[] = []
 
   constructor(nodes: number, liars: number) {
-    for (let index = 0; index < nodes; index++) this.nodes.push(new ChaosNode(`node ${index}`, index < liars))
     this.safety = new Safety(this.store)
+    for (let index = 0; index < nodes; index++) this.#addNode(`node ${index}`, index < liars)
   }
 
   get coordinator(): Coordinator {
@@ -170,7 +112,7 @@ export class Chaos {
     this.#completions = []
     this.#rechecks.length = 0
     this.#greeting = []
-    for (const node of this.nodes) this.#cut(node, false)
+    for (const node of this.nodes) node.cut(false)
     return this
   }
 
@@ -181,7 +123,7 @@ export class Chaos {
         break
       case 'repeat': {
         const batch = this.batches[action.batch % Math.max(1, this.batches.length)]
-        if (batch !== undefined) this.#apply(this.#submission(batch, 0, batch.bundles, !batch.complete))
+        if (batch !== undefined) this.apply(this.#submission(batch, 0, batch.bundles, !batch.complete))
         break
       }
       case 'kill':
@@ -208,7 +150,7 @@ export class Chaos {
         this.commit()
         break
       case 'crash':
-        this.#count(`crash ${action.when}`)
+        this.count(`crash ${action.when}`)
         if (action.when === 'between') this.#write()
         if (action.when === 'after') this.commit()
         await this.start()
@@ -228,22 +170,22 @@ export class Chaos {
 
   /** As the shell does: what comes of it is in the next commit, or lost with it and wished for again. */
   #recheck(wish: Extract<Effect, { kind: 'recheck' }>): void {
-    this.#count('recheck')
+    this.count('recheck')
     const event = recheckFrom(this.store, wish, { batch: batchId(RECHECKS_FROM + this.batches.length), seed: this.batches.length })
     this.batches.push({ id: event.batch, bundles: [...event.submit.bundles], policy: event.submit.policy, sources: new Map(), complete: true })
-    this.#apply(event)
+    this.apply(event)
   }
 
   /** Faults stop: fresh honest nodes come, every stream works, and time passes until everything is decided or `ms` are over. */
   calm(ms: number): void {
     for (const client of CLIENTS) this.#grant(client, { parallel: null, share: 1 })
-    for (const { kind, value } of this.#coordinator.bans()) this.#apply({ kind: 'ban', by: CLIENTS[0], target: { kind, value }, reason: '', lift: true })
-    for (let index = 0; index < 20; index++) this.nodes.push(new ChaosNode(`fresh ${index}`, false))
+    for (const { kind, value } of this.#coordinator.bans()) this.apply({ kind: 'ban', by: CLIENTS[0], target: { kind, value }, reason: '', lift: true })
+    for (let index = 0; index < 20; index++) this.#addNode(`fresh ${index}`, false)
     for (const batch of this.batches) {
       // A kill of an open batch that a crash undid leaves it open: nobody was told that it was killed.
       if (batch.complete && this.#coordinator.batch(batch.id)?.open !== true) continue
       batch.complete = true
-      this.#apply(this.#submission(batch, batch.bundles.length, [], false))
+      this.apply(this.#submission(batch, batch.bundles.length, [], false))
     }
     this.#release(() => true)
     // What compares may be at fault now and then, as long as its batch is released again.
@@ -251,14 +193,14 @@ export class Chaos {
     for (const endMs = this.nowMs + ms; this.nowMs < endMs && (this.safety.open.size > 0 || this.#unsettled()); ) {
       for (const node of this.nodes) {
         // Who said good-bye comes back, too: it may be the only node that a task is for.
-        if (node.inbox === undefined || node.leaving) this.#join(node)
+        if (!node.isThere) this.#join(node)
         this.commit()
-        this.#hear(node, Number.POSITIVE_INFINITY)
-        this.#ask(node)
+        node.hear(Number.POSITIVE_INFINITY)
+        node.ask()
         this.commit()
-        this.#hear(node, Number.POSITIVE_INFINITY)
-        while ([...node.leases.values()].some(({ phase }) => phase === 'granted' || phase === 'killed')) this.#end(node, 'good')
-        this.#ack(node)
+        node.hear(Number.POSITIVE_INFINITY)
+        while (node.hasRun) node.end('good')
+        node.ack()
         while (this.#pulls.length > 0) this.#pulled(true, comparesByProgram(this.#pulls[0]) ? faults.shift() : null)
         while (this.#completions.length > 0) this.#completed(true)
       }
@@ -275,7 +217,11 @@ export class Chaos {
 
   /** Something that killed tasks left is on its way, or is kept for nobody. */
   #unsettled(): boolean {
-    return this.store.keys('owed/').length > 0 || this.nodes.some(({ kept, outbox }) => kept.size > 0 || outbox.length > 0)
+    return this.store.keys('owed/').length > 0 || this.nodes.some(({ isUnsettled }) => isUnsettled)
+  }
+
+  #addNode(id: string, lies: boolean): void {
+    this.nodes.push(new ChaosNode(id, this.nodes.length, lies, this))
   }
 
   #nodeActs(node: ChaosNode, action: Extract<Action, { node: number }>): void {
@@ -284,39 +230,39 @@ export class Chaos {
         this.#join(node)
         return
       case 'cut':
-        this.#cut(node, true)
+        node.cut(true)
         return
       case 'wipe':
-        this.#cut(node, true)
-        node.renew()
-        this.#count('wiped')
+        node.wipe()
         return
       case 'bye':
-        if (!node.welcomeHeard) return
-        node.leases.clear()
-        node.leaving = true
-        this.#say(node, (seq) => ({ kind: 'bye', node: node.id, seq }))
+        node.bye()
         return
       case 'hear':
-        this.#hear(node, action.frames)
+        node.hear(action.frames)
         return
       case 'ack':
-        this.#ack(node)
+        node.ack()
         return
       case 'ask':
-        this.#ask(node)
+        node.ask()
         return
       case 'end':
-        this.#end(node, action.how)
+        node.end(action.how)
         return
-      case 'say_again': {
-        const said = node.said.at(-1 - action.back)
-        if (said !== undefined && node.welcomeHeard) this.#apply(said)
+      case 'say_again':
+        node.sayAgain(action.back)
         return
-      }
       case 'steal':
-        this.#steal(node, this.nodes[action.from % this.nodes.length])
+        node.steal(this.nodes[action.from % this.nodes.length])
     }
+  }
+
+  #join(node: ChaosNode): void {
+    const hello = node.hello()
+    // Who is banned is not welcomed.
+    if (!this.#coordinator.bans().some(({ value }) => value === node.id || value === node.network)) this.#greeting.push(node)
+    this.apply(hello)
   }
 
   #manage(action: Extract<Action, { kind: 'kill' | 'hold' | 'release' }>): void {
@@ -326,11 +272,11 @@ export class Chaos {
     const target = { batch: batch.id, by: CLIENTS[0], ...(task === undefined ? {} : { task }) }
     const tasks = task === undefined ? batch.bundles.map((_, index) => `${batch.id}.${index}`) : [task]
     if (action.kind === 'hold') {
-      this.#apply({ kind: 'hold', ...target, reason: 'chaos', stop: action.stop })
+      this.apply({ kind: 'hold', ...target, reason: 'chaos', stop: action.stop })
       this.safety.held(tasks)
       return
     }
-    this.#apply({ kind: action.kind, ...target })
+    this.apply({ kind: action.kind, ...target })
     if (action.kind === 'release') {
       this.#released.add(batch.id)
       this.safety.released(tasks)
@@ -371,7 +317,7 @@ export class Chaos {
       )
     }
     batch.complete = !more
-    this.#apply({ ...this.#submission(batch, from, bundles, more), ...(repeats ? { repeats: this.#repeats(batch, bundles) } : {}) })
+    this.apply({ ...this.#submission(batch, from, bundles, more), ...(repeats ? { repeats: this.#repeats(batch, bundles) } : {}) })
     // What an owner does until it has an answer: say it again.
     this.commit()
     this.safety.accepted(batch.id, batch.bundles.length)
@@ -380,7 +326,7 @@ export class Chaos {
   /** A node, or the second network. */
   #ban({ of, lift }: Extract<Action, { kind: 'ban' }>): void {
     const value = this.nodes[of]?.id
-    this.#apply({
+    this.apply({
       kind: 'ban',
       by: CLIENTS[0],
       target: value === undefined ? { kind: 'network', value: NETWORKS[2] } : { kind: 'node', value },
@@ -403,7 +349,7 @@ export class Chaos {
       const decision = peekTask(this.store, task)?.decision ?? null
       if (decision !== null) found.set(cid, { task, decision })
     }
-    if (found.size > 0) this.#count('answered at once')
+    if (found.size > 0) this.count('answered at once')
     return found
   }
 
@@ -424,162 +370,7 @@ export class Chaos {
   }
 
   #grant(client: string, { parallel, share }: { readonly parallel: number | null; readonly share: number }): void {
-    this.#apply({ kind: 'client', client, settings: { parallel, share } })
-  }
-
-  #join(node: ChaosNode): void {
-    if (node.inbox !== undefined) this.#cut(node, true)
-    node.inbox = []
-    node.leaving = false
-    node.spare = node.newLink()
-    // As a node's outbox does: the good-bye of its life before is not said again, though its number is.
-    const back = (said: Said): Said => (said.kind === 'bye' ? { kind: 'progress', node: node.id, seq: said.seq, replicas: [] } : said)
-    node.outbox = node.outbox.map(back)
-    node.said = node.said.map(back)
-    const network = NETWORKS[this.nodes.indexOf(node)] ?? ''
-    // Who is banned is not welcomed.
-    if (!this.#coordinator.bans().some(({ value }) => value === node.id || value === network)) this.#greeting.push(node)
-    this.#apply({
-      kind: 'hello',
-      node: node.id,
-      link: node.link,
-      spare: node.spare,
-      received: node.received,
-      offer: offer(SLOTS, {
-        memoryBytes: 4 * 1024 ** 3,
-        network,
-        cpu: CPUS[this.nodes.indexOf(node) % CPUS.length] ?? '',
-        // In calm some nodes are the administrator's: whoever waits for one that is trusted may wait for ever for others to become it.
-        ...(VOUCHED.has(node.id) ? { vouched: true } : {})
-      }),
-      replicas: [...node.leases.keys(), ...node.kept],
-      next: this.#nextMax(node)
-    })
-  }
-
-  #cut(node: ChaosNode, tell: boolean): void {
-    const had = node.inbox !== undefined
-    this.safety.next(node.id, [])
-    node.inbox = undefined
-    node.welcomeSent = false
-    node.welcomeHeard = false
-    if (had && tell) this.#apply({ kind: 'gone', node: node.id })
-  }
-
-  #hear(node: ChaosNode, frames: number): void {
-    for (let heard = 0; heard < frames && node.inbox !== undefined && node.inbox.length > 0; heard++) {
-      const next = node.inbox.shift()
-      if (next === undefined) return
-      if ('kind' in next && next.kind === 'welcome') this.#welcomed(node, next)
-      else if ('kind' in next) this.#forget(node, next.seq)
-      else this.#take(node, next)
-    }
-  }
-
-  #welcomed(node: ChaosNode, { resumed, received, unknown }: Extract<Effect, { kind: 'welcome' }>): void {
-    node.welcomeHeard = true
-    if (resumed) {
-      this.#count('resumed')
-      this.safety.heardWelcome(node.id, received, node.sent - node.outbox.length)
-      this.#forget(node, received)
-    } else {
-      node.link = node.spare
-      node.leases.clear()
-      node.kept.clear()
-      node.received = 0
-      node.sent = 0
-      node.outbox = []
-      node.said = []
-    }
-    for (const replica of unknown) {
-      node.leases.delete(replica)
-      node.kept.delete(replica)
-    }
-    for (const said of node.outbox) this.#apply(said)
-  }
-
-  #forget(node: ChaosNode, seq: number): void {
-    node.outbox = node.outbox.filter((said) => said.seq > seq)
-  }
-
-  #take(node: ChaosNode, frame: Frame): void {
-    if (frame.next !== undefined) return
-    if (frame.seq <= node.received) return
-    if (frame.seq !== node.received + 1) throw new Error(`${node.id} has ${node.received} and got ${frame.seq}`)
-    node.received = frame.seq
-    for (const { replica, epoch, granted, manifest } of frame.assign?.leases ?? []) {
-      if (node.leaving) continue
-      const cid = manifestCid(manifest).toString()
-      node.leases.set(replica, { epoch, bundle: Cid.parse(cid), phase: granted === true ? 'granted' : 'leased' })
-      if (granted === true) this.safety.granted(node.id, replica)
-    }
-    for (const replica of frame.grant?.granted ?? []) {
-      this.safety.granted(node.id, replica)
-      const lease = node.leases.get(replica)
-      if (lease !== undefined) lease.phase = 'granted'
-    }
-    if (frame.cancel?.reason === 'yield') this.#count('yielded')
-    for (const replica of frame.cancel?.replicas ?? []) {
-      const lease = node.leases.get(replica)
-      const killed = frame.cancel?.reason === 'killed'
-      if (killed && lease !== undefined && (lease.phase === 'granted' || lease.phase === 'killed')) lease.phase = 'killed'
-      else node.leases.delete(replica)
-      if (!killed) node.kept.delete(replica)
-    }
-    for (const replica of frame.grant?.refused ?? []) node.leases.delete(replica)
-    for (const replica of frame.release?.replicas ?? []) node.kept.delete(replica)
-  }
-
-  #ack(node: ChaosNode): void {
-    if (node.welcomeHeard) this.#apply({ kind: 'ack', node: node.id, seq: node.received })
-  }
-
-  #ask(node: ChaosNode): void {
-    const waiting = [...node.leases].filter(([, { phase }]) => phase === 'leased')
-    if (waiting.length === 0) return
-    for (const [, lease] of waiting) lease.phase = 'asked'
-    this.#say(node, (seq) => ({ kind: 'start', node: node.id, seq, replicas: waiting.map(([replica, { epoch }]) => ({ replica, epoch })) }))
-  }
-
-  #end(node: ChaosNode, as: Extract<Action, { kind: 'end' }>['how']): void {
-    const [replica, lease] = [...node.leases].find(([, { phase }]) => phase === 'granted' || phase === 'killed') ?? []
-    if (replica === undefined || lease === undefined) return
-    const of = parseReplicaId(replica)?.task ?? ''
-    const how = this.#missing.has(of) ? 'input' : as
-    if (how === 'input') this.#missing.add(of)
-    this.#count(how)
-    node.leases.delete(replica)
-    if (how === 'break' || how === 'hang' || how === 'input' || how === 'owner') {
-      const kind = how === 'break' ? 'node' : how === 'hang' ? 'task' : how
-      this.#say(node, (seq) => ({ kind: 'returned', node: node.id, seq, replicas: [{ replica, class: kind, code: 'test', message: '' }] }))
-      return
-    }
-    // Liars agree with each other; the odd result agrees with nobody.
-    const output = node.lies ? 'a lie' : how === 'odd' ? `odd ${replica}` : `truth of ${of}`
-    // A kill may come too late to be what ended the run.
-    const killed = lease.phase === 'killed' && how !== 'odd'
-    if (killed) this.#count('left by a killed run')
-    const ended = how === 'fail' ? { exitCode: 1 } : how === 'memory' ? { reason: 'memory' as const, exitCode: 137 } : { output }
-    const one = signedResult(result(node.id, replica, lease.bundle, killed ? { reason: 'killed', output } : ended))
-    node.kept.add(replica)
-    this.safety.reported(node.id, one.result)
-    this.#say(node, (seq) => ({ kind: 'reports', node: node.id, seq, results: [one], seal: SEAL }))
-  }
-
-  /** A result for a lease that another node has. */
-  #steal(node: ChaosNode, from: ChaosNode | undefined): void {
-    const [replica, lease] = [...(from?.leases ?? [])][0] ?? []
-    if (replica === undefined || lease === undefined || from === node) return
-    const one = signedResult(result(node.id, replica, lease.bundle, { output: 'stolen' }))
-    this.#say(node, (seq) => ({ kind: 'start', node: node.id, seq, replicas: [{ replica, epoch: lease.epoch }] }))
-    this.#say(node, (seq) => ({ kind: 'reports', node: node.id, seq, results: [one], seal: SEAL }))
-  }
-
-  #say(node: ChaosNode, make: (seq: number) => Said): void {
-    const said = make(++node.sent)
-    node.outbox.push(said)
-    node.said.push(said)
-    if (node.welcomeHeard) this.#apply(said)
+    this.apply({ kind: 'client', client, settings: { parallel, share } })
   }
 
   #pulled(ok: boolean, fault: 'program' | 'project' | null = null): void {
@@ -592,21 +383,21 @@ export class Chaos {
     if (pull.kind === 'compare') {
       const { task, candidates, pairs } = pull
       const found = pairs.map(([a, b]) => ({ a, b, agree: close(a, b) }))
-      this.#apply(
+      this.apply(
         ok ? { kind: 'compared', task, pairs: found, missing: [] } : { kind: 'compared', task, pairs: [], missing: candidates.map(({ vote }) => vote) }
       )
       return
     }
     if (ok) this.safety.fetched(pull)
-    this.#apply({ kind: 'pulled', task: pull.task, node: pull.nodes[0] ?? '', ok, message: '' })
+    this.apply({ kind: 'pulled', task: pull.task, node: pull.nodes[0] ?? '', ok, message: '' })
   }
 
   /** A program that does not answer judges nobody; one that is at fault itself holds its batch. */
   #faultOf(of: 'program' | 'project', task: TaskId): void {
     const before = this.#coordinator.task(task)
     if (before === undefined) return
-    this.#count(of === 'program' ? 'a comparator was at fault' : 'no comparator could be run')
-    this.#apply({ kind: 'compared', task, pairs: [], missing: [], fault: { of, message: 'exit status 3' } })
+    this.count(of === 'program' ? 'a comparator was at fault' : 'no comparator could be run')
+    this.apply({ kind: 'compared', task, pairs: [], missing: [], fault: { of, message: 'exit status 3' } })
     assert.deepEqual(this.#coordinator.task(task)?.replicas, before.replicas, `${task}: a program that is at fault judged somebody`)
     if (of === 'program')
       assert.notEqual(this.#coordinator.batch(parseTaskId(task)?.batch ?? '')?.held, null, `${task}: its program is at fault, and nothing is held`)
@@ -633,41 +424,41 @@ export class Chaos {
     }
     this.safety.completed(task)
     if (!ok) {
-      this.#apply({ kind: 'completed', task, bundle: null, message: 'it is gone' })
+      this.apply({ kind: 'completed', task, bundle: null, message: 'it is gone' })
       return
     }
     const event = completion(this.store, task)
     const batch = this.batches.find(({ id }) => id === parseTaskId(task)?.batch)
     const found = batch === undefined || event.bundle === null ? undefined : this.#repeats(batch, [event.bundle]).get(event.bundle.cid)
-    this.#apply({ ...event, repeat: found })
+    this.apply({ ...event, repeat: found })
   }
 
   /** Its input is here, or was lost: then a task of a batch of its own computes it again, or it is made again at once. */
   #looked(task: TaskId, here: boolean): void {
     const of = parseTaskId(task)?.batch
-    this.#missing.delete(task)
+    this.missing.delete(task)
     const batch = this.batches.find(({ id }) => id === of)
     const record = peekTask(this.store, task)
     if (batch === undefined || record === undefined) return
     const through: TaskId[] = []
     if (!here && this.#coordinator.task(task) !== undefined) {
-      this.#count('an input was lost')
+      this.count('an input was lost')
       if (this.batches.every(({ complete }) => complete)) {
         this.#submit({ kind: 'submit', tasks: 1, policy: { minQuorum: 1, targetResults: 1 }, more: false })
         through.push(`${this.batches.at(-1)?.id}.0`)
       }
     }
-    this.#apply({ kind: 'inputs', task, lost: !here, through, message: '' })
+    this.apply({ kind: 'inputs', task, lost: !here, through, message: '' })
   }
 
   #pass(ms: number): void {
     this.nowMs += ms
-    for (const node of this.nodes) if (node.welcomeHeard) this.#apply({ kind: 'heartbeat', node: node.id })
-    this.#apply({ kind: 'tick' })
+    for (const node of this.nodes) node.beat()
+    this.apply({ kind: 'tick' })
   }
 
-  #apply(event: Event): void {
-    this.#count(event.kind)
+  apply(event: Event): void {
+    this.count(event.kind)
     this.#isNew = true
     this.#coordinator.apply(event, this.nowMs)
   }
@@ -678,13 +469,13 @@ export class Chaos {
     this.#checkHeld(effects)
     this.store.write(this.#epoch, [...changes, ...unsigned.map(({ page }) => ({ key: page, value: Uint8Array.of(1) }))])
     for (const { replicas } of this.safety.committed(changes, unsigned)) {
-      if (replicas.some(({ copy }) => copy)) this.#count('copied')
-      if (replicas.some(({ fault }) => fault?.class === 'banned')) this.#count('a vote was dropped')
-      if (replicas.some(({ fault }) => fault?.class === 'task')) this.#count('a run hung')
-      if (replicas.some(({ memoryBytes }) => memoryBytes > 1024 ** 3)) this.#count('more memory')
-      if (replicas.some(({ memoryBytes }) => memoryBytes > 0 && memoryBytes < 1024 ** 3)) this.#count('a guess')
+      if (replicas.some(({ copy }) => copy)) this.count('copied')
+      if (replicas.some(({ fault }) => fault?.class === 'banned')) this.count('a vote was dropped')
+      if (replicas.some(({ fault }) => fault?.class === 'task')) this.count('a run hung')
+      if (replicas.some(({ memoryBytes }) => memoryBytes > 1024 ** 3)) this.count('more memory')
+      if (replicas.some(({ memoryBytes }) => memoryBytes > 0 && memoryBytes < 1024 ** 3)) this.count('a guess')
     }
-    if (unsigned.some(({ receipt }) => receipt.trusted !== undefined)) this.#count('trusted')
+    if (unsigned.some(({ receipt }) => receipt.trusted !== undefined)) this.count('trusted')
     if (this.#isNew) this.#looksWhy()
     this.#isNew = false
     return effects
@@ -698,7 +489,7 @@ export class Chaos {
       if (this.#coordinator.batch(id) === undefined) continue
       const view = this.#coordinator.why(id)
       if (view === undefined) continue
-      this.#count(`waits for ${view.waitsFor}`)
+      this.count(`waits for ${view.waitsFor}`)
       const free = view.nodes?.find(({ reason }) => reason === 'free')
       if (free !== undefined) throw new Error(`${view.task} waits although ${free.nodes[0]?.id} is free for it`)
       const counted = view.nodes?.reduce((total, { count }) => total + count, 0)
@@ -737,37 +528,14 @@ export class Chaos {
       const at = this.#greeting.indexOf(node)
       this.#greeting.splice(at, 1)
       // An older stream's welcome is nobody's.
-      if (this.#greeting.includes(node) || node.inbox === undefined) return
-      node.welcomeSent = true
-      this.safety.next(node.id, [])
-      node.inbox.push(effect)
+      if (!this.#greeting.includes(node) && node.hasStream) node.send(effect)
     } else if (effect.kind === 'disconnect') {
-      this.#count(`disconnect ${effect.code}`)
-      this.#cut(node, true)
-    } else if (node.welcomeSent) {
-      if (effect.kind === 'ack') node.inbox?.push(effect)
-      else {
-        const frame = decodeFrame(effect.frame)
-        if (frame === undefined || frame.seq !== effect.seq) throw new Error('a frame that was sent does not decode')
-        this.safety.sent(node.id, frame)
-        if (frame.next !== undefined) this.safety.next(node.id, this.#toldNext(node, frame.next.manifests))
-        node.inbox?.push(frame)
-      }
-    }
+      this.count(`disconnect ${effect.code}`)
+      node.cut(true)
+    } else node.send(effect)
   }
 
-  #toldNext(node: ChaosNode, manifests: readonly Uint8Array[]): string[] {
-    if (manifests.length > this.#nextMax(node)) throw new Error(`${node.id} is told of ${manifests.length} bundles ahead and asked for ${this.#nextMax(node)}`)
-    if (manifests.length > 0) this.#count('brought ahead')
-    return manifests.map((manifest) => manifestCid(manifest).toString())
-  }
-
-  /** Every third is of a version that brings nothing ahead. */
-  #nextMax(node: ChaosNode): number {
-    return this.nodes.indexOf(node) % 3 === 2 ? 0 : 2
-  }
-
-  #count(what: string): void {
+  count(what: string): void {
     this.sometimes[what] = (this.sometimes[what] ?? 0) + 1
   }
 
