@@ -3,24 +3,22 @@ import * as dagCbor from '@ipld/dag-cbor'
 import type { RunManifest } from '#protocol/bundle/manifest'
 import { encodeSweep, sweepCount } from '#protocol/bundle/sweep'
 import { HOLDING_BYTES_MIN } from '#protocol/control/messages'
-import { taskId } from '#protocol/ids'
-import { NONE } from '#protocol/lists'
 import { DEFAULT_CLIENT_SETTINGS } from '#protocol/owner/clients'
+import { addBatch } from './batch.ts'
 import { encodeBundleRecord, type StoredBundle } from './bundle-records.ts'
 import { clientOf, quotaFault } from './clients.ts'
 import type { AcceptedBundle, Aim, Event, Repeat } from './events.ts'
 import { joinGroup } from './groups.ts'
 import { hintWork } from './hints.ts'
 import { bundleKey, nameKey, openKey, ownKey, recentKey } from './keys.ts'
-import { LiveTasks } from './live-tasks.ts'
 import { needsAtFirst } from './memory.ts'
 import type { Batch, Bundle, DataNeed, Task } from './model.ts'
 import { type Lack, lackOf, needsOf } from './needs.ts'
 import { BATCH_TASKS_MAX, DATA_NEEDS_MAX, LIVE_TASKS_MAX } from './policy.ts'
 import { batchOver, sourcesRefusal, waitFor } from './sources.ts'
 import type { State } from './state.ts'
-import { RunTimes } from './stragglers.ts'
 import { encodeSweepRecord, killUnmade, makeNow, makerOf, sweepKey, unmade } from './sweeps.ts'
+import { addTask } from './task.ts'
 import { count } from './task-moves.ts'
 import { kill } from './tasks.ts'
 
@@ -200,48 +198,14 @@ export function acceptedOf(cid: string, stored: StoredBundle): AcceptedBundle {
   return { cid, manifest: storedManifest(stored.bytes), ...stored }
 }
 
-export function orderOf(batch: Batch, index: number): number {
-  return batch.order * BATCH_TASKS_MAX + index
-}
-
 function open(state: State, { batch: id, name, by, policy, seed }: Submit, nowMs: number): Batch {
   const order = state.nextOrder++
-  const counts = { created: 0, running: 0, validating: 0, ready: 0, failed: 0, killed: 0 }
-  // What a decision looks at comes first here, too, and in the same order after a restart.
-  const batch: Batch = {
-    id,
-    client: clientOf(state, by),
-    policy,
-    counts,
-    runs: new RunTimes(policy.estimateMs),
-    maker: null,
-    marks: 0,
-    held: null,
-    rechecks: null,
-    group: null,
-    tasks: new LiveTasks(),
-    name,
-    createdAtMs: nowMs,
-    order,
-    seed: seed >>> 0,
-    open: true,
-    queuedAtMs: nowMs,
-    releasedAtMs: 0,
-    ranFailed: 0,
-    succeeded: false,
-    secret: null,
-    stored: new Set(),
-    dependents: null,
-    waits: null
-  }
+  const batch = addBatch(state, { id, name, client: clientOf(state, by), createdAtMs: nowMs, order, seed: seed >>> 0, policy })
   state.known.add(id)
-  state.batches.set(id, batch)
-  batch.client.batches++
   state.out.put(recentKey(order), TEXT.encode(id))
   state.out.put(ownKey(by, order), TEXT.encode(id))
   if (name !== '') state.out.put(nameKey({ by, name }, order), TEXT.encode(id))
   state.out.create(openKey(id), NOTHING)
-  state.queueLimits.add(batch)
   return batch
 }
 
@@ -262,11 +226,11 @@ function create(state: State, batch: Batch, accepted: AcceptedBundle, { sources:
   const sources = all?.get(index)
   // What takes something from others has its bundle only when they are ready.
   const repeat = sources === undefined ? repeats?.get(accepted.cid) : undefined
-  const task = addTask(state, batch, { index, accepted, repeat, waits: sources !== undefined }, nowMs)
+  const task = createTask(state, batch, { index, accepted, repeat, waits: sources !== undefined }, nowMs)
   if (sources !== undefined) waitFor(state, task, { template: accepted.cid, sources }, ended)
 }
 
-interface NewTask {
+interface ToCreate {
   readonly index: number
   /** Its template, when it waits. */
   readonly accepted: AcceptedBundle
@@ -276,43 +240,21 @@ interface NewTask {
 }
 
 /** A task of this index, created. */
-export function addTask(state: State, batch: Batch, { index, accepted, repeat, waits }: NewTask, nowMs: number): Task {
+export function createTask(state: State, batch: Batch, { index, accepted, repeat, waits }: ToCreate, nowMs: number): Task {
   const bundle = bundleOf(state, accepted)
   const needs = needsAtFirst(state, batch, bundle, accepted.manifest)
   const group = joinGroup(state, batch, { bundle, needs })
-  // What a decision looks at comes first: its lines of the cache are fetched from the memory. A restart makes them in this order, too.
-  const task: Task = {
-    id: taskId(batch.id, index),
+  const task = addTask(state, {
     batch,
     index,
-    order: orderOf(batch, index),
     bundle,
     group,
     needs,
     state: 'created',
-    wanted: 0,
-    queue: null,
-    replicas: NONE,
-    nextAt: null,
-    decision: repeat?.decision ?? null,
-    heldBackMs: null,
-    passed: 0,
-    startedAtMs: null,
-    marks: 0,
-    held: null,
-    waits: null,
-    repeats: repeat?.task ?? null,
-    failure: null,
     createdAtMs: nowMs,
-    endedAtMs: null,
-    outputLosses: 0,
-    pull: null,
-    comparison: null
-  }
-  bundle.users++
-  batch.tasks.add(task)
-  state.liveTasks++
-  batch.client.tasks++
+    decision: repeat?.decision ?? null,
+    repeats: repeat?.task ?? null
+  })
   count(batch, 'created', 1)
   if (!waits) state.out.submitted(task, accepted)
   else if (!batch.stored.has(accepted.cid)) {

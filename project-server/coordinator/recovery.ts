@@ -1,13 +1,14 @@
 /** From the records to the live state, after a restart. Only what is not terminal is read, and the nodes. */
 import { Link, type Numbered } from '#protocol/control/link'
 import { type BatchId, isBatchId, parseTaskId, type ReplicaId, type TaskId } from '#protocol/ids'
-import { NONE, withOne } from '#protocol/lists'
+import { withOne } from '#protocol/lists'
 import type { BanView } from '#protocol/owner/bans'
 import { decodeResult, voteOf } from '#protocol/result/result'
 import type { Store } from '../ports.ts'
 import { BAN_PREFIX, decodeBanRecord } from './ban-records.ts'
+import { addBatch } from './batch.ts'
 import { decodeBatchRecord } from './batch-records.ts'
-import { acceptedOf, bundleOf, orderOf, storedManifest } from './batches.ts'
+import { acceptedOf, bundleOf, storedManifest } from './batches.ts'
 import { loadCheckpoint } from './checkpoints.ts'
 import { CLIENT_PREFIX, decodeClientRecord } from './client-records.ts'
 import { clientOf } from './clients.ts'
@@ -18,7 +19,6 @@ import { batchKey } from './keys.ts'
 import { decodeLastWords, LAST_WORDS_PREFIX } from './last-words.ts'
 import { CREDIT_PREFIX, decodeEarned, decodeSignedPage, EARNED_PREFIX } from './ledger.ts'
 import { decodeLinkRecord, decodeOutgoing, type Waiting } from './link-records.ts'
-import { LiveTasks } from './live-tasks.ts'
 import { memoryNeeds, needsAfter } from './memory.ts'
 import { MEMORY_PREFIX } from './memory-history.ts'
 import type { Batch, Node, Report, Task, Waits } from './model.ts'
@@ -37,8 +37,8 @@ import { decodeSourcesRecord, type SourcesRecord, sourcesKey } from './sources-r
 import type { State } from './state.ts'
 import { isLive, isTerminal } from './states.ts'
 import { storedTasks, templateOf } from './stored-tasks.ts'
-import { RunTimes } from './stragglers.ts'
 import { decodeMadeRecord, decodeSweepRecord, earlyOf, type Maker, madeKey, makerOf, sweepKey, unmade } from './sweeps.ts'
+import { addTask } from './task.ts'
 import type { ReplicaRecord, TaskRecord } from './task-records.ts'
 import { failureOf } from './tasks.ts'
 import { decodeLateRecord } from './trust-records.ts'
@@ -183,36 +183,26 @@ async function loadBatch(
   const { held, queuedAtMs, releasedAtMs, ranFailed } = record
   const counts = { created, running, validating, ready, failed, killed }
   const made = await loadMaker(store, id)
-  const batch: Batch = {
+  const batch = addBatch(state, {
     id,
-    client: clientOf(state, by),
-    policy,
-    counts,
-    runs: new RunTimes(policy.estimateMs),
-    maker: made?.maker ?? null,
-    marks: 0,
-    held,
-    rechecks: null,
-    group: null,
-    tasks: new LiveTasks(tasks),
     name,
+    client: clientOf(state, by),
     createdAtMs,
     order,
     seed,
+    policy,
     open,
+    held,
     queuedAtMs,
     releasedAtMs,
     ranFailed,
     succeeded: ready > 0,
-    secret: null,
-    stored: new Set(),
-    dependents: null,
+    counts,
+    length: tasks,
+    maker: made?.maker ?? null,
     // Linked to its sources with the tasks.
     waits: made?.waits === undefined ? null : toBeLinked(made.waits)
-  }
-  state.batches.set(id, batch)
-  batch.client.batches++
-  state.queueLimits.add(batch)
+  })
   const { maker } = batch
   if (unmade(batch) > 0) state.sweeps.add(batch)
   const records: TaskRecord[] = []
@@ -284,42 +274,27 @@ function loadTask(state: State, batch: Batch, record: TaskRecord, { results, ass
   const index = Number(record.id.slice(record.id.lastIndexOf('.') + 1))
   const needs = needsAfter(state, batch, bundle, record.replicas)
   const group = joinGroup(state, batch, { bundle, needs })
-  const { id, createdAtMs, startedAtMs, endedAtMs, failure, decision, repeats, outputLosses, held } = record
-  const task: Task = {
-    id,
+  const { createdAtMs, startedAtMs, endedAtMs, failure, decision, repeats, outputLosses, held } = record
+  const task = addTask(state, {
     batch,
     index,
-    order: orderOf(batch, index),
     bundle,
     group,
     needs,
     // Staging a batch is not written for each of its tasks.
     state: record.state === 'created' && !batch.open && waits === undefined ? 'staged' : record.state,
-    wanted: 0,
-    queue: null,
-    replicas: NONE,
-    nextAt: null,
-    decision,
-    heldBackMs: null,
-    passed: 0,
+    createdAtMs,
     startedAtMs,
-    marks: 0,
+    endedAtMs,
+    failure,
+    decision,
+    repeats,
+    outputLosses,
     held,
     // Linked to its sources once all of them are here.
-    waits: waits === undefined ? null : toBeLinked(waits),
-    repeats,
-    failure,
-    createdAtMs,
-    endedAtMs,
-    outputLosses,
-    pull: null,
-    comparison: null
-  }
+    waits: waits === undefined ? null : toBeLinked(waits)
+  })
   if (decision !== null && failureOf(decision.vote) === null) batch.succeeded = true
-  bundle.users++
-  batch.tasks.add(task)
-  state.liveTasks++
-  batch.client.tasks++
   for (const replica of record.replicas) loadReplica(state, task, replica, { signed: results.get(resultKey(task, replica.attempt)), assigned, nowMs })
 }
 

@@ -7,7 +7,7 @@
 import { encodeManifest, manifestCidText, type RunManifest } from '#protocol/bundle/manifest'
 import { encodeSweep, manifestAt, type Sweep, storedSweep, sweepCount } from '#protocol/bundle/sweep'
 import { type BatchId, type TaskId, taskId } from '#protocol/ids'
-import { addTask } from './batches.ts'
+import { createTask } from './batches.ts'
 import type { AcceptedBundle, Event, Repeat, TaskFailure } from './events.ts'
 import type { Batch, Task } from './model.ts'
 import { LIVE_TASKS_MAX, SWEEP_LOOK_MAX } from './policy.ts'
@@ -242,7 +242,7 @@ function make(state: State, batch: Batch, index: number, nowMs: number): Task {
   const { maker } = batch
   if (maker === null) throw new Error(`batch ${batch.id} is no sweep`)
   const accepted = bundleAt(maker, index)
-  const task = addTask(state, batch, { index, accepted, repeat: maker.repeats.get(index), waits: batch.waits !== null }, nowMs)
+  const task = createTask(state, batch, { index, accepted, repeat: maker.repeats.get(index), waits: batch.waits !== null }, nowMs)
   maker.repeats.delete(index)
   // It was counted with the batch.
   count(batch, 'created', -1)
