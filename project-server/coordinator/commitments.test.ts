@@ -122,6 +122,53 @@ describe('F23: sealed results', () => {
     assert.equal(world.record(TASK).state, 'ready')
   })
 
+  it('are judged once when others were faster: no error for what was said, and nothing for saying it twice, over a restart too', async () => {
+    for (const restarts of [false, true]) {
+      const { world, nodes } = await project(['a', 'b', 'c'], { targetResults: 3 })
+      world.pulls = false
+      const [a, b, c] = nodes as [ScriptedNode, ScriptedNode, ScriptedNode]
+      for (const node of nodes) commit(world, node, TRUTH)
+      reveal(world, a, TRUTH)
+      reveal(world, b, TRUTH)
+      const bound = said(c, TRUTH)
+      const id = replicaOf(c)
+      const say = (): void => world.apply({ kind: 'reports', node: 'c', seq: ++c.sent, results: [bound], seal: SEAL })
+      say()
+      assert.ok(c.released.includes(id))
+      if (restarts) {
+        await world.start()
+        for (const node of nodes) world.join(node.id)
+      }
+      say()
+      world.pass(REVEAL_MS_MAX + 1_000)
+      assert.deepEqual(world.counts('c'), { valid: 1, invalid: 0, errors: 0, lost: 0 })
+      assert.equal(world.record(TASK).state, 'validating')
+    }
+  })
+
+  it('that come late are what their nodes were bound to, or a fault: an answer is not copied after the decision either', async () => {
+    for (const pulls of [false, true]) {
+      const { world, nodes } = await project(['a', 'b', 'c', 'd'], { targetResults: 4 })
+      world.pulls = pulls
+      const [a, b, c, d] = nodes as [ScriptedNode, ScriptedNode, ScriptedNode, ScriptedNode]
+      const copied = [c, d].map((node) => said(node, TRUTH))
+      commit(world, a, TRUTH)
+      commit(world, b, TRUTH)
+      commit(world, c, { output: 'a lie' })
+      reveal(world, a, TRUTH)
+      reveal(world, b, TRUTH)
+      assert.equal(world.record(TASK).state, pulls ? 'ready' : 'validating')
+      for (const [index, node] of [c, d].entries()) {
+        const one = copied[index] ?? assert.fail()
+        world.apply({ kind: 'reports', node: node.id, seq: ++node.sent, results: [one], seal: SEAL })
+        world.apply({ kind: 'reports', node: node.id, seq: ++node.sent, results: [one], seal: SEAL })
+      }
+      assert.deepEqual(world.counts('c'), { valid: 0, invalid: 0, errors: 1, lost: 0 }, 'it was bound to a lie')
+      assert.deepEqual(world.counts('d'), { valid: 0, invalid: 0, errors: 0, lost: 0 }, 'it was bound to nothing')
+      assert.deepEqual(world.store.keys('late/'), [])
+    }
+  })
+
   it('cost a quorum of one nothing: one who decides alone reports at once', async () => {
     const { world, nodes } = await project(['a'], { minQuorum: 1, targetResults: 1 })
     world.report(nodes[0] as ScriptedNode, `${TASK}.1`, TRUTH)

@@ -12,6 +12,7 @@ import { enclose, type Node, type Replica, type Task } from './model.ts'
 import { REVEAL_MS_MAX } from './policy.ts'
 import { dropAwaited, release } from './remains.ts'
 import { close, mayReturn, moveReplica, unlose } from './replicas.ts'
+import { dropLate } from './reports.ts'
 import type { State } from './state.ts'
 import { isLive } from './states.ts'
 
@@ -19,6 +20,11 @@ import { isLive } from './states.ts'
 export function seals({ task, standing }: Pick<Replica, 'task' | 'standing'>): boolean {
   const { commit, minQuorum } = task.batch.policy
   return commit && minQuorum > 1 && !standing.alone
+}
+
+/** It had to commit itself and has not: now that others have said what they found, what it says may be theirs. */
+export function isUnbound(replica: Replica): boolean {
+  return seals(replica) && replica.commitment === null
 }
 
 /** It is bound to a result that it has not said yet. */
@@ -66,9 +72,14 @@ export function askReveals(state: State, task: Task, nowMs: number, last = false
   state.revealing.add(task)
 }
 
+/** It is what was committed to. */
+export function isBoundTo(commitment: string, body: Uint8Array): boolean {
+  return Buffer.from(commitmentOf(body)).toString('hex') === commitment
+}
+
 /** Whether the result is the one that its node is bound to. Who says another has failed, as who says none. */
 export function opens(state: State, replica: Replica, body: Uint8Array, nowMs: number): boolean {
-  const holds = Buffer.from(commitmentOf(body)).toString('hex') === replica.commitment
+  const holds = replica.commitment !== null && isBoundTo(replica.commitment, body)
   if (holds) settleSeal(state, replica)
   else breakSeal(state, replica, 'it said another result than it had committed itself to: the answer was changed or copied', nowMs)
   return holds
@@ -85,7 +96,12 @@ export function endReveals(state: State, nowMs: number): void {
   }
 }
 
-/** An error of its node; what it has of it may go. */
+/** Its task was decided without it, and what it said was judged as a late result: nothing more is to come. */
+export function openLate(state: State, replica: Replica, body: Uint8Array, nowMs: number): void {
+  if (opens(state, replica, body, nowMs)) release(state, replica.node, replica.id)
+}
+
+/** An error of its node, whatever it says later; what it has of it may go. */
 function breakSeal(state: State, replica: Replica, message: string, nowMs: number): void {
   const { node } = replica
   replica.verdict = 'inconclusive'
@@ -93,6 +109,7 @@ function breakSeal(state: State, replica: Replica, message: string, nowMs: numbe
   node.errors++
   state.out.node(node)
   failed(state, node, nowMs)
+  dropLate(state, replica.id)
   release(state, node, replica.id)
   settleSeal(state, replica)
 }

@@ -10,7 +10,7 @@ import { KEEPERS_MAX } from './policy.ts'
 import { retryPull } from './pulls.ts'
 import { encodeSeal, sealId, sealKey } from './receipt-records.ts'
 import { close } from './replicas.ts'
-import { heldBy, judgeLate, report } from './reports.ts'
+import { cameLate, heldBy, report } from './reports.ts'
 import type { State } from './state.ts'
 
 type Kept = Extract<Event, { kind: 'parked' }>['results'][number]
@@ -29,8 +29,8 @@ function isKept(state: State, keeper: Node, { result, body, seal }: Kept, nowMs:
   const node = state.nodes.get(result.node)
   if (node === undefined || node.ban !== null) return false
   close(state, node, result.replica)
-  if (judgeLate(state, node, result, nowMs)) return false
   const replica = heldBy(state, node, result.replica)
+  if (cameLate(state, node, { replica, result, body }, nowMs)) return false
   if (replica === undefined) return false
   const signed = { body, seal: sealId(state.epoch, 'n', state.nextSeal++), index: 0 }
   if (report(state, replica, { result, signed }, nowMs)) state.out.put(sealKey(signed.seal), encodeSeal(seal))

@@ -183,8 +183,8 @@ export function giveBack(state: State, replica: Replica, fault: Fault, nowMs: nu
   moveReplica(state, replica, 'returned', nowMs)
 }
 
-/** Others ran the task to an end: what came of this run was its node's fault. */
-export function blame(state: State, { node }: Replica, nowMs: number): void {
+/** Others ran the task to an end, or it said another result than it was bound to: what came of the run was its node's fault. */
+export function blame(state: State, node: Node, nowMs: number): void {
   node.errors++
   failed(state, node, nowMs)
   refile(state, node)

@@ -5,7 +5,7 @@ import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import { parseReplicaId, type ReplicaId } from '#protocol/ids'
 import { type Result, voteOf } from '#protocol/result/result'
 import { dropCheckpoint, lostSource } from './checkpoints.ts'
-import { isSealed, opens, seals } from './commitments.ts'
+import { isBoundTo, isSealed, openLate, opens, seals } from './commitments.ts'
 import { earnLate } from './credit.ts'
 import type { Event } from './events.ts'
 import { noteFigure } from './figures.ts'
@@ -17,10 +17,11 @@ import { measureShare } from './pace.ts'
 import { encodeSeal, type StoredResult, sealId, sealKey } from './receipt-records.ts'
 import { askRechecks } from './rechecks.ts'
 import { dropAwaited, release, takeRemains } from './remains.ts'
-import { close, contradict, deadlineMs, giveBack, lose, mayReturn, moveReplica, tell, unlose } from './replicas.ts'
+import { blame, close, contradict, deadlineMs, giveBack, lose, mayReturn, moveReplica, tell, unlose } from './replicas.ts'
 import type { State } from './state.ts'
 import { CHECKPOINT_GONE, isLive } from './states.ts'
 import { confirm, loseStanding } from './trust.ts'
+import type { LateRecord } from './trust-records.ts'
 
 /** Of a node that holds more, each is found by its id. */
 const HELD_LOOKED_MAX = 8
@@ -84,7 +85,7 @@ export function reports(state: State, node: Node, { results, seal: signed }: Of<
     const replica = heldBy(state, node, result.replica)
     close(state, node, result.replica)
     // What is live did not come too late for anything.
-    if ((replica === undefined || !isLive(replica.state)) && judgeLate(state, node, result, nowMs)) continue
+    if ((replica === undefined || !isLive(replica.state)) && cameLate(state, node, { replica, result, body }, nowMs)) continue
     if (replica === undefined) takeRemains(state, node, result)
     else if (report(state, replica, { result, signed: { body, seal, index } }, nowMs)) counted = true
   }
@@ -192,27 +193,40 @@ function faultOf(replica: Replica, result: Result): string | undefined {
   return result.reason === 'killed' ? 'it ended a run that nobody wanted ended' : undefined
 }
 
-/** A result that came after its task was decided without it: right or wrong, it is its node's record that changes. */
-export function judgeLate(state: State, node: Node, result: Result, nowMs: number): boolean {
+/** A result that came after its task was decided without it: right or wrong, it is its node's record that changes. Of who was bound to one it is that one, or a fault. */
+export function cameLate(
+  state: State,
+  node: Node,
+  { replica, result, body }: { readonly replica: Replica | undefined; readonly result: Result; readonly body: Uint8Array },
+  nowMs: number
+): boolean {
   const late = state.late.get(result.replica)
   if (late === undefined || late.node !== node.id) return false
   dropLate(state, result.replica)
+  if (late.bound === null || isBoundTo(late.bound, body)) judgeLate(state, node, { late, result }, nowMs)
+  else if (replica === undefined || !isSealed(replica)) blame(state, node, nowMs)
+  if (replica !== undefined && isSealed(replica)) openLate(state, replica, body, nowMs)
+  return true
+}
+
+function judgeLate(state: State, node: Node, { late, result }: { readonly late: LateRecord; readonly result: Result }, nowMs: number): void {
   // Whether stdout was compared is no longer known here: the vote it was decided by tells.
   const agrees = voteOf(result, false) === late.vote || voteOf(result, true) === late.vote
-  if (result.reason === 'killed') return true
+  if (result.reason === 'killed') return
   // What a run takes differs a little from host to host, and others may have had more.
-  if (!agrees && result.reason === 'memory') return true
-  if (!agrees && !late.exact) return true
+  if (!agrees && result.reason === 'memory') return
+  if (!agrees && !late.exact) return
   const { task, attempt } = parseReplicaId(result.replica) ?? { task: '', attempt: 0 }
   if (agrees) {
     confirm(state, node)
     earnLate(state, node, { task, attempt, cpuMs: result.cpuMs, most: late.credit })
   } else if (late.alone === null) contradict(state, node, nowMs)
   else if (!state.rechecks.has(task)) askRechecks(state, [task], late.alone)
-  return true
 }
 
-function dropLate(state: State, id: ReplicaId): void {
+/** Nothing that comes of it tells anything any more. */
+export function dropLate(state: State, id: ReplicaId): void {
+  if (!state.late.has(id)) return
   state.late.delete(id)
   state.out.delete(lateKey(id))
 }

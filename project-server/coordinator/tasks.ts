@@ -7,7 +7,7 @@ import type { Receipt } from '#protocol/result/receipt'
 import { encodeDoneRecord } from './bundle-records.ts'
 import { endCheckpoints } from './checkpoints.ts'
 import { keptOutput } from './clients.ts'
-import { askReveals, isSealed } from './commitments.ts'
+import { askReveals, isSealed, isUnbound } from './commitments.ts'
 import { agreesIn, compareAgain, compareOutputs, endComparison } from './comparisons.ts'
 import { baseOf, earn } from './credit.ts'
 import type { TaskFailure } from './events.ts'
@@ -154,9 +154,9 @@ function decide(state: State, task: Task, vote: string, nowMs: number): void {
   const credit = judge(state, task, vote, nowMs)
   for (const replica of task.replicas) {
     const itsOwn = !restsOnOthers(replica)
-    if (itsOwn && isRefuted(replica, vote)) blame(state, replica, nowMs)
+    if (itsOwn && isRefuted(replica, vote)) blame(state, replica.node, nowMs)
     if (replica.state !== 'lost' && !isLive(replica.state) && !isSealed(replica)) continue
-    if (itsOwn && replica.granted && !isFollowed(replica)) keepLate(state, replica, { vote, nowMs, alone: aloneBy(task, vote), credit })
+    if (itsOwn && replica.granted && !isFollowed(replica) && !isUnbound(replica)) keepLate(state, replica, { vote, nowMs, alone: aloneBy(task, vote), credit })
     if (isLive(replica.state)) cancel(state, replica, 'decided', nowMs)
   }
   pull(state, task, nowMs)
@@ -315,7 +315,7 @@ function keepLate(
   replica: Replica,
   { vote, alone, credit, nowMs }: Pick<LateRecord, 'vote' | 'alone' | 'credit'> & { readonly nowMs: number }
 ): void {
-  const late = { node: replica.node.id, vote, atMs: nowMs, exact: replica.task.batch.policy.compare === null, alone, credit }
+  const late = { node: replica.node.id, vote, atMs: nowMs, exact: replica.task.batch.policy.compare === null, alone, credit, bound: replica.commitment }
   state.late.set(replica.id, late)
   state.out.create(lateKey(replica.id), encodeLateRecord(late))
   for (const oldest of state.late.keep(LATE_KEPT_MAX)) state.out.delete(lateKey(oldest))

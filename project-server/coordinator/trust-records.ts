@@ -33,18 +33,28 @@ export interface LateRecord {
   readonly alone: PeerIdString | null
   /** What it earns if it agrees, at the most. */
   readonly credit: number
+  /** What its node is bound to, in hex; null when it was not asked to be. */
+  readonly bound: string | null
 }
 
-export function encodeLateRecord({ node, vote, atMs, exact, alone, credit }: LateRecord): Uint8Array {
-  return WRITER.list(7).int(RECORD_VERSION).text(node).text(vote).int(atMs).flag(exact).text(alone).int(credit).done()
+export function encodeLateRecord({ node, vote, atMs, exact, alone, credit, bound }: LateRecord): Uint8Array {
+  WRITER.list(bound === null ? 7 : 8)
+    .int(RECORD_VERSION)
+    .text(node)
+    .text(vote)
+    .int(atMs)
+    .flag(exact)
+    .text(alone)
+    .int(credit)
+  if (bound !== null) WRITER.text(bound)
+  return WRITER.done()
 }
 
 export function decodeLateRecord(bytes: Uint8Array): LateRecord {
-  const [node, vote, atMs, exact = true, alone = null, credit = 0] = decode<[PeerIdString, string, number, boolean?, (PeerIdString | null)?, number?]>(
-    'late',
-    bytes
-  )
-  return { node, vote, atMs, exact, alone, credit }
+  const [node, vote, atMs, exact = true, alone = null, credit = 0, bound = null] = decode<
+    [PeerIdString, string, number, boolean?, (PeerIdString | null)?, number?, string?]
+  >('late', bytes)
+  return { node, vote, atMs, exact, alone, credit, bound }
 }
 
 type EarnedRow = [attempt: number, owner: PeerIdString | null, base: number, bonus: number] | null
