@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { commitmentOf } from '#protocol/result/commitment'
 import { CoordinatorWorld, type ScriptedNode } from '#test/support/coordinator'
 import { batchId, type Outcome, offer, plainBundle, result, SEAL, signedResult } from '#test/support/coordinator-parts'
-import { REVEAL_MS_MAX } from './policy.ts'
+import { PULL_RETRY_MS, PULL_ROUNDS_MAX, REVEAL_MS_MAX } from './policy.ts'
 
 const TASK = `${batchId(1)}.0`
 const SEALED = { commit: true }
@@ -167,6 +167,22 @@ describe('F23: sealed results', () => {
       assert.deepEqual(world.counts('d'), { valid: 0, invalid: 0, errors: 0, lost: 0 }, 'it was bound to nothing')
       assert.deepEqual(world.store.keys('late/'), [])
     }
+  })
+
+  it('are not asked of who computes a lost output again: what was agreed is known, and the task ends', async () => {
+    const { world, nodes } = await project(['a', 'b', 'c'])
+    world.pulls = false
+    const voters = nodes.filter(({ leases }) => leases.size > 0) as [ScriptedNode, ScriptedNode]
+    for (const node of voters) commit(world, node, TRUTH)
+    for (const node of voters) reveal(world, node, TRUTH)
+    for (let round = 0; round < PULL_ROUNDS_MAX; round++) {
+      world.apply({ kind: 'pulled', task: TASK, node: 'a', ok: false, message: 'gone' })
+      world.pass(PULL_RETRY_MS + 1_000)
+    }
+    const third = nodes.find((node) => !voters.includes(node as never)) ?? assert.fail()
+    world.pulls = true
+    reveal(world, third, TRUTH)
+    assert.deepEqual([world.record(TASK).state, world.counts(third.id)], ['ready', { valid: 1, invalid: 0, errors: 0, lost: 0 }])
   })
 
   it('cost a quorum of one nothing: one who decides alone reports at once', async () => {

@@ -16,15 +16,20 @@ import { dropLate } from './reports.ts'
 import type { State } from './state.ts'
 import { isLive } from './states.ts'
 
-/** Its result is committed to first. One that was believed decides alone, and so does a quorum of one. */
+/** Its result is committed to first. Once it is decided what is agreed there is nothing to copy for a vote: who computes a lost output again says it at once. */
 export function seals({ task, standing }: Pick<Replica, 'task' | 'standing'>): boolean {
+  return task.decision === null && isOfMany({ task, standing })
+}
+
+/** One that was believed decides alone, and so does a quorum of one. */
+function isOfMany({ task, standing }: Pick<Replica, 'task' | 'standing'>): boolean {
   const { commit, minQuorum } = task.batch.policy
   return commit && minQuorum > 1 && !standing.alone
 }
 
 /** It had to commit itself and has not: now that others have said what they found, what it says may be theirs. */
 export function isUnbound(replica: Replica): boolean {
-  return seals(replica) && replica.commitment === null
+  return isOfMany(replica) && replica.commitment === null
 }
 
 /** It is bound to a result that it has not said yet. */
@@ -51,9 +56,9 @@ export function commits(state: State, node: Node, { replicas }: Extract<Event, {
 
 /** Said twice, or by who has no right to, it changes nothing. */
 function isWanted(state: State, replica: Replica, nowMs: number): boolean {
-  const { granted, task, commitment } = replica
+  const { granted, commitment } = replica
   if (replica.state === 'reported') return commitment !== null
-  if (!granted || !seals(replica) || task.decision !== null) return false
+  if (!granted || !seals(replica)) return false
   return isLive(replica.state) || (replica.state === 'lost' && mayReturn(state, replica, nowMs))
 }
 
