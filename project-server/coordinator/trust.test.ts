@@ -121,6 +121,34 @@ describe('adaptive replication (F16)', () => {
     }
   })
 
+  it('asks for a quorum where another is bound to a result that it has not said: a check is not got round', async () => {
+    const world = await town(['a', 'b'], TRUSTED)
+    let checked = 0
+    for (let number = 100; checked < 5; number++) {
+      const only = (id: string): void => {
+        for (const other of world.nodes.values()) world.apply({ kind: 'demand', node: other.id, slots: other.id === id ? 1 : 0 })
+      }
+      only('a')
+      world.submit(batchId(number), [plainBundle('x')], { ...ADAPTIVE, commit: true })
+      const task = `${batchId(number)}.0`
+      if (world.record(task).replicas[0]?.standing.alone === false) {
+        checked++
+        const a = node(world, 'a')
+        world.apply({ kind: 'commits', node: 'a', seq: ++a.sent, replicas: [{ replica: `${task}.1`, digest: '00'.repeat(32) }] })
+        only('b')
+        assert.deepEqual(
+          world.record(task).replicas.map(({ node: by, standing }) => [by, standing.alone]),
+          [
+            ['a', false],
+            ['b', false]
+          ]
+        )
+      }
+      world.apply({ kind: 'kill', batch: batchId(number), by: 'owner' })
+      world.pass(12_500)
+    }
+  })
+
   it('a node that was refuted while it ran something is not believed alone in it', async () => {
     const world = await town(['a', 'b', 'c', 'd'], TRUSTED)
     const [a, b, c] = [node(world, 'a'), node(world, 'b'), node(world, 'c')]

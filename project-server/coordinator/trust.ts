@@ -29,8 +29,8 @@ export function standingOf(state: State, task: Task, node: Node): Standing {
 
 function mayDecide(state: State, task: Task, node: Node): boolean {
   if (node.row < state.policy.trustedAfter || task.decision !== null) return false
-  // Only the first: where others have it, they are asked already.
-  if (task.replicas.some((replica) => replica.report !== null || (isLive(replica.state) && !replica.straggles))) return false
+  // Only the first: where others have it, they are asked already. What one is bound to is as good as said.
+  if (task.replicas.some(({ report, commitment, state: its, straggles }) => report !== null || commitment !== null || (isLive(its) && !straggles))) return false
   return (node.unconfirmed?.length ?? 0) < UNCONFIRMED_MAX && spotDraw(state, task) * node.row >= 1
 }
 
