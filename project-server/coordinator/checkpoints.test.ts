@@ -217,6 +217,27 @@ describe('checkpoints', () => {
     assert.ok(unsaved(other).includes('gone'))
   })
 
+  it('a ban takes what rests on the banned node and was lost with it, too: it comes back neither as a run nor as a result', async () => {
+    for (const back of ['run', 'result'] as const) {
+      const town = await world(['ann'])
+      leave(town, 'ann', 1, { root: 'poison' })
+      lose(town, 'ann')
+      const bob = town.join('bob')
+      town.begin(bob, `${TASK}.2`)
+      const had = new Map(bob.leases)
+      lose(town, 'bob')
+      town.apply({ kind: 'ban', by: 'owner', target: { kind: 'node', value: 'ann' }, reason: 'it lies', lift: false })
+      town.nodes.set('bob', bob)
+      for (const [id, lease] of had) if (back === 'run') bob.leases.set(id, lease)
+      town.join('bob')
+      if (back === 'result') {
+        for (const [id, lease] of had) bob.leases.set(id, lease)
+        town.report(bob, `${TASK}.2`, { output: 'a lie' })
+      }
+      assert.deepEqual([replica(town, 2).state, town.record(TASK).decision], ['lost', null])
+    }
+  })
+
   it('a ban takes what rests on the banned node with it', async () => {
     const town = await world(['ann'])
     leave(town, 'ann', 1, { root: 'one' })

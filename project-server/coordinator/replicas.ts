@@ -5,7 +5,7 @@ import { failed, wasWrong, worked } from './aside.ts'
 import { standingFrom, startFor } from './checkpoints.ts'
 import { leftSlot, runBegan, runEnded } from './clients.ts'
 import { encodeClosingRecord } from './closing-records.ts'
-import { isIn } from './hands.ts'
+import { handsOf, isIn } from './hands.ts'
 import { forgetComing, note } from './holders.ts'
 import { isCrowd } from './independence.ts'
 import { closingKey } from './keys.ts'
@@ -241,10 +241,10 @@ export function isFollowed(replica: Replica): boolean {
   return task.replicas.some((other) => other !== replica && other.node === node && (isLive(other.state) || other.state === 'reported'))
 }
 
-/** What was lost may have a voice after all: its node has no other, and it can stand beside those that came meanwhile. */
+/** What was lost may have a voice after all: its node has no other, nobody through whose hands it went was banned, and it can stand beside those that came meanwhile. */
 export function mayReturn(state: State, replica: Replica, nowMs: number): boolean {
   const { task, node } = replica
-  return !isFollowed(replica) && !mixes(task, node) && !isCrowd(state, replica, nowMs)
+  return !isFollowed(replica) && handsOf(replica).every(({ ban }) => ban === null) && !mixes(task, node) && !isCrowd(state, replica, nowMs)
 }
 
 /** A cancelled run has ended, or is assumed to have. */
