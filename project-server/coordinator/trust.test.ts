@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { CoordinatorWorld, type ScriptedNode } from '#test/support/coordinator'
-import { batchId, offer, plainBundle } from '#test/support/coordinator-parts'
+import { batchId, bundle, offer, plainBundle } from '#test/support/coordinator-parts'
 import { nodeKey, revisedKey } from './keys.ts'
 import { decodeNodeRecord } from './node-records.ts'
 import { DEFAULT_COORDINATOR_POLICY, UNCONFIRMED_MAX } from './policy.ts'
@@ -170,6 +170,53 @@ describe('adaptive replication (F16)', () => {
       assert.deepEqual([world.record(task).state, world.record(task).replicas[0]?.standing.alone], ['validating', false])
       return
     }
+  })
+})
+
+describe('a believed node that goes on from the checkpoint of another (F16, F24)', () => {
+  const EVERY_MS = 10_000
+
+  /** `a` begins it and is believed, leaves a checkpoint and is lost or gives it back; then it is leased to `d`. Answers the task. */
+  async function handedOver(world: CoordinatorWorld, { toBeBelieved, lost }: { toBeBelieved: boolean; lost: boolean }): Promise<string> {
+    const [a, d] = [node(world, 'a'), node(world, 'd')]
+    const slots = (id: string): void => {
+      for (const other of world.nodes.values()) world.apply({ kind: 'demand', node: other.id, slots: other.id === id ? 1 : 0 })
+    }
+    for (let number = 100; ; number++) {
+      slots('a')
+      const policy = { ...ADAPTIVE, checkpointMs: EVERY_MS, maxErrorResults: 6 }
+      world.submit(batchId(number), [bundle('x', { resources: { diskBytes: 1_000 } })], policy)
+      const task = `${batchId(number)}.0`
+      world.begin(a, `${task}.1`)
+      world.pass(EVERY_MS)
+      world.apply({ kind: 'checkpoints', node: 'a', replicas: [{ replica: `${task}.1`, root: 'left', bytes: 1, last: true }] })
+      slots('')
+      if (lost) world.pass(20_000, [a])
+      else world.giveBack(a, `${task}.1`, 'owner', 'paused')
+      slots('d')
+      const [first, second] = world.record(task).replicas
+      assert.equal(second?.from?.attempt, 1)
+      if (first?.standing.alone === true && second.standing.alone === toBeBelieved) return task
+      world.apply({ kind: 'kill', batch: batchId(number), by: 'owner' })
+      for (const one of [a, d]) one.leases.clear()
+      world.pass(12_500)
+      world.join('a')
+    }
+  }
+
+  it('is not believed alone when that one was refuted meanwhile', async () => {
+    const world = await town(['a', 'b', 'c', 'd'], TRUSTED)
+    const task = await handedOver(world, { toBeBelieved: true, lost: false })
+    for (const id of ['a', 'b', 'c']) world.apply({ kind: 'demand', node: id, slots: 1 })
+    world.submit(batchId(9_000), [plainBundle('compared')], { minQuorum: 2, targetResults: 3, nodes: ['a', 'b', 'c'] })
+    for (const id of ['a', 'b', 'c']) {
+      const attempt = world.record(`${batchId(9_000)}.0`).replicas.find((one) => one.node === id)?.attempt
+      world.report(node(world, id), `${batchId(9_000)}.0.${attempt}`, { output: id === 'a' ? 'a lie' : 'the truth' })
+    }
+    assert.equal(known(world, 'a').row, 0)
+    world.work(node(world, 'd'), { output: 'rests on a lie' })
+    assert.equal(world.record(task).decision, null)
+    assert.equal(world.record(task).replicas[1]?.standing.alone, false)
   })
 })
 

@@ -6,6 +6,7 @@
  * are believed so (`trust` of their policy): who they are is filed with the nodes' kinds (kinds.ts), and follows each verdict.
  */
 import { createHash } from 'node:crypto'
+import { ancestorsOf } from './hands.ts'
 import { aloneKey } from './keys.ts'
 import type { Node, Replica, Task } from './model.ts'
 import { dropUnsuited } from './next.ts'
@@ -91,7 +92,9 @@ export function decidedAlone(state: State, { node, task }: Replica): void {
   state.out.node(node)
 }
 
-/** A node that was refuted while it ran something is no longer believed alone in it. */
+/** When a node was refuted while it ran something, it is no longer believed alone in it, nor is who went on from what it left. */
 export function loseStanding(replica: Replica): void {
-  if (replica.standing.alone && replica.node.row < replica.standing.row) replica.standing = { ...replica.standing, alone: false }
+  if (!replica.standing.alone) return
+  const isRefuted = [replica, ...ancestorsOf(replica)].some(({ node, standing }) => node.row < standing.row)
+  if (isRefuted) replica.standing = { ...replica.standing, alone: false }
 }
