@@ -16,6 +16,7 @@ import { leaveGroup } from './groups.ts'
 import { restsOnOthers } from './hands.ts'
 import { hintOver } from './hints.ts'
 import { note } from './holders.ts'
+import { tiesOf } from './independence.ts'
 import { doneKey, fromKey, lateKey, openKey } from './keys.ts'
 import { missesInputs } from './lost-inputs.ts'
 import { OUT_OF_MEMORY, rememberMemory } from './memory.ts'
@@ -34,6 +35,7 @@ import { hasVoice, isLive, isTerminal, TOO_LITTLE_MEMORY } from './states.ts'
 import { moveTask } from './task-moves.ts'
 import { confirm, decidedAlone, distrust, refute } from './trust.ts'
 import { encodeLateRecord, type LateRecord } from './trust-records.ts'
+import { untied } from './validator.ts'
 
 /** Called once for each task whose replicas changed in an event. */
 export function settle(state: State, task: Task, nowMs: number): void {
@@ -108,7 +110,7 @@ export function finish(state: State, task: Task, keptBytes: number | null, nowMs
   const others = task.replicas.filter((replica) => replica.report !== null && hasVoice(replica) && replica.verdict !== 'valid')
   const [first] = agreeing
   if (first === undefined) throw new Error(`task ${task.id} is decided by no result`)
-  const alone = agreeing.length < task.batch.policy.minQuorum
+  const alone = aloneBy(task, decision.vote) !== null
   const signed = agreeing.map(({ report }) => (report as Report).signed)
   const receipt: Receipt = {
     v: 1,
@@ -301,7 +303,9 @@ function compare(state: State, replica: Replica, { vote, alone, nowMs }: { vote:
 function aloneBy({ replicas, batch }: Task, vote: string): PeerIdString | null {
   if (!batch.policy.adaptive) return null
   const agreeing = onePerNode(replicas.filter((replica) => replica.report?.vote === vote && hasVoice(replica)))
-  return agreeing.length >= batch.policy.minQuorum ? null : (agreeing.find(({ standing }) => standing.alone)?.node.id ?? null)
+  // Whoever is one voice with it confirms nothing.
+  const voices = untied(agreeing.map((replica) => ({ ties: tiesOf(replica) }))).length
+  return voices >= batch.policy.minQuorum ? null : (agreeing.find(({ standing }) => standing.alone)?.node.id ?? null)
 }
 
 /** A node that was named may have computed a lost output again: it is one voice, and its first result stands. */

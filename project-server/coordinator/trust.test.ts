@@ -204,6 +204,21 @@ describe('a believed node that goes on from the checkpoint of another (F16, F24)
     }
   }
 
+  it('is one voice with it: neither confirms the other, and the receipt says that one alone decided', async () => {
+    const world = await town(['a', 'b', 'c'], TRUSTED)
+    world.join('d')
+    const task = await handedOver(world, { toBeBelieved: false, lost: true })
+    const [a, d] = [node(world, 'a'), node(world, 'd')]
+    world.work(d, { output: 'a lie' })
+    assert.equal(world.record(task).decision, null)
+    world.join('a')
+    world.report(a, `${task}.1`, { output: 'a lie' })
+    assert.equal(world.record(task).state, 'ready')
+    assert.deepEqual([known(world, 'a').row, known(world, 'd').row], [TRUSTED, 0])
+    assert.deepEqual([world.receipts.get(task)?.quorum, world.receipts.get(task)?.trusted], [1, TRUSTED])
+    assert.deepEqual(world.store.keys('alone/'), [`alone/a/${task}`])
+  })
+
   it('is not believed alone when that one was refuted meanwhile', async () => {
     const world = await town(['a', 'b', 'c', 'd'], TRUSTED)
     const task = await handedOver(world, { toBeBelieved: true, lost: false })

@@ -150,10 +150,15 @@ function strongest(votes: readonly Vote[], weighs: boolean): { readonly vote: st
 }
 
 function voicesFor(votes: readonly Vote[], vote: string): Vote[] {
+  return untied(votes.filter((one) => one.vote === vote))
+}
+
+/** Those that have no tie with one before them that counts. */
+export function untied<One extends Pick<Vote, 'ties'>>(votes: readonly One[]): One[] {
   const tied = new Set<string>()
-  return votes.filter((one) => {
-    if (one.vote !== vote || one.ties.some((tie) => tied.has(tie))) return false
-    for (const tie of one.ties) tied.add(tie)
+  return votes.filter(({ ties }) => {
+    if (ties.some((tie) => tied.has(tie))) return false
+    for (const tie of ties) tied.add(tie)
     return true
   })
 }

@@ -12,6 +12,7 @@ import type { ReplicaRecord, TaskRecord } from '#project-server/coordinator/task
 import { decodeRevisedRecord } from '#project-server/coordinator/trust-records'
 import type { Change } from '#project-server/ports'
 import { decodeManifest, type RunManifest } from '#protocol/bundle/manifest'
+import type { TaskPolicy } from '#protocol/bundle/policy'
 import { type CreditEntry, decodePage, LedgerReplay } from '#protocol/credit/ledger'
 import type { PeerIdString, TaskId } from '#protocol/ids'
 import { decodeResult, type Result } from '#protocol/result/result'
@@ -19,6 +20,7 @@ import type { Sometimes } from '../sometimes.ts'
 import type { MemoryStore } from '../store.ts'
 import { changedTasks, peekBundle, peekTask } from '../stored-tasks.ts'
 import type { Complaints } from './complaints.ts'
+import { apart, seenOf } from './quorum.ts'
 import { receiptOf } from './receipts.ts'
 
 const MILLION = 1_000_000
@@ -115,7 +117,7 @@ export class Credit {
     // A task that was killed as soon as it was decided leaves nothing to look at.
     if (own === undefined || !claims.every((claim) => claim !== undefined)) return
     const honest = this.#honest.get(node) ?? MILLION
-    const believed = policy.adaptive && task.replicas[attempt - 1]?.standing.alone === true && claims.length < policy.minQuorum
+    const believed = policy.adaptive && task.replicas[attempt - 1]?.standing.alone === true && this.#voices(task, policy) < policy.minQuorum
     const wentOn = task.replicas[attempt - 1]?.from !== null
     // Several may have been judged between two commits; who came first, the records do not say.
     // Where votes are weighed, those of well known nodes are enough although they are few.
@@ -136,6 +138,13 @@ export class Credit {
     const factor = early && !wentOn ? Math.min(2, Math.sqrt(policy.deadlineMs / tookMs)) : 1
     this.#complaints.expect(bonus === Math.floor(base * (factor - 1)), () => `${node} gets a bonus of ${bonus} for ${id}.${attempt}, which took ${tookMs} ms`)
     if (bonus > 0) this.#sometimes.see('credit for an early return')
+  }
+
+  /** How many of those that agree share nothing with one before. */
+  #voices({ replicas }: TaskRecord, policy: TaskPolicy): number {
+    const networkOf = (node: string): string => decodeNodeRecord(this.#records.peek(nodeKey(node)) ?? new Uint8Array(0)).offer.network
+    const agreeing = seenOf(replicas, networkOf).filter((_, index) => replicas[index]?.verdict === 'valid')
+    return apart(agreeing, policy).length
   }
 
   /** What its node signed, and no more than the run could have used while it ran. */

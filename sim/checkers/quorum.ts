@@ -148,7 +148,7 @@ export function predict(seen: readonly ReplicaSeen[], policy: TaskPolicy, bundle
 }
 
 /** Of these, one after the other, those that share neither hands nor, where that is asked for, a network with one before: one voice each (F24). */
-function apart(votes: readonly ReplicaSeen[], { independence }: TaskPolicy): readonly ReplicaSeen[] {
+export function apart(votes: readonly ReplicaSeen[], { independence }: TaskPolicy): readonly ReplicaSeen[] {
   const taken = new Set<string>()
   return votes.filter(({ hands, networks }) => {
     const marks = [...hands.map((hand) => `node ${hand}`), ...(independence === 'require' ? networks.map((network) => `network ${network}`) : [])]
