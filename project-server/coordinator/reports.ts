@@ -20,7 +20,7 @@ import { dropAwaited, release, takeRemains } from './remains.ts'
 import { blame, close, contradict, deadlineMs, giveBack, lose, mayReturn, moveReplica, tell, unlose } from './replicas.ts'
 import type { State } from './state.ts'
 import { CHECKPOINT_GONE, isLive } from './states.ts'
-import { confirm, loseStanding } from './trust.ts'
+import { agreedOnly, confirm, loseStanding } from './trust.ts'
 import type { LateRecord } from './trust-records.ts'
 
 /** Of a node that holds more, each is found by its id. */
@@ -218,7 +218,8 @@ function judgeLate(state: State, node: Node, { late, result }: { readonly late: 
   if (!agrees && !late.exact) return
   const { task, attempt } = parseReplicaId(result.replica) ?? { task: '', attempt: 0 }
   if (agrees) {
-    confirm(state, node)
+    if (late.tied) agreedOnly(state, node)
+    else confirm(state, node)
     earnLate(state, node, { task, attempt, cpuMs: result.cpuMs, most: late.credit })
   } else if (late.alone === null) contradict(state, node, nowMs)
   else if (!state.rechecks.has(task)) askRechecks(state, [task], late.alone)

@@ -313,13 +313,29 @@ function onePerNode(replicas: readonly Replica[]): readonly Replica[] {
   return replicas.filter(({ node }, index) => replicas.findIndex((other) => other.node === node) === index)
 }
 
+/** It went through hands that the one result went through by which the task was decided, or is of its place where those are one voice. */
+function isTied(replica: Replica, { vote, alone }: Pick<LateRecord, 'vote' | 'alone'>): boolean {
+  if (alone === null) return false
+  const ties = new Set(tiesOf(replica))
+  return replica.task.replicas.some((other) => other.node.id === alone && other.report?.vote === vote && tiesOf(other).some((tie) => ties.has(tie)))
+}
+
 /** The result of a replica that was outstanding may come yet: it changes nothing but its node's record. */
 function keepLate(
   state: State,
   replica: Replica,
   { vote, alone, credit, nowMs }: Pick<LateRecord, 'vote' | 'alone' | 'credit'> & { readonly nowMs: number }
 ): void {
-  const late = { node: replica.node.id, vote, atMs: nowMs, exact: replica.task.batch.policy.compare === null, alone, credit, bound: replica.commitment }
+  const late = {
+    node: replica.node.id,
+    vote,
+    atMs: nowMs,
+    exact: replica.task.batch.policy.compare === null,
+    alone,
+    credit,
+    bound: replica.commitment,
+    tied: isTied(replica, { vote, alone })
+  }
   state.late.set(replica.id, late)
   state.out.create(lateKey(replica.id), encodeLateRecord(late))
   for (const oldest of state.late.keep(LATE_KEPT_MAX)) state.out.delete(lateKey(oldest))

@@ -13,7 +13,8 @@ it('a result that may come late is read as it was written', () => {
       exact: fc.boolean(),
       alone: fc.option(fc.string()),
       credit: whole,
-      bound: fc.option(fc.string())
+      bound: fc.option(fc.string()),
+      tied: fc.boolean()
     },
     { noNullPrototype: true }
   )

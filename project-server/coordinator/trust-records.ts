@@ -35,10 +35,12 @@ export interface LateRecord {
   readonly credit: number
   /** What its node is bound to, in hex; null when it was not asked to be. */
   readonly bound: string | null
+  /** It is one voice with the node that alone decided it: that they agree confirms nothing. */
+  readonly tied: boolean
 }
 
-export function encodeLateRecord({ node, vote, atMs, exact, alone, credit, bound }: LateRecord): Uint8Array {
-  WRITER.list(bound === null ? 7 : 8)
+export function encodeLateRecord({ node, vote, atMs, exact, alone, credit, bound, tied }: LateRecord): Uint8Array {
+  WRITER.list(tied ? 9 : bound === null ? 7 : 8)
     .int(RECORD_VERSION)
     .text(node)
     .text(vote)
@@ -46,15 +48,16 @@ export function encodeLateRecord({ node, vote, atMs, exact, alone, credit, bound
     .flag(exact)
     .text(alone)
     .int(credit)
-  if (bound !== null) WRITER.text(bound)
+  if (bound !== null || tied) WRITER.text(bound)
+  if (tied) WRITER.flag(true)
   return WRITER.done()
 }
 
 export function decodeLateRecord(bytes: Uint8Array): LateRecord {
-  const [node, vote, atMs, exact = true, alone = null, credit = 0, bound = null] = decode<
-    [PeerIdString, string, number, boolean?, (PeerIdString | null)?, number?, string?]
+  const [node, vote, atMs, exact = true, alone = null, credit = 0, bound = null, tied = false] = decode<
+    [PeerIdString, string, number, boolean?, (PeerIdString | null)?, number?, (string | null)?, boolean?]
   >('late', bytes)
-  return { node, vote, atMs, exact, alone, credit, bound }
+  return { node, vote, atMs, exact, alone, credit, bound, tied }
 }
 
 type EarnedRow = [attempt: number, owner: PeerIdString | null, base: number, bonus: number] | null

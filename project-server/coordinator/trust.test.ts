@@ -219,6 +219,21 @@ describe('a believed node that goes on from the checkpoint of another (F16, F24)
     assert.deepEqual(world.store.keys('alone/'), [`alone/a/${task}`])
   })
 
+  it('is one voice with it, too, when that one comes late, over a restart of the coordinator', async () => {
+    const world = await town(['a', 'b', 'c', 'd'], TRUSTED)
+    const task = await handedOver(world, { toBeBelieved: true, lost: true })
+    const a = node(world, 'a')
+    world.work(node(world, 'd'), { output: 'a lie' })
+    assert.equal(world.record(task).state, 'ready')
+    const lease = a.leases.get(`${task}.1`) ?? assert.fail()
+    await world.start()
+    world.join('a')
+    a.leases.set(`${task}.1`, lease)
+    const { row, valid } = known(world, 'a')
+    world.report(a, `${task}.1`, { output: 'a lie' })
+    assert.deepEqual([known(world, 'a').row, known(world, 'a').valid], [row, valid + 1])
+  })
+
   it('is not believed alone when that one was refuted meanwhile', async () => {
     const world = await town(['a', 'b', 'c', 'd'], TRUSTED)
     const task = await handedOver(world, { toBeBelieved: true, lost: false })

@@ -64,6 +64,12 @@ export function confirm(state: State, node: Node): void {
   state.out.node(node)
 }
 
+/** It agrees with what was decided, and nobody else says so. */
+export function agreedOnly(state: State, node: Node): void {
+  node.valid++
+  state.out.node(node)
+}
+
 /** Others agree on something else: what it decided alone since it was last confirmed is looked at again. */
 export function refute(state: State, node: Node): void {
   node.invalid++
