@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { commitmentOf } from '#protocol/result/commitment'
 import { CoordinatorWorld, type ScriptedNode } from '#test/support/coordinator'
 import { batchId, type Outcome, offer, plainBundle, result, SEAL, signedResult } from '#test/support/coordinator-parts'
-import { PULL_RETRY_MS, PULL_ROUNDS_MAX, REVEAL_MS_MAX } from './policy.ts'
+import { DEFAULT_COORDINATOR_POLICY, PULL_RETRY_MS, PULL_ROUNDS_MAX, REVEAL_MS_MAX } from './policy.ts'
 
 const TASK = `${batchId(1)}.0`
 const SEALED = { commit: true }
@@ -183,6 +183,31 @@ describe('F23: sealed results', () => {
     world.pulls = true
     reveal(world, third, TRUTH)
     assert.deepEqual([world.record(TASK).state, world.counts(third.id)], ['ready', { valid: 1, invalid: 0, errors: 0, lost: 0 }])
+  })
+
+  it('that are broken again and again set their node aside, and it gets nothing more, however many it breaks at once', async () => {
+    for (const slots of [1, DEFAULT_COORDINATOR_POLICY.failuresMax]) {
+      const world = await new CoordinatorWorld().start()
+      const liar = world.join('liar', offer(slots))
+      const tasks = Array.from({ length: 2 * DEFAULT_COORDINATOR_POLICY.failuresMax }, (_, task) => plainBundle(`${task}`))
+      world.submit(batchId(1), tasks, { ...SEALED, maxTotalResults: 2, maxErrorResults: 2 })
+      const other = world.join('other', offer(100))
+      for (const node of [other, liar]) world.apply({ kind: 'demand', node: node.id, slots: node === other ? 0 : slots })
+      const isAside = (): boolean => world.coordinator.nodes().find(({ id }) => id === 'liar')?.state === 'set aside'
+      for (let round = 0; !isAside() && liar.leases.size > 0; round++) {
+        assert.ok(round < tasks.length)
+        const bound = [...liar.leases]
+        for (const [replica] of bound) world.apply({ kind: 'commits', node: 'liar', seq: ++liar.sent, replicas: [{ replica, digest: '00'.repeat(32) }] })
+        for (const [replica, { bundle }] of bound) {
+          liar.leases.delete(replica)
+          world.apply({ kind: 'reports', node: 'liar', seq: ++liar.sent, results: [signedResult(result('liar', replica, bundle, TRUTH))], seal: SEAL })
+        }
+      }
+      assert.ok(isAside())
+      const leased = liar.leases.size
+      world.submit(batchId(2), [plainBundle('more')], { minQuorum: 1, targetResults: 1 })
+      assert.ok(![...liar.leases.keys()].some((id) => id.startsWith(batchId(2))), `${leased}`)
+    }
   })
 
   it('cost a quorum of one nothing: one who decides alone reports at once', async () => {

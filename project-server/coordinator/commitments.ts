@@ -6,12 +6,11 @@
  * running -> reported, without a report: bound, and its slot is free. Counted on like a run that goes on, until it is opened.
  */
 import { commitmentOf } from '#protocol/result/commitment'
-import { failed } from './aside.ts'
 import type { Event } from './events.ts'
 import { enclose, type Node, type Replica, type Task } from './model.ts'
 import { REVEAL_MS_MAX } from './policy.ts'
 import { dropAwaited, release } from './remains.ts'
-import { close, mayReturn, moveReplica, unlose } from './replicas.ts'
+import { blame, close, mayReturn, moveReplica, unlose } from './replicas.ts'
 import { dropLate } from './reports.ts'
 import type { State } from './state.ts'
 import { isLive } from './states.ts'
@@ -111,9 +110,7 @@ function breakSeal(state: State, replica: Replica, message: string, nowMs: numbe
   const { node } = replica
   replica.verdict = 'inconclusive'
   replica.fault = { class: 'node', message }
-  node.errors++
-  state.out.node(node)
-  failed(state, node, nowMs)
+  blame(state, node, nowMs)
   dropLate(state, replica.id)
   release(state, node, replica.id)
   settleSeal(state, replica)

@@ -85,7 +85,8 @@ export function moveReplica(state: State, replica: Replica, to: ReplicaState, no
     began(replica)
     if (replica.node.next !== null) state.nextDue.add(replica.node)
   }
-  if (to === 'reported') worked(state, replica.node)
+  // Of what is only committed to it is not known yet whether it will be said.
+  if (to === 'reported' && replica.commitment === null) worked(state, replica.node)
   if (was && !isLive(to)) {
     release(state, replica)
     // Who had to stay away for its sake, while the task waits for one more, need not any more.

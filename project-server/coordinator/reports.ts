@@ -4,6 +4,7 @@ import { isTextOf } from '#protocol/content/cid'
 import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import { parseReplicaId, type ReplicaId } from '#protocol/ids'
 import { type Result, voteOf } from '#protocol/result/result'
+import { worked } from './aside.ts'
 import { dropCheckpoint, lostSource } from './checkpoints.ts'
 import { isBoundTo, isSealed, openLate, opens, seals } from './commitments.ts'
 import { earnLate } from './credit.ts'
@@ -17,7 +18,7 @@ import { measureShare } from './pace.ts'
 import { encodeSeal, type StoredResult, sealId, sealKey } from './receipt-records.ts'
 import { askRechecks } from './rechecks.ts'
 import { dropAwaited, release, takeRemains } from './remains.ts'
-import { blame, close, contradict, deadlineMs, giveBack, lose, mayReturn, moveReplica, tell, unlose } from './replicas.ts'
+import { blame, close, contradict, deadlineMs, giveBack, lose, mayReturn, moveReplica, refile, tell, unlose } from './replicas.ts'
 import type { State } from './state.ts'
 import { CHECKPOINT_GONE, isLive } from './states.ts'
 import { agreedOnly, confirm, loseStanding } from './trust.ts'
@@ -144,6 +145,8 @@ function wasLate({ atMs, task }: Replica): boolean {
 /** A sealed result is what its node was bound to, or its node is at fault. */
 function open(state: State, replica: Replica, { result, signed }: { result: Result; signed: StoredResult }, nowMs: number): boolean {
   if (!opens(state, replica, signed.body, nowMs)) return false
+  worked(state, replica.node)
+  refile(state, replica.node)
   keep(state, replica, { result, signed })
   return true
 }
