@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { decodeFrame } from '#protocol/control/messages'
 import { commitmentOf } from '#protocol/result/commitment'
 import { CoordinatorWorld, type ScriptedNode } from '#test/support/coordinator'
 import { batchId, type Outcome, offer, plainBundle, result, SEAL, signedResult } from '#test/support/coordinator-parts'
@@ -207,6 +208,40 @@ describe('F23: sealed results', () => {
       const leased = liar.leases.size
       world.submit(batchId(2), [plainBundle('more')], { minQuorum: 1, targetResults: 1 })
       assert.ok(![...liar.leases.keys()].some((id) => id.startsWith(batchId(2))), `${leased}`)
+    }
+  })
+
+  it('are asked of believed nodes, too, whose leases do not tell whether they are checked; one that decides alone says its own at once', async () => {
+    const world = await new CoordinatorWorld({ ...DEFAULT_COORDINATOR_POLICY, trustedAfter: 2 }).start()
+    const [a, b] = ['a', 'b'].map((id) => world.join(id)) as [ScriptedNode, ScriptedNode]
+    world.submit(
+      batchId(2),
+      Array.from({ length: 2 }, (_, task) => plainBundle(`${task}`)),
+      { minQuorum: 2, targetResults: 2 }
+    )
+    for (let round = 0; round < 2; round++) for (const node of [a, b]) world.work(node, TRUTH)
+    world.apply({ kind: 'demand', node: 'b', slots: 0 })
+    const seen = new Set<boolean>()
+    for (let number = 100; seen.size < 2; number++) {
+      world.effects.length = 0
+      world.submit(batchId(number), [plainBundle(`${number}`)], { ...SEALED, adaptive: true })
+      const frames = world.effects.flatMap((effect) => (effect.kind === 'send' ? [decodeFrame(effect.frame)] : []))
+      assert.deepEqual(
+        frames.flatMap((frame) => frame?.assign?.leases.map(({ sealed }) => sealed) ?? []),
+        [true]
+      )
+      const task = `${batchId(number)}.0`
+      const alone = world.record(task).replicas[0]?.standing.alone ?? false
+      seen.add(alone)
+      const bound = signedResult(result('a', `${task}.1`, a.leases.get(`${task}.1`)?.bundle ?? assert.fail(), TRUTH))
+      const digest = Buffer.from(commitmentOf(bound.body)).toString('hex')
+      world.apply({ kind: 'commits', node: 'a', seq: ++a.sent, replicas: [{ replica: `${task}.1`, digest }] })
+      assert.equal(a.revealed.includes(`${task}.1`), alone)
+      if (alone) world.apply({ kind: 'reports', node: 'a', seq: ++a.sent, results: [bound], seal: SEAL })
+      assert.equal(world.record(task).state, alone ? 'ready' : 'validating')
+      assert.equal(world.receipts.get(task)?.trusted, alone ? 2 : undefined)
+      world.apply({ kind: 'kill', batch: batchId(number), by: 'owner' })
+      world.pass(12_500)
     }
   })
 

@@ -1,7 +1,8 @@
 /**
  * Sealed results, under a policy with `commit`: who has run a task commits itself to its result first, and says what it is when
  * as many have committed themselves as must agree. So what one of them says, wherever it may leak, comes too late for the others
- * of the quorum to say the same. Where one node decides there is nobody to copy, and nothing is sealed.
+ * of the quorum to say the same. Under a quorum of one there is nobody to copy, and nothing is sealed. A node that is believed
+ * alone is bound all the same, and asked at once: else its lease would tell it that nobody checks what it says.
  *
  * running -> reported, without a report: bound, and its slot is free. Counted on like a run that goes on, until it is opened.
  */
@@ -16,19 +17,17 @@ import type { State } from './state.ts'
 import { isLive } from './states.ts'
 
 /** Its result is committed to first. Once it is decided what is agreed there is nothing to copy for a vote: who computes a lost output again says it at once. */
-export function seals({ task, standing }: Pick<Replica, 'task' | 'standing'>): boolean {
-  return task.decision === null && isOfMany({ task, standing })
+export function seals({ task }: Pick<Replica, 'task'>): boolean {
+  return task.decision === null && isOfMany(task)
 }
 
-/** One that was believed decides alone, and so does a quorum of one. */
-function isOfMany({ task, standing }: Pick<Replica, 'task' | 'standing'>): boolean {
-  const { commit, minQuorum } = task.batch.policy
-  return commit && minQuorum > 1 && !standing.alone
+function isOfMany({ batch: { policy } }: Task): boolean {
+  return policy.commit && policy.minQuorum > 1
 }
 
 /** It had to commit itself and has not: now that others have said what they found, what it says may be theirs. */
-export function isUnbound(replica: Replica): boolean {
-  return isOfMany(replica) && replica.commitment === null
+export function isUnbound({ task, commitment }: Replica): boolean {
+  return isOfMany(task) && commitment === null
 }
 
 /** It is bound to a result that it has not said yet. */
@@ -61,13 +60,14 @@ function isWanted(state: State, replica: Replica, nowMs: number): boolean {
   return isLive(replica.state) || (replica.state === 'lost' && mayReturn(state, replica, nowMs))
 }
 
-/** Asks for what nodes are bound to, when so many are that they can decide; or (`last`) when nobody comes after them who could copy. */
+/** Asks for what nodes are bound to, when so many are that they can decide; of one that is believed, at once; or (`last`) when nobody comes after them who could copy. */
 export function askReveals(state: State, task: Task, nowMs: number, last = false): void {
   const sealed = task.replicas.filter(isSealed)
   if (sealed.length === 0) return
   const said = new Set([...sealed, ...task.replicas.filter(({ report, verdict }) => report !== null && verdict !== 'inconclusive')].map(({ node }) => node))
-  if (!last && said.size < task.batch.policy.minQuorum) return
-  for (const replica of sealed) {
+  const asked = last || said.size >= task.batch.policy.minQuorum ? sealed : sealed.filter(({ standing }) => standing.alone)
+  if (asked.length === 0) return
+  for (const replica of asked) {
     if (replica.revealMs !== null) continue
     replica.revealMs = nowMs
     enclose(replica.node, 'reveal', replica.id)

@@ -115,14 +115,14 @@ function parts<T>(items: readonly T[]): readonly (readonly T[])[] {
 }
 
 function encodeAssign(seq: number, replicas: readonly Replica[], signer: LeaseSigner): Uint8Array {
-  const leases = replicas.map(({ id, epoch, gpus, needs, standing, from, task, task: { bundle, batch } }) => ({
+  const leases = replicas.map(({ id, epoch, gpus, needs, from, task, task: { bundle, batch } }) => ({
     replica: id,
     epoch,
     gpus,
     manifest: bundle.bytes,
     granted: bundle.atOnce && from === null ? true : undefined,
     memoryBytes: needs.memoryBytes === bundle.needs.memoryBytes ? undefined : needs.memoryBytes,
-    sealed: seals({ task, standing }) ? true : undefined,
+    sealed: seals({ task }) ? true : undefined,
     checkpoint: batch.policy.checkpointMs > 0 ? { everyMs: batch.policy.checkpointMs, root: from?.root } : undefined
   }))
   // Every lease of a frame may have ended before it is sent again.

@@ -189,9 +189,10 @@ function cidText(cid: CID): string {
 
 /** Why a result is no vote at all. */
 function faultOf(replica: Replica, result: Result): string | undefined {
-  const { granted, task } = replica
+  const { granted, task, standing } = replica
   if (!granted) return 'it reported a run that it was not granted'
-  if (seals(replica)) return 'it reported a result that it had not committed itself to first; is it older than the project?'
+  // An older project server did not ask it of those that it believed.
+  if (seals(replica) && !standing.alone) return 'it reported a result that it had not committed itself to first; is it older than the project?'
   if (!isTextOf(result.bundle, task.bundle.cid)) return `it reported another bundle, ${result.bundle}`
   return result.reason === 'killed' ? 'it ended a run that nobody wanted ended' : undefined
 }
