@@ -8,6 +8,7 @@ import { batchId, type Outcome, offer, plainBundle, result, SEAL, signedResult }
 import { DEFAULT_COORDINATOR_POLICY, PULL_RETRY_MS, PULL_ROUNDS_MAX, REVEAL_MS_MAX } from './policy.ts'
 
 const TASK = `${batchId(1)}.0`
+const DAY_MS = 86_400_000
 const SEALED = { commit: true }
 
 async function project(names: readonly string[], policy = {}): Promise<{ world: CoordinatorWorld; nodes: ScriptedNode[] }> {
@@ -243,6 +244,19 @@ describe('F23: sealed results', () => {
       world.apply({ kind: 'kill', batch: batchId(number), by: 'owner' })
       world.pass(12_500)
     }
+  })
+
+  it('that are not said in time are an error although the clock was set back by a day meanwhile', async () => {
+    const { world, nodes } = await project(['a', 'b', 'c'])
+    world.nowMs += DAY_MS
+    const bound = nodes.filter(({ leases }) => leases.size > 0)
+    for (const node of bound) commit(world, node, TRUTH)
+    world.nowMs -= DAY_MS
+    world.pass(REVEAL_MS_MAX + 1_000)
+    assert.deepEqual(
+      bound.map(({ id }) => world.counts(id).errors),
+      [1, 1]
+    )
   })
 
   it('cost a quorum of one nothing: one who decides alone reports at once', async () => {

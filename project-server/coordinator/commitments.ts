@@ -93,9 +93,12 @@ export function opens(state: State, replica: Replica, body: Uint8Array, nowMs: n
 export function endReveals(state: State, nowMs: number): void {
   for (const task of state.revealing) {
     const sealed = task.replicas.filter(isSealed)
-    for (const replica of sealed)
-      if (replica.revealMs !== null && nowMs - replica.revealMs >= REVEAL_MS_MAX)
-        breakSeal(state, replica, 'it did not say the result that it had committed itself to', nowMs)
+    for (const replica of sealed) {
+      if (replica.revealMs === null) continue
+      // By a clock that was set back nobody has longer.
+      replica.revealMs = Math.min(replica.revealMs, nowMs)
+      if (nowMs - replica.revealMs >= REVEAL_MS_MAX) breakSeal(state, replica, 'it did not say the result that it had committed itself to', nowMs)
+    }
     if (sealed.length === 0) state.revealing.delete(task)
   }
 }

@@ -134,7 +134,13 @@ function tell(state: State, { batch, index }: Task, pairs: readonly { readonly a
 /** The slow sweep: what could not be fetched is asked for again. */
 export function retryComparisons(state: State, nowMs: number): void {
   for (const task of [...state.waitingComparisons]) {
-    if (task.comparison?.asked === true || nowMs < (task.comparison?.retryAtMs ?? 0) || isStopped(task)) continue
+    const { comparison } = task
+    if (comparison !== null) {
+      // By a clock that was set back nothing waits longer.
+      comparison.sinceMs = Math.min(comparison.sinceMs, nowMs)
+      comparison.retryAtMs = Math.min(comparison.retryAtMs, nowMs + PULL_RETRY_MS)
+    }
+    if (comparison?.asked === true || nowMs < (comparison?.retryAtMs ?? 0) || isStopped(task)) continue
     state.waitingComparisons.delete(task)
     state.touched.add(task)
   }

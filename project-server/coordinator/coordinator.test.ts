@@ -4,6 +4,7 @@ import { DEFAULT_POLICY } from '#protocol/bundle/policy'
 import { CoordinatorWorld } from '#test/support/coordinator'
 import { batchId, bundle, offer, plainBundle } from '#test/support/coordinator-parts'
 import { peekTasks } from '../../sim/stored-tasks.ts'
+import { PULL_WAIT_MS_MAX } from './policy.ts'
 
 const A = batchId(1)
 const T = `${A}.0`
@@ -197,6 +198,23 @@ describe('an output', () => {
     at.apply({ kind: 'pulled', task: T, node: 'ann', ok: true, message: '' })
     assert.equal(at.record(T).state, 'ready')
     assert.equal(at.receipts.get(T)?.results.length, 2)
+  })
+
+  it('is asked for again within seconds although the clock was set back by a day, and given up in its time', async () => {
+    const at = await world()
+    at.nowMs += 86_400_000
+    at.pulls = false
+    const ann = at.join('ann')
+    at.submit(A, [bundle('x')], SINGLE)
+    at.work(ann, { output: 'four' })
+    const asked = (): number => at.effects.filter(({ kind }) => kind === 'pull').length
+    at.apply({ kind: 'pulled', task: T, node: 'ann', ok: false, message: 'gone' })
+    at.nowMs -= 86_400_000
+    at.pass(6_000)
+    assert.equal(asked(), 2)
+    at.apply({ kind: 'gone', node: 'ann' }, { kind: 'pulled', task: T, node: 'ann', ok: false, message: 'cut' })
+    at.pass(PULL_WAIT_MS_MAX + 1_000)
+    assert.equal(at.record(T).outputLosses, 1)
   })
 
   it('that nobody can hand over is computed again, and must come out the same', async () => {

@@ -221,7 +221,7 @@ export interface Pull {
   asked: readonly Replica[]
   readonly tried: Set<Replica>
   round: number
-  readonly sinceMs: number
+  sinceMs: number
   retryAtMs: number
 }
 
@@ -233,7 +233,7 @@ export interface Remains {
   readonly bundle: string
   readonly bytesMax: number
   /** When the task was killed, or the coordinator last began. */
-  readonly sinceMs: number
+  sinceMs: number
   /** Runs whose results may come, and their nodes. */
   readonly awaited: Map<ReplicaId, Node>
   /** The first result that came; its content is still to be fetched. */

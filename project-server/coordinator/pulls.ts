@@ -32,6 +32,9 @@ export function retryPull(state: State, task: Task, nowMs: number): void {
   const { pull } = task
   if (pull === null || pull.asked.length > 0) return
   if (ask(state, task, isHere)) return
+  // By a clock that was set back nothing waits longer.
+  pull.sinceMs = Math.min(pull.sinceMs, nowMs)
+  if (Number.isFinite(pull.retryAtMs)) pull.retryAtMs = Math.min(pull.retryAtMs, nowMs + PULL_RETRY_MS)
   if (nowMs - pull.sinceMs >= PULL_WAIT_MS_MAX) {
     outputLost(state, task)
     return

@@ -143,6 +143,9 @@ export function resumeRemains(state: State, { task, client, bundle, bytesMax, aw
 /** The slow sweep: what did not come in its time is given up, what could not be fetched is asked for again. */
 export function sweepRemains(state: State, nowMs: number): void {
   for (const remains of [...state.remains.values()]) {
+    // By a clock that was set back nothing waits longer.
+    remains.sinceMs = Math.min(remains.sinceMs, nowMs)
+    remains.retryAtMs = Math.min(remains.retryAtMs, nowMs + PULL_RETRY_MS)
     if (nowMs - remains.sinceMs >= REMAINS_MS_MAX) discard(state, remains)
     else ask(state, remains, nowMs)
   }
