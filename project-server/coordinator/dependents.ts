@@ -18,6 +18,7 @@ import { type BatchId, isBatchId, type TaskId } from '#protocol/ids'
 import { bundleOf, closeEmpty } from './batches.ts'
 import { encodeBundleRecord } from './bundle-records.ts'
 import type { Event } from './events.ts'
+import { regroup } from './groups.ts'
 import { hintWork } from './hints.ts'
 import { bundleKey } from './keys.ts'
 import { needsAtFirst } from './memory.ts'
@@ -66,6 +67,8 @@ export function completed(state: State, event: Extract<Event, { kind: 'completed
   task.bundle.users++
   task.needs = needsAtFirst(state, batch, task.bundle, accepted.manifest)
   task.waits = null
+  // What it takes from others may be data to choose its node by, of which its template had none.
+  regroup(state, task)
   if (event.repeat !== undefined) {
     task.decision = event.repeat.decision
     task.repeats = event.repeat.task

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { CoordinatorWorld, type ScriptedNode } from '#test/support/coordinator'
-import { batchId, dataBundle, offer, outputOf, plainBundle } from '#test/support/coordinator-parts'
+import { batchId, dataBundle, MIB, offer, outputOf, plainBundle } from '#test/support/coordinator-parts'
+import { completion } from '#test/support/coordinator-shell'
 import { HELD_BACK_MS_MAX, LINE_BYTES_PER_MS, PASSED_MAX } from './policy.ts'
 
 const A = batchId(1)
@@ -51,6 +52,20 @@ describe('placing by data', () => {
       { numRuns: 300 }
     )
     assert.ok(chosen > 100, `${chosen}`)
+  })
+
+  it('knows what a task takes from others, which its template did not name', async () => {
+    const at = await world()
+    at.completes = false
+    const maker = at.join('maker')
+    const takes = { allowFailed: false, list: [{ name: 'in', of: '', from: 0, count: 1, part: 'output' as const, path: '' }] }
+    at.submit(A, [plainBundle('makes'), plainBundle('takes')], SINGLE, { sources: new Map([[1, takes]]) })
+    at.report(maker, `${A}.0.1`, { output: 'made', bytes: 100 * MIB })
+    at.join('larger', offer(5))
+    const answer = completion(at.store, `${A}.1`)
+    assert.ok(answer.bundle !== null)
+    at.apply({ ...answer, bundle: { ...answer.bundle, data: [{ root: String(outputOf('made')), within: null, bytes: 100 * MIB }] } })
+    assert.equal(at.states(`${A}.1`), 'maker leased')
   })
 
   it('takes the one with the most free slots among those that have all', async () => {
