@@ -78,11 +78,12 @@ const LACKS: Readonly<Record<Lack, string>> = {
 }
 
 /** Nodes were named, and none of them can ever run one of the tasks, as far as they are known. One that never came may. */
-function namedRefusal(state: State, { by, bundles, policy: { nodes, tags, sameClass, trust } }: Submit): SubmitRefusal | undefined {
+function namedRefusal(state: State, { by, bundles, sweep, policy: { nodes, tags, sameClass, trust } }: Submit): SubmitRefusal | undefined {
   const named = nodes.map((id) => state.nodes.get(id)).filter((node) => node !== undefined)
   if (nodes.length === 0 || named.length < nodes.length) return undefined
   const client = state.clients.get(by) ?? { id: by, settings: DEFAULT_CLIENT_SETTINGS }
-  for (const { manifest, platform } of new Set(bundles)) {
+  // All tasks of a sweep need what its template does.
+  for (const { manifest, platform } of sweep === undefined ? new Set(bundles) : [sweep.template]) {
     const needs = needsOf(manifest, platform)
     // Whether it is believed passes.
     const lacks = named.map(({ offer }) => lackOf({ offer, believed: true }, { needs, tags, client, sameClass, trust }))

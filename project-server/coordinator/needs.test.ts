@@ -106,6 +106,30 @@ describe('a task for named nodes (S11)', () => {
   })
 })
 
+describe('a sweep for named nodes (S11)', () => {
+  it('is refused with the reason when none of them can ever run its tasks', async () => {
+    const one = await world()
+    one.join('small', offer(1, { memoryBytes: GIB / 2 }))
+    const template = bundle('{x}', { dependencies: [] })
+    const sweep = { mode: 'product' as const, parameters: [{ name: 'x', values: { from: 0, to: 9, step: 1 } }] }
+    const submit = (...nodes: string[]) =>
+      one.coordinator.refusal({
+        kind: 'submit',
+        batch: batchId(1),
+        name: '',
+        by: 'owner',
+        bundles: [],
+        sweep: { template, sweep },
+        policy: { ...DEFAULT_POLICY, ...ONE, nodes },
+        more: false,
+        seed: 1
+      })
+    assert.equal(submit('small')?.code, 'unsuitable')
+    assert.match(submit('small')?.message ?? '', /lends less memory/)
+    assert.equal(submit('small', 'never came'), undefined)
+  })
+})
+
 describe('GPUs are leased by UUID', () => {
   it('the smallest that do, each to one replica at a time, also after a restart', async () => {
     const at = await world()
