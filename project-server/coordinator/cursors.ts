@@ -1,7 +1,7 @@
 /**
  * How far each node is through the waiting tasks of a group: it is barred from every one before its cursor, so they are not
  * looked at again. A task that comes to stand earlier sets back all that are beyond it; that is noted once, not for each of
- * a hundred thousand nodes.
+ * a hundred thousand nodes. Where a look ends among tasks that it may not take yet, the node has a second place, further on.
  */
 import type { PeerIdString } from '#protocol/ids'
 
@@ -14,6 +14,8 @@ export class Cursors {
   /** By number and by order ascending: one that a later one goes behind is dropped. */
   readonly #setBacks: { readonly number: number; readonly order: number }[] = []
   #last = 0
+  /** Where nodes that may not take the first ones yet look on; few have any. */
+  readonly #further = new Map<PeerIdString, number>()
   /** No cursor is beyond this. */
   #max = 0
 
@@ -26,6 +28,16 @@ export class Cursors {
   set(node: PeerIdString, order: number): void {
     this.#cursors.set(node, { order, known: this.#last })
     this.#max = Math.max(this.#max, order)
+  }
+
+  /** The order from which the node looks on behind those that it looked at in vain; 0 from the first of these. */
+  further(node: PeerIdString): number {
+    return this.#further.get(node) ?? 0
+  }
+
+  lookFurther(node: PeerIdString, order: number): void {
+    if (order === 0) this.#further.delete(node)
+    else this.#further.set(node, order)
   }
 
   /** A task of this order came to stand where some nodes have looked already. */

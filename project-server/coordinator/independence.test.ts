@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { TaskPolicy } from '#protocol/bundle/policy'
 import { CoordinatorWorld } from '#test/support/coordinator'
 import { batchId, bundle, offer } from '#test/support/coordinator-parts'
-import { INDEPENDENCE_WAIT_MS } from './policy.ts'
+import { INDEPENDENCE_WAIT_MS, LOOK_AHEAD_MAX } from './policy.ts'
 
 const BATCH = batchId(1)
 const TASK = `${BATCH}.0`
@@ -197,5 +197,35 @@ describe('independence (F18)', () => {
       }),
       { numRuns: 60 }
     )
+  })
+
+  it('finds a task for a free node behind many that wait for others, however long they do', async () => {
+    const many = 3 * LOOK_AHEAD_MAX
+    const behind = batchId(2)
+    const policy = { minQuorum: 2, targetResults: 2, independence: 'require' as const, copies: 'never' as const }
+    const town = await world({})
+    town.submit(
+      BATCH,
+      Array.from({ length: many }, (_, index) => bundle(`${index}`)),
+      policy
+    )
+    town.apply({ kind: 'hold', batch: BATCH, by: 'owner', reason: '', stop: false })
+    town.submit(behind, [bundle('behind')], policy)
+    const other = town.join('other', offer(1, { owner: 'somebody' }))
+    town.work(other)
+    town.apply({ kind: 'bye', node: 'other', seq: ++other.sent }, { kind: 'release', batch: BATCH, by: 'owner' })
+    const first = town.join('first', offer(many, { owner: 'the laboratory' }))
+    town.apply({ kind: 'demand', node: 'first', slots: 0 })
+    town.work(first)
+    town.apply({ kind: 'bye', node: 'first', seq: ++first.sent })
+    assert.deepEqual([town.states(`${BATCH}.${many - 1}`), town.states(`${behind}.0`)], ['first reported', 'other reported'])
+    const second = town.join('second', offer(1, { owner: 'the laboratory' }))
+    town.pass(2_000)
+    assert.equal(town.states(`${behind}.0`), 'other reported, second leased')
+    // What came to stand at the front meanwhile comes first again.
+    town.submit(batchId(3), [bundle('later')], policy)
+    town.work(second)
+    town.pass(2_000)
+    assert.equal(town.states(`${batchId(3)}.0`), 'second leased')
   })
 })

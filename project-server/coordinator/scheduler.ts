@@ -180,7 +180,8 @@ function firstTaskFor(state: State, node: Node, nowMs: number): Task | undefined
       let task = firstOfGroup(state, group, node, nowMs)
       if (task !== undefined && isByData(state, group)) {
         const passed: Task[] = []
-        task = choose(state, tasksFor(state, group, node, nowMs), node, { rules: RULES, nowMs, skipped: passed })
+        const from = task.queue === group.partial ? task.order : group.cursors.get(node.id)
+        task = choose(state, tasksFor(state, group, node, { from, nowMs }), node, { rules: RULES, nowMs, skipped: passed })
         skipped = skipped === undefined ? passed : [...skipped, ...passed]
       }
       if (task !== undefined && (first === undefined || isFirst(task, first))) first = task
@@ -229,9 +230,14 @@ function nextHere(state: State, node: Node, client: Client, nowMs: number): Task
   return next
 }
 
-/** The group's first tasks that the node may take. */
-function* tasksFor(state: State, group: Group, node: Node, nowMs: number): Generator<Task, void, undefined> {
-  for (const task of inOrder(group, { partial: group.cursors.get(node.id) })) if (!refuses(state, task, node, nowMs)) yield task
+/** The group's first tasks that the node may take; of those that some node had, from an order on. */
+function* tasksFor(
+  state: State,
+  group: Group,
+  node: Node,
+  { from, nowMs }: { readonly from: number; readonly nowMs: number }
+): Generator<Task, void, undefined> {
+  for (const task of inOrder(group, { partial: from })) if (!refuses(state, task, node, nowMs)) yield task
 }
 
 /** The group's first tasks, of each of its queues from an order on. */
@@ -267,7 +273,11 @@ function firstOfGroup(state: State, group: Group, node: Node, nowMs: number): Ta
   let cursor = start
   let found: Task | undefined
   let passed = true
+  let looked = 0
+  let behind = start
   for (const task of group.partial.from(start, LOOK_AHEAD_MAX)) {
+    looked++
+    behind = task.order + 1
     // A class that becomes free is a replica that is lost, and whatever is wanted anew is looked at again.
     if (isBarred(task, node)) {
       if (passed) cursor = task.order + 1
@@ -279,7 +289,24 @@ function firstOfGroup(state: State, group: Group, node: Node, nowMs: number): Ta
     break
   }
   if (cursor !== start) group.cursors.set(node.id, cursor)
+  if (found === undefined && fresh === undefined && !passed && looked === LOOK_AHEAD_MAX) return firstFurtherOn(state, group, node, { behind, nowMs })
   return found === undefined || (fresh !== undefined && fresh.order < found.order) ? fresh : found
+}
+
+/** So many tasks at the front must be left to others, perhaps for ever (`require`): each time the node looks at as many behind these, from where it stopped, and in the end at the first ones again. */
+function firstFurtherOn(state: State, group: Group, node: Node, { behind, nowMs }: { readonly behind: number; readonly nowMs: number }): Task | undefined {
+  let from = Math.max(behind, group.cursors.further(node.id))
+  let looked = 0
+  let found: Task | undefined
+  for (const task of group.partial.from(from, LOOK_AHEAD_MAX)) {
+    looked++
+    from = task.order
+    if (refuses(state, task, node, nowMs)) continue
+    found = task
+    break
+  }
+  group.cursors.lookFurther(node.id, found !== undefined || looked === LOOK_AHEAD_MAX ? from : 0)
+  return found
 }
 
 /** Of the groups that gained tasks, the one with the first task takes the best node, again and again. */
