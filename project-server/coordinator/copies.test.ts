@@ -3,8 +3,8 @@ import { describe, it } from 'node:test'
 import type { TaskPolicy } from '#protocol/bundle/policy'
 import { DEFAULT_POLICY } from '#protocol/bundle/policy'
 import { CoordinatorWorld, type ScriptedNode } from '#test/support/coordinator'
-import { batchId, offer, plainBundle } from '#test/support/coordinator-parts'
-import { DEFAULT_COORDINATOR_POLICY } from './policy.ts'
+import { batchId, bundle, offer, plainBundle } from '#test/support/coordinator-parts'
+import { CLOSING_MS_MAX, DEFAULT_COORDINATOR_POLICY } from './policy.ts'
 
 const BATCH = batchId(1)
 const NEXT = batchId(2)
@@ -61,6 +61,25 @@ describe('copies on idle nodes (F04)', () => {
       world.submit(BATCH, bundles(4), { ...COPIED, copies: rule })
       world.pass(20_000)
       assert.equal(copies(world, 4), 0)
+    }
+  })
+
+  it('as many as a task wants places yield to it, though their GPUs are free only when they have ended', async () => {
+    const card = (uuid: string) => ({ uuid, model: 'card', memoryBytes: 1, driver: '1' })
+    const task = (name: string) => bundle(name, { dependencies: [], gpus: { count: 1, memoryBytes: 0, model: '', driver: '' } })
+    for (const wanted of [1, 2]) {
+      const world = await worldOf({})
+      world.join('a', offer(3, { gpus: [card('0'), card('1'), card('2')] }))
+      world.submit(BATCH, ['0', '1', '2'].map(task), COPIED)
+      for (const id of ['b', 'c', 'd']) world.join(id, offer(1, { gpus: [card('0')] }))
+      world.pass(1_000)
+      assert.equal(copies(world, 3), 3)
+      world.submit(NEXT, [task('new')], { minQuorum: wanted, targetResults: wanted, copies: 'never' })
+      world.pass(1_000)
+      assert.equal(copies(world, 3), 3 - wanted)
+      world.pass(CLOSING_MS_MAX)
+      assert.equal(world.record(`${NEXT}.0`).replicas.length, wanted)
+      assert.equal(copies(world, 3), 3 - wanted)
     }
   })
 

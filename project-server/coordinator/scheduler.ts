@@ -4,6 +4,7 @@
  * its tasks those of the highest priority, and of these the first that came; on local nodes the shortest (DCS's hybrid mode). A task that no node can take now holds up nobody.
  */
 
+import { NONE } from '#protocol/lists'
 import { isInTime } from './availability.ts'
 import { blockOf, type Client } from './clients.ts'
 import { belongsElsewhere, regroup } from './groups.ts'
@@ -400,11 +401,14 @@ function nodeFor(state: State, task: Task, nowMs: number): Node | 'none' | 'barr
 function yieldTo(state: State, group: Group, nowMs: number): boolean {
   const yielding = new Yielding(state.copies, group)
   for (const task of inOrder(group)) {
-    const copy = isHeldBack(task, nowMs) ? undefined : copyFor(state, task, yielding, nowMs)
+    const copy = isHeldBack(task, nowMs) || hasPlaces(state, task) ? undefined : copyFor(state, task, yielding, nowMs)
     if (copy === undefined) continue
     cancel(state, copy, 'yield', nowMs)
     // GPUs are free when the run has ended.
-    if (copy.gpus.length > 0) continue
+    if (copy.gpus.length > 0) {
+      state.yielded.set(task, [...endingFor(state, task), copy])
+      continue
+    }
     issue(state, task, copy.node, nowMs)
     return true
   }
@@ -440,7 +444,21 @@ function handicap({ slowness, failures }: Node): number {
 
 /** The node runs a copy whose place the task could have. */
 export function hasCopyFor(state: State, task: Task, node: Node, nowMs: number): boolean {
-  return node.copies > 0 && !refuses(state, task, node, nowMs) && node.held.some((one) => one.copy && one.task !== task && mayYield(one, task.group))
+  return (
+    node.copies > 0 &&
+    !hasPlaces(state, task) &&
+    !refuses(state, task, node, nowMs) &&
+    node.held.some((one) => one.copy && one.task !== task && mayYield(one, task.group))
+  )
+}
+
+/** So many copies with GPUs as it wants places have yielded to it, and are still ending: no others need to. */
+function hasPlaces(state: State, task: Task): boolean {
+  return endingFor(state, task).length >= task.wanted
+}
+
+function endingFor({ yielded }: State, task: Task): readonly Replica[] {
+  return yielded.get(task)?.filter(({ id, node }) => node.closing?.has(id)) ?? NONE
 }
 
 function mayYield(copy: Replica, group: Group): boolean {

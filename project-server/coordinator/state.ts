@@ -74,6 +74,8 @@ export class State {
   readonly copies = new Set<Replica>()
   /** A copy may have become one that could yield, or its node one that takes tasks. */
   copiesChanged = false
+  /** Copies with GPUs that yielded to a task, which can have their places when they have ended. */
+  readonly yielded = new WeakMap<Task, readonly Replica[]>()
   readonly late = new OldestFirst<ReplicaId, LateRecord>()
   /** How a replica was lost last. */
   lastLoss: Fault | null = null
