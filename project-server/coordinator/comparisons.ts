@@ -8,6 +8,7 @@
  * the project's machine, so a hold keeps it from running, too; a release has it asked again.
  */
 import { type Agrees, isOutput } from './agreement.ts'
+import { isPast } from './clock.ts'
 import type { Candidate, Event } from './events.ts'
 import { hold } from './holds.ts'
 import { isHeld, type Replica, type Task } from './model.ts'
@@ -40,7 +41,7 @@ export function agreesIn({ batch, comparison }: Task): Agrees | undefined {
 export function compareOutputs(state: State, task: Task, pairs: readonly (readonly [a: string, b: string])[], nowMs: number): void {
   task.comparison ??= { pairs: new Map(), asked: false, lost: false, round: 1, sinceMs: nowMs, retryAtMs: nowMs, trouble: '' }
   const { comparison } = task
-  if (comparison.asked || nowMs < comparison.retryAtMs || isStopped(task)) {
+  if (comparison.asked || !isPast(comparison.retryAtMs, PULL_RETRY_MS, nowMs) || isStopped(task)) {
     state.waitingComparisons.add(task)
     return
   }
@@ -135,12 +136,9 @@ function tell(state: State, { batch, index }: Task, pairs: readonly { readonly a
 export function retryComparisons(state: State, nowMs: number): void {
   for (const task of [...state.waitingComparisons]) {
     const { comparison } = task
-    if (comparison !== null) {
-      // By a clock that was set back nothing waits longer.
-      comparison.sinceMs = Math.min(comparison.sinceMs, nowMs)
-      comparison.retryAtMs = Math.min(comparison.retryAtMs, nowMs + PULL_RETRY_MS)
-    }
-    if (comparison?.asked === true || nowMs < (comparison?.retryAtMs ?? 0) || isStopped(task)) continue
+    // By a clock that was set back it is given up no later.
+    if (comparison !== null) comparison.sinceMs = Math.min(comparison.sinceMs, nowMs)
+    if (comparison?.asked === true || !isPast(comparison?.retryAtMs ?? 0, PULL_RETRY_MS, nowMs) || isStopped(task)) continue
     state.waitingComparisons.delete(task)
     state.touched.add(task)
   }

@@ -22,7 +22,7 @@ export interface FigureAt extends Figure {
 /** Of a run that has not ended; one that comes too soon after another is left out. */
 export function noteFigure(replica: Replica, { donePpm, note }: Figure, nowMs: number): void {
   const { state, figure } = replica
-  if (state !== 'running' || (figure !== null && nowMs - figure.atMs < FIGURE_MS_MIN)) return
+  if (state !== 'running' || (figure !== null && Math.abs(nowMs - figure.atMs) < FIGURE_MS_MIN)) return
   replica.figure = { donePpm, note, atMs: nowMs }
 }
 

@@ -4,6 +4,7 @@ import type { ReplicaId } from '#protocol/ids'
 import { comesBack, failed, isDueBack } from './aside.ts'
 import { observe } from './availability.ts'
 import { banMessage, banOf } from './bans.ts'
+import { isPast } from './clock.ts'
 import type { Event } from './events.ts'
 import { silence } from './failing.ts'
 import { type Holding, note } from './holders.ts'
@@ -12,7 +13,7 @@ import type { Waiting } from './link-records.ts'
 import type { Node } from './model.ts'
 import { beginNext } from './next.ts'
 import { newNode } from './node.ts'
-import { FORGOTTEN_MS, NODES_MAX, OUTBOX_FRAMES_MAX, RETURNING_MS } from './policy.ts'
+import { CLOSING_MS_MAX, FORGOTTEN_MS, NODES_MAX, OUTBOX_FRAMES_MAX, RETURNING_MS } from './policy.ts'
 import { retryPull } from './pulls.ts'
 import { askAgain, forgetRemains, sweepRemains } from './remains.ts'
 import { close, closeAll, countPresent, deadlineMs, giveBack, isFull, lose, overdue, refile, revive } from './replicas.ts'
@@ -126,8 +127,8 @@ export function sweepNodes(state: State, nowMs: number): void {
       comesBack(state, node)
       refile(state, node)
     }
-    if (node.closing !== null) for (const [id, { untilMs }] of node.closing) if (nowMs >= untilMs) close(state, node, id)
-    if (node.forgotten !== null && nowMs >= node.forgotten.atMs) forgetReplicas(state, node, nowMs)
+    if (node.closing !== null) for (const [id, { untilMs }] of node.closing) if (isPast(untilMs, CLOSING_MS_MAX, nowMs)) close(state, node, id)
+    if (node.forgotten !== null && isPast(node.forgotten.atMs, FORGOTTEN_MS, nowMs)) forgetReplicas(state, node, nowMs)
     loseOverdue(state, node, nowMs)
     watch(state, node, nowMs)
   }

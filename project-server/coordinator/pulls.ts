@@ -1,5 +1,6 @@
 /** Fetching the output of a decided task from those that agreed: who is asked, when again, and when it counts as lost. */
 import type { PeerIdString } from '#protocol/ids'
+import { isPast } from './clock.ts'
 import type { Node, Replica, Task } from './model.ts'
 import { PULL_LOG_BYTES_MAX, PULL_RETRY_MS, PULL_ROUNDS_MAX, PULL_WAIT_MS_MAX } from './policy.ts'
 import type { State } from './state.ts'
@@ -32,14 +33,13 @@ export function retryPull(state: State, task: Task, nowMs: number): void {
   const { pull } = task
   if (pull === null || pull.asked.length > 0) return
   if (ask(state, task, isHere)) return
-  // By a clock that was set back nothing waits longer.
+  // By a clock that was set back it is given up no later.
   pull.sinceMs = Math.min(pull.sinceMs, nowMs)
-  if (Number.isFinite(pull.retryAtMs)) pull.retryAtMs = Math.min(pull.retryAtMs, nowMs + PULL_RETRY_MS)
   if (nowMs - pull.sinceMs >= PULL_WAIT_MS_MAX) {
     outputLost(state, task)
     return
   }
-  if (nowMs < pull.retryAtMs) return
+  if (!isPast(pull.retryAtMs, PULL_RETRY_MS, nowMs)) return
   const away = sources(task).some((replica) => holdersOf(state, replica).some((node) => !node.connected))
   if (pull.round >= PULL_ROUNDS_MAX && !away) {
     outputLost(state, task)

@@ -12,6 +12,7 @@ import { EMPTY_DIRECTORY, EMPTY_FILE } from '#protocol/content/content'
 import type { ReplicaId } from '#protocol/ids'
 import type { Result } from '#protocol/result/result'
 import { clientOf, keptOutput } from './clients.ts'
+import { isPast } from './clock.ts'
 import type { Event } from './events.ts'
 import { enclose, type Leftover, type Node, owedOf, type Remains, type Replica, type Task } from './model.ts'
 import { PULL_LOG_BYTES_MAX, PULL_RETRY_MS, PULL_ROUNDS_MAX, REMAINS_MAX, REMAINS_MS_MAX } from './policy.ts'
@@ -143,9 +144,8 @@ export function resumeRemains(state: State, { task, client, bundle, bytesMax, aw
 /** The slow sweep: what did not come in its time is given up, what could not be fetched is asked for again. */
 export function sweepRemains(state: State, nowMs: number): void {
   for (const remains of [...state.remains.values()]) {
-    // By a clock that was set back nothing waits longer.
+    // By a clock that was set back it is given up no later.
     remains.sinceMs = Math.min(remains.sinceMs, nowMs)
-    remains.retryAtMs = Math.min(remains.retryAtMs, nowMs + PULL_RETRY_MS)
     if (nowMs - remains.sinceMs >= REMAINS_MS_MAX) discard(state, remains)
     else ask(state, remains, nowMs)
   }
@@ -185,7 +185,7 @@ function take(state: State, remains: Remains, taken: Leftover): void {
 
 function ask(state: State, remains: Remains, nowMs: number): void {
   const { taken, asking, retryAtMs } = remains
-  if (taken !== null && asking === null && taken.node.connected && nowMs >= retryAtMs) emit(state, remains, taken)
+  if (taken !== null && asking === null && taken.node.connected && isPast(retryAtMs, PULL_RETRY_MS, nowMs)) emit(state, remains, taken)
 }
 
 function emit(state: State, remains: Remains, taken: Leftover): void {
