@@ -45,6 +45,7 @@ async function ps(context: Context, [of]: readonly string[], options: Readonly<R
     .slice(0, limit)
   if (io.json) io.outJson(batches)
   else for (const line of batchTable(batches, io.nowMs, client.peerId)) io.out(line)
+  if (batches.length === 0 && !all) io.say('nothing waits or runs: -a shows what is over')
 }
 
 async function someTasks(client: Client, of: string, { all, limit, signal }: { all: boolean; limit: number; signal: AbortSignal }): Promise<TaskView[]> {

@@ -1,16 +1,20 @@
-/** What the verbs share that do something to batches and tasks, one or all that are selected. */
+/** What the verbs share that do something to batches and tasks, those named or all that are selected. */
 import type { Command } from 'commander'
-import { BATCH_STATES, type BatchState, type Managed } from '#protocol/owner/messages'
+import { BATCH_STATES, type BatchState, type Managed, type ManagedTarget } from '#protocol/owner/messages'
 import type { Selection } from '../client/manage.ts'
 import { parsePairs } from '../client/units.ts'
 import { type Context, collect, flag, text, texts } from '../command.ts'
-import { ClientError } from '../errors.ts'
+import { ClientError, type ClientErrorCode, explain } from '../errors.ts'
+import type { Io } from '../output/io.ts'
 
 type Options = Readonly<Record<string, unknown>>
 
+/** After one of these the others would fail alike. */
+const STOPPING: ReadonlySet<ClientErrorCode> = new Set(['unreachable', 'timeout', 'interrupted'])
+
 /** `what`: what may be named in place of a selection. */
 export function manageOptions(command: Command, what: string): void {
-  command.argument('[id]', what)
+  command.argument('[ids...]', what)
   selectionOptions(command)
   command.option('--dry-run', 'say what it would be done to, and change nothing')
 }
@@ -34,21 +38,58 @@ export function readSelection(options: Options): Selection | undefined {
 }
 
 /** What is named, or what is selected: one of the two. Throws ClientError `usage`. */
-export function readTarget(of: string | undefined, options: Options): string | Selection {
+export function readTargets(ids: readonly string[], options: Options): readonly string[] | readonly [Selection] {
   const selection = readSelection(options)
-  if ((of === undefined) === (selection === undefined)) throw new ClientError('usage', 'which? give an id, or select with -l, --name or --state')
-  return selection ?? of ?? ''
+  if ((ids.length === 0) === (selection === undefined)) throw new ClientError('usage', 'which? give ids, or select with -l, --name or --state')
+  return selection === undefined ? [...new Set(ids)] : [selection]
 }
 
-/** Prints the ids of what it was done to, and to stderr in a sentence what that means: `done` follows their kind and number. */
-export function showManaged({ io }: Context, { targets }: Managed, options: Options, done: string): void {
-  const dryRun = flag(options, 'dryRun')
+/**
+ * Does it to each in turn, prints the ids of what it was done to, and to stderr in a sentence what that means: `done` follows
+ * their kind and number. Where one of several cannot be, the others are done and that one is told of; throws the first such error.
+ */
+export async function manageEach(
+  { io }: Context,
+  targets: readonly (string | Selection)[],
+  {
+    act,
+    options,
+    done
+  }: { readonly act: (target: string | Selection) => Promise<Managed>; readonly options: Options; readonly done: (tasks: number) => string }
+): Promise<void> {
+  const managed: ManagedTarget[] = []
+  const errors: unknown[] = []
+  for (const target of targets) {
+    try {
+      managed.push(...(await act(target)).targets)
+    } catch (error) {
+      if (!(error instanceof ClientError) || STOPPING.has(error.code)) throw error
+      errors.push(error)
+    }
+  }
+  if (errors.length < targets.length) showManaged(io, managed, { dryRun: flag(options, 'dryRun'), done })
+  for (const error of errors.slice(1)) io.say(`talko: ${explain(error).message}`)
+  if (errors.length > 0) throw errors[0]
+}
+
+function showManaged(
+  io: Io,
+  targets: readonly ManagedTarget[],
+  { dryRun, done }: { readonly dryRun: boolean; readonly done: (tasks: number) => string }
+): void {
   if (io.json) {
     io.outJson({ targets, dryRun })
     return
   }
   for (const { id } of targets) io.out(id)
+  const tasks = targets.reduce((total, one) => total + (one.tasks ?? 0), 0)
+  const what = nameOf(targets)
+  io.say(targets.length === 0 ? 'nothing is selected' : dryRun ? `would be done to ${what}; nothing was changed` : `${what}: ${done(tasks)}`)
+}
+
+function nameOf(targets: readonly ManagedTarget[]): string {
   const [first] = targets
-  const what = first === undefined ? 'nothing' : targets.length === 1 ? `${first.kind} ${first.id}` : `${targets.length} batches`
-  io.say(first === undefined ? 'nothing is selected' : dryRun ? `would be done to ${what}; nothing was changed` : `${what}: ${done}`)
+  if (first !== undefined && targets.length === 1) return `${first.kind} ${first.id}`
+  const kinds = new Set(targets.map(({ kind }) => kind))
+  return `${targets.length} ${kinds.size > 1 ? 'tasks and batches' : kinds.has('task') ? 'tasks' : 'batches'}`
 }
