@@ -242,10 +242,11 @@ export class Safety {
     const differing = new Set(task.replicas.flatMap(({ state, vote }) => (state === 'reported' && vote !== null ? [vote] : [])))
     const compared = policy.compare !== null && differing.size > 1
     const over = isTerminal(task.state) || task.decision !== null
-    // So is what is known of its input, where that would fail it: until then nothing more is issued.
-    const inputs = issued.filter(({ state, fault }) => state === 'returned' && fault?.class === 'input').length
-    const looked = inputs >= (policy.nodes.length === 1 ? 1 : INPUT_FAULTS_MAX) && task.replicas.length === before?.replicas.length
+    // So is what is known of its input looked at, where that would fail it: from then on nothing more is issued.
+    const looked = isLooked(task, policy)
     assert.ok(errors < policy.maxErrorResults || over || compared || looked, `${task.id} has ${errors} errors and goes on`)
+    if (looked && !over && before !== undefined && isLooked(before, policy))
+      assert.equal(task.replicas.length, before.replicas.length, `the input of ${task.id} is looked at, and it has a new replica`)
     if (isTerminal(task.state)) assert.ok(!task.replicas.some(({ state }) => isLive(state)), `${task.id} is over and has live replicas`)
     // [1] Ready, or failed by agreement, exactly with a receipt.
     if (task.repeats !== null) this.#checkRepeat(task)
@@ -473,6 +474,12 @@ export function close(a: string, b: string): boolean {
   let sum = 0
   for (const char of a < b ? a + b : b + a) sum = (sum * 31 + char.charCodeAt(0)) % 1009
   return sum % 3 !== 0
+}
+
+/** So many nodes found its input at fault that it would fail for it: the disk is looked at first. */
+function isLooked({ replicas }: TaskRecord, { nodes }: TaskPolicy): boolean {
+  const faults = replicas.filter(({ copy, state, fault }) => !copy && state === 'returned' && fault?.class === 'input')
+  return faults.length >= (nodes.length === 1 ? 1 : INPUT_FAULTS_MAX)
 }
 
 function ranMsOf({ replicas }: TaskRecord): number {
