@@ -1,13 +1,14 @@
 /**
  * Who else could take a task: nodes that are there, take tasks and have what its group needs, however busy they are. Of a group
- * a few are remembered, no two of one network or owner, so that one of them is independent of whoever has the task, if any node is.
+ * a few are remembered, each of another network and owner, so that one of them is independent of whoever has the task, if any node
+ * is; and of each place a few more, since the one may have had the task and failed at it.
  */
 import { isInTime } from './availability.ts'
 import { isDependent, shares } from './independence.ts'
 import type { KnownNodes } from './known-nodes.ts'
 import type { Group, Node, Task } from './model.ts'
 import { suits } from './needs.ts'
-import { ABLE_KEPT_MS, ABLE_LOOKED_MAX, ABLE_REMEMBERED } from './policy.ts'
+import { ABLE_ALIKE, ABLE_KEPT_MS, ABLE_LOOKED_MAX, ABLE_REMEMBERED } from './policy.ts'
 import { isBarred } from './replicas.ts'
 
 interface Able {
@@ -41,13 +42,22 @@ export class Alternatives {
     this.#second = second
     if (this.#looked >= ABLE_LOOKED_MAX) return undefined
     const found: Node[] = []
+    const alike: Node[] = []
+    /** Of those that are like the found ones, how many are kept for each. */
+    const kept: number[] = []
     for (const node of nodes.values()) {
       this.#looked++
-      if (!isAble(node, group) || found.some(({ offer }) => shares(offer, node.offer))) continue
-      found.push(node)
-      if (found.length === ABLE_REMEMBERED) break
+      if (!isAble(node, group)) continue
+      const at = found.findIndex(({ offer }) => shares(offer, node.offer))
+      if (at === -1) {
+        kept.push(0)
+        if (found.push(node) === ABLE_REMEMBERED) break
+      } else if ((kept[at] ?? 0) < ABLE_ALIKE) {
+        kept[at] = (kept[at] ?? 0) + 1
+        alike.push(node)
+      }
     }
-    return found
+    return [...found, ...alike]
   }
 }
 

@@ -65,6 +65,25 @@ describe('independence (F18)', () => {
     assert.equal(b.leases.size, 0)
   })
 
+  it('takes none while another of a place could of which one has failed at the task', async () => {
+    const town = await world({ failing: { network: 'campus' }, busy: { network: 'campus' } })
+    const [failing, busy] = [town.nodes.get('failing'), town.nodes.get('busy')]
+    assert.ok(failing !== undefined && busy !== undefined)
+    town.submit(batchId(9), [bundle('a'), bundle('b')], { minQuorum: 1, targetResults: 1 })
+    const first = town.join('first', offer(1, { network: 'n1' }))
+    town.submit(BATCH, [bundle('x')], { copies: 'never' })
+    town.begin(first, `${TASK}.1`)
+    town.report(first, `${TASK}.1`, { output: 'made' })
+    town.apply({ kind: 'demand', node: 'first', slots: 0 })
+    town.work(failing)
+    town.giveBack(failing, `${TASK}.2`, 'node')
+    town.join('second', offer(1, { network: 'n1' }))
+    town.pass(2 * INDEPENDENCE_WAIT_MS)
+    assert.equal(town.states(TASK), 'first reported, failing returned')
+    town.work(busy)
+    assert.equal(town.states(TASK), 'first reported, failing returned, busy leased')
+  })
+
   it('takes it where nobody else has what the task needs, or is named, or may have it again', async () => {
     const large = { resources: { memoryBytes: 2 ** 33 } }
     const roomy = { network: 'n1', memoryBytes: 2 ** 34 }

@@ -113,6 +113,8 @@ export const REFUSED_LOOKED_MAX = 1024
 export const INDEPENDENCE_WAIT_MS = 30_000
 /** Nodes remembered of a group that could take its tasks, each of another network and owner: more than any task has replicas. */
 export const ABLE_REMEMBERED = 16
+/** And beside each of them so many of its network or owner: as many as may fail at a task before it fails, by default. */
+export const ABLE_ALIKE = 3
 /** Where none was found it is looked again after this; and so many nodes are looked at in a second, some milliseconds of it. */
 export const ABLE_KEPT_MS = 30_000
 export const ABLE_LOOKED_MAX = 100_000
