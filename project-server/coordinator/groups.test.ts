@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { DEFAULT_POLICY } from '#protocol/bundle/policy'
 import { CoordinatorWorld, type ScriptedNode } from '../../test/support/coordinator.ts'
-import { batchId, bundle, offer } from '../../test/support/coordinator-parts.ts'
+import { batchId, bundle, offer, PROJECT, plainBundle, SIGNER } from '../../test/support/coordinator-parts.ts'
+import { accept, killEvent } from './batches.ts'
+import { DEFAULT_COORDINATOR_POLICY, NEEDS_KEPT_MAX } from './policy.ts'
+import { State } from './state.ts'
 
 const AMD = offer(4)
 const ARM = offer(4, { platform: 'linux/arm64' })
@@ -111,5 +115,19 @@ describe('results of two platforms are never in one quorum (X17)', () => {
       { numRuns: 150 }
     )
     assert.ok(ready > 500 && platforms.size === 2, `${ready} on ${[...platforms].join(', ')}`)
+  })
+})
+
+describe('what tasks need', () => {
+  it('is not kept for ever of those that are over while others go on', () => {
+    const state = new State({ project: PROJECT, epoch: 1, policy: DEFAULT_COORDINATOR_POLICY, signer: SIGNER })
+    for (let number = 0; number < NEEDS_KEPT_MAX + 100; number++) {
+      const bundles = [plainBundle('x', { memoryBytes: 1024 ** 3 + number })]
+      accept(state, { kind: 'submit', batch: batchId(number), name: '', by: 'owner', bundles, policy: DEFAULT_POLICY, more: false, seed: 7 }, number)
+      // The first goes on.
+      if (number > 0) killEvent(state, { kind: 'kill', by: 'owner', batch: batchId(number) }, number)
+    }
+    assert.equal(state.liveTasks, 1)
+    assert.ok(state.needs.size <= NEEDS_KEPT_MAX, `${state.needs.size}`)
   })
 })

@@ -59,6 +59,8 @@ export const SOURCE_LINKS_MAX = 1_000_000
 export const RANGES_MAX = 64
 /** Tasks one after the other: a chain takes as long as its tasks together, and a longer one is a loop inside a task. */
 export const SOURCE_DEPTH_MAX = 10_000
+/** Different needs of tasks that are shared by those alike, about 300 bytes each; beyond it they are gathered anew. Projects have a few; who asks for another byte of memory each time must not make more. */
+export const NEEDS_KEPT_MAX = 4096
 /** Clients known to one project, all held in memory; a project file lists as many. */
 export const CLIENTS_MAX = 1024
 /** Nodes known to one project, all held in memory (about 1 kB each). */

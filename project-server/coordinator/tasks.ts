@@ -22,7 +22,7 @@ import { missesInputs } from './lost-inputs.ts'
 import { OUT_OF_MEMORY, rememberMemory } from './memory.ts'
 import { isOver, type Replica, type Report, type Task } from './model.ts'
 import { ballotOf, outlook, wasTried } from './outlook.ts'
-import { LATE_KEPT_MAX, OUTPUT_LOSSES_MAX } from './policy.ts'
+import { LATE_KEPT_MAX, NEEDS_KEPT_MAX, OUTPUT_LOSSES_MAX } from './policy.ts'
 import { hasOutput, startPull } from './pulls.ts'
 import { resultKey } from './receipt-records.ts'
 import { askRechecks, endRecheck } from './rechecks.ts'
@@ -245,7 +245,8 @@ function end(state: State, task: Task, nowMs: number): void {
   batch.tasks.delete(task)
   if (--bundle.users === 0) state.bundles.delete(bundle.cid)
   leaveGroup(state, task.group)
-  if (state.groups.size === 0) state.needs.clear()
+  // They are shared, no more: those that are in use stay with whoever has them.
+  if (state.groups.size === 0 || state.needs.size > NEEDS_KEPT_MAX) state.needs.clear()
   if (task.state === 'failed' && task.startedAtMs !== null) holdFailing(state, batch, nowMs)
   endBatch(state, task)
 }
