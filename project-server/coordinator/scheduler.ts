@@ -314,22 +314,47 @@ function firstFurtherOn(state: State, group: Group, node: Node, { behind, nowMs 
 function placeGroups(state: State, nowMs: number): void {
   const { groupsChanged, free, copies } = state
   while (groupsChanged.size > 0 && free.size + copies.size > 0) {
-    let group: Group | undefined
-    let first: Task | undefined
-    for (const candidate of groupsChanged) {
-      const head = headOf(candidate)
-      if (head === undefined || blockOf(candidate.client, nowMs) !== undefined) groupsChanged.delete(candidate)
-      else if (first === undefined || isBefore(state, head, first)) {
-        group = candidate
-        first = head
-      }
-    }
-    if (group === undefined) break
-    if (!placeOne(state, group, nowMs)) groupsChanged.delete(group)
+    const first = firstChanged(state, nowMs)
+    if (first === undefined) break
+    if (placeOne(state, first, nowMs)) continue
+    groupsChanged.delete(first)
+    // Many may fit nowhere: the order of the others is looked for once, until something changes it.
+    if (groupsChanged.size > 1) placeInTurn(state, nowMs)
   }
   // Nobody is free, and nobody runs a copy: whoever becomes it will look for tasks itself.
   groupsChanged.clear()
   state.heldBack = null
+}
+
+/** The one with the first task. Those with nothing that may run are left out from now on. */
+function firstChanged(state: State, nowMs: number): Group | undefined {
+  let group: Group | undefined
+  let first: Task | undefined
+  for (const candidate of state.groupsChanged) {
+    const head = headOf(candidate)
+    if (head === undefined || blockOf(candidate.client, nowMs) !== undefined) state.groupsChanged.delete(candidate)
+    else if (first === undefined || isBefore(state, head, first)) {
+      group = candidate
+      first = head
+    }
+  }
+  return group
+}
+
+/** Each in its turn, until a task was placed or a copy yielded: then it may be another's turn. */
+function placeInTurn(state: State, nowMs: number): void {
+  const { groupsChanged, copies } = state
+  const running = copies.size
+  const inTurn = [...groupsChanged].flatMap((group) => {
+    const head = headOf(group)
+    return head === undefined || blockOf(group.client, nowMs) !== undefined ? [] : [{ group, head }]
+  })
+  inTurn.sort((a, b) => (isBefore(state, a.head, b.head) ? -1 : 1))
+  for (const { group } of inTurn) {
+    if (placeOne(state, group, nowMs)) return
+    groupsChanged.delete(group)
+    if (copies.size !== running) return
+  }
 }
 
 /** Places the first task of the group that can be placed; false when none can. */
