@@ -51,6 +51,22 @@ describe('copies on idle nodes (F04)', () => {
     assert.equal(one.record(`${BATCH}.0`).replicas.length, 2)
   })
 
+  it('none is made while the input of its task is looked for that others did not find', async () => {
+    const world = await worldOf({ a: 1, b: 1, c: 1 })
+    world.inputs = () => []
+    world.submit(BATCH, bundles(1), { ...COPIED, minQuorum: 2, targetResults: 3 })
+    for (const { attempt, node: id } of world.record(`${BATCH}.0`).replicas) {
+      world.begin(node(world, id), `${BATCH}.0.${attempt}`)
+      if (attempt < 3) world.giveBack(node(world, id), `${BATCH}.0.${attempt}`, 'input')
+    }
+    for (const id of ['d', 'e', 'f']) world.join(id, offer(1))
+    world.pass(5_000)
+    assert.equal(copyOf(world), undefined)
+    world.apply({ kind: 'inputs', task: `${BATCH}.0`, lost: true, through: [], message: '' })
+    world.pass(5_000)
+    assert.equal(copyOf(world), 'f', 'it is there again')
+  })
+
   it('none is made when the project or the task says never, or before the last tasks of a batch', async () => {
     for (const [idleCopies, rule] of [
       [0, 'idle'],

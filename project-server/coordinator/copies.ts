@@ -5,6 +5,7 @@
  * against no limit of its task. Stragglers are copied beside this, whether nodes are idle or not: those copies are needed.
  */
 import { blockOf } from './clients.ts'
+import { lacksInputs } from './lost-inputs.ts'
 import { type Batch, isHeld, type Replica } from './model.ts'
 import { COPIES_MAX, COPY_RUNS_LOOKED_MAX, SLOW_FACTOR, TASK_COPIES_MAX } from './policy.ts'
 import { lease } from './replicas.ts'
@@ -24,7 +25,7 @@ export function copyToIdle(state: State, nowMs: number): void {
     for (const replica of batch.runs.going(COPY_RUNS_LOOKED_MAX)) {
       if (!mayCopy(state, batch)) break
       if (copies === 'tail' && !isLate(replica, nowMs)) continue
-      if (!isCopied(replica)) copy(state, replica, nowMs)
+      if (!isCopied(state, replica)) copy(state, replica, nowMs)
     }
   }
 }
@@ -39,12 +40,12 @@ function isLate({ node, task, atMs }: Replica, nowMs: number): boolean {
   return node.slowness >= SLOW_FACTOR || nowMs - atMs > (task.batch.runs.longMs ?? Number.POSITIVE_INFINITY)
 }
 
-/** Its task has a copy, or wants a run anyway, or is held, or had its share. */
-function isCopied({ task, straggles }: Replica): boolean {
-  if (straggles || task.wanted > 0 || task.decision !== null || isHeld(task)) return true
+/** Its task has a copy, or wants a run anyway, or is held, or lacks an input that a copy would lack, too, or had its share. */
+function isCopied(state: State, { task, straggles }: Replica): boolean {
+  if (straggles || task.wanted > 0 || task.decision !== null || isHeld(task) || lacksInputs(state, task)) return true
   let made = 0
-  for (const { copy: isCopy, state } of task.replicas) {
-    if (isCopy && isLive(state)) return true
+  for (const { copy: isCopy, state: its } of task.replicas) {
+    if (isCopy && isLive(its)) return true
     if (isCopy) made++
   }
   return made >= TASK_COPIES_MAX

@@ -39,6 +39,12 @@ export function missesInputs(state: State, task: Task, next: Next): boolean {
   return true
 }
 
+/** Its inputs are looked for, or computed again: who is given it now would lack them as others did. */
+export function lacksInputs({ lostInputs }: State, task: Task): boolean {
+  const look = lostInputs.get(task)
+  return look !== undefined && look.kind !== 'hopeless'
+}
+
 /** What the shell found. */
 export function inputsLooked(state: State, { task: id, lost, through, message }: Extract<Event, { kind: 'inputs' }>): void {
   const task = state.task(id)

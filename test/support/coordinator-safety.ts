@@ -327,7 +327,8 @@ export class Safety {
       isLive(state) || (state === 'reported' && fault?.class !== 'banned' && fault?.class !== 'memory')
     for (const later of task.replicas.slice(before?.replicas.length ?? 0)) {
       assert.notEqual(cpuOf(later.node), '', `${task.id}.${later.attempt} went to a node whose class is not known`)
-      // Several may come and end between two commits: what was leased after it fixed nothing for it.
+      // Several may come, end and come back between two commits: of what no node was told of nothing is asked, and what was leased after it fixed nothing for it.
+      if (!isLive(later.state)) continue
       const first = task.replicas.slice(0, later.attempt - 1).find((other, index) => holds(other) && holds(before?.replicas[index] ?? other))
       if (first !== undefined) assert.equal(cpuOf(later.node), cpuOf(first.node), `${task.id}.${later.attempt} went to another class than ${first.attempt}`)
     }
