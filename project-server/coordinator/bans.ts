@@ -138,7 +138,7 @@ function shutOut(state: State, node: Node, nowMs: number): void {
   for (const replica of [...node.held]) takeBack(state, replica, { class: BANNED, message: 'its node was banned' }, nowMs)
   for (const replica of [...successorsOf(state, node)])
     takeBack(state, replica, { class: BANNED, message: 'it went on from a checkpoint of a banned node' }, nowMs)
-  if (node.row > 0 || node.unconfirmed !== null) distrust(state, node)
+  if (node.accepted > 0 || node.unconfirmed !== null) distrust(state, node)
   node.state = 'left'
   node.slots = 0
   state.holders.clear(node)

@@ -390,6 +390,8 @@ export interface Node {
   computed: { ranMs: number; cpuMs: number } | null
   /** Results in a row that others confirmed; its share of wrong ones, in millionths; and when it first came: see trust.ts. */
   row: number
+  /** In a row, too: those and results that decided their task without a second (a quorum of one). At least `row`. */
+  accepted: number
   errorPpm: number
   sinceMs: number
   /** What it earned, in thousandths; and how its claims compare with what was granted where others claimed, too, in millionths: see credit.ts. */

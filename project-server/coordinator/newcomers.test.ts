@@ -21,7 +21,7 @@ function reasons(world: CoordinatorWorld, task: string): (readonly [string, numb
 }
 
 describe('newcomers', () => {
-  it('run two tasks at once, and twice as many with each confirmed result in a row', async () => {
+  it('run two tasks at once, and twice as many with each accepted result in a row', async () => {
     const world = await new CoordinatorWorld().start()
     const [a, b] = [world.join('a', offer(100, { network: 'n1' })), world.join('b', offer(100, { network: 'n2' }))]
     world.submit(batchId(1), bundles(200))
@@ -31,6 +31,18 @@ describe('newcomers', () => {
     world.work(a, { output: 'the truth' })
     world.work(b, { output: 'the truth' })
     assert.ok(a.leases.size > NEWCOMER_SLOTS)
+  })
+
+  it('run more with each result in a row that a quorum of one took, too', async () => {
+    const world = await new CoordinatorWorld().start()
+    const a = world.join('a', offer(100, { network: 'n1' }))
+    world.submit(batchId(1), bundles(200), PLAIN)
+    world.work(a, { output: 'the truth' })
+    assert.equal(a.leases.size, 4 * NEWCOMER_SLOTS)
+    await world.start()
+    world.join('a', offer(100, { network: 'n1' }))
+    world.pass(1_000)
+    assert.equal(a.leases.size, 4 * NEWCOMER_SLOTS)
   })
 
   it('are no fewer where nobody knows their network', async () => {

@@ -1,6 +1,6 @@
 /**
  * Nodes that nothing is known of are let in slowly: each runs two replicas at once, twice as many with every result in a row
- * that others confirmed (BOINC's quota of results), and all that call from one network, or are one owner's, no more than a few
+ * that was accepted (BOINC's quota of results), and all that call from one network, or are one owner's, no more than a few
  * together. So a thousand new identities from one place weigh as one. Free of it are nodes that are well known, those of the
  * project's administrator, and those whose network is not known: the machine itself, and a local network. A relay tells from
  * where it is called; all who come through one that does not are one place, the relay's.
@@ -77,7 +77,7 @@ export class Newcomers {
     return allowed
   }
 
-  /** Its row of confirmed results grew, or ended. */
+  /** Its row of accepted results grew, or ended. */
   regrade(node: Node): void {
     if (node.newcomer !== null || this.#isNew(node)) this.#regraded.add(node)
   }
@@ -118,9 +118,9 @@ export class Newcomers {
     }
   }
 
-  #isNew({ row, mayBeNew, present, held }: Node): boolean {
+  #isNew({ accepted, mayBeNew, present, held }: Node): boolean {
     const { trustedAfter, newcomersMax } = this.#limits
-    if (!mayBeNew || row >= trustedAfter || !Number.isFinite(newcomersMax)) return false
+    if (!mayBeNew || accepted >= trustedAfter || !Number.isFinite(newcomersMax)) return false
     // One that is away keeps what it holds.
     return present || held.length > 0
   }
@@ -179,8 +179,8 @@ export class Newcomers {
 }
 
 /** So many replicas at once. */
-function limitOf({ row }: Node): number {
-  return NEWCOMER_SLOTS * 2 ** row
+function limitOf({ accepted }: Node): number {
+  return NEWCOMER_SLOTS * 2 ** accepted
 }
 
 /** It is filed where it belongs. */

@@ -18,6 +18,8 @@ export interface NodeRecord {
   readonly lost: number
   /** Results in a row that others confirmed. */
   readonly row: number
+  /** And results that decided their task without a second: see newcomers.ts. */
+  readonly accepted: number
   /** Share of wrong results, as BOINC estimates it, in millionths. */
   readonly errorPpm: number
   /** When it first came. */
@@ -48,12 +50,12 @@ type OfferRow = [
   groups?: string[]
 ]
 
-type Known = [row?: number, errorPpm?: number, sinceMs?: number, credit?: number, claimsPpm?: number]
+type Known = [row?: number, errorPpm?: number, sinceMs?: number, credit?: number, claimsPpm?: number, accepted?: number]
 
 export function encodeNodeRecord(node: NodeRecord): Uint8Array {
-  const { id, offer, state, lastSeenMs, valid, invalid, errors, lost, row, errorPpm, sinceMs, credit, claimsPpm } = node
+  const { id, offer, state, lastSeenMs, valid, invalid, errors, lost, row, accepted, errorPpm, sinceMs, credit, claimsPpm } = node
   const { name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags, exclusive, gpus, ownerOnly, owner, network, cpu, groups } = offer
-  WRITER.list(14)
+  WRITER.list(15)
     .int(RECORD_VERSION)
     .text(id)
     .list(groups === undefined ? 15 : 16)
@@ -72,14 +74,14 @@ export function encodeNodeRecord(node: NodeRecord): Uint8Array {
   WRITER.flag(ownerOnly).text(cpu)
   if (groups !== undefined) writeTexts(groups)
   WRITER.text(state).int(lastSeenMs).int(valid).int(invalid).int(errors).int(lost).int(row).int(errorPpm).int(sinceMs)
-  return WRITER.int(credit).int(claimsPpm).done()
+  return WRITER.int(credit).int(claimsPpm).int(accepted).done()
 }
 
 export function decodeNodeRecord(bytes: Uint8Array): NodeRecord {
   const [id, offered, state, lastSeenMs, valid, invalid, errors, lost, ...known] = decode<
     [PeerIdString, OfferRow, NodeRecord['state'], number, number, number, number, number, ...Known]
   >('node', bytes)
-  const [row = 0, errorPpm = ERROR_RATE_AT_FIRST_PPM, sinceMs = lastSeenMs, credit = 0, claimsPpm = CLAIMS_WHOLE_PPM] = known
+  const [row = 0, errorPpm = ERROR_RATE_AT_FIRST_PPM, sinceMs = lastSeenMs, credit = 0, claimsPpm = CLAIMS_WHOLE_PPM, accepted = row] = known
   const [name, agent, platform, engines, cpuMillis, memoryBytes, diskBytes, slots, tags, owner, network, exclusive, gpuRows, ownerOnly, cpu = '', groups] =
     offered
   const gpus = gpuRows.map(([uuid, model, bytes, driver]) => ({ uuid, model, memoryBytes: bytes, driver }))
@@ -101,5 +103,5 @@ export function decodeNodeRecord(bytes: Uint8Array): NodeRecord {
     cpu,
     ...(groups === undefined ? {} : { groups })
   }
-  return { id, offer, state, lastSeenMs, valid, invalid, errors, lost, row, errorPpm, sinceMs, credit, claimsPpm }
+  return { id, offer, state, lastSeenMs, valid, invalid, errors, lost, row, accepted, errorPpm, sinceMs, credit, claimsPpm }
 }

@@ -82,6 +82,7 @@ class LiveNode implements Node {
   newcomer: Newcomer | null = null
   copies = 0
   row = 0
+  accepted = 0
   next: Next | null = null
   valid = 0
   invalid = 0

@@ -38,7 +38,7 @@ export function hello(state: State, event: Hello, nowMs: number): void {
   const node = known ?? newNode(state.nodeLists, event.node, event.offer, nowMs)
   if (known === undefined) state.nodes.add(node)
   observe(node, nowMs)
-  if (nowMs - node.lastSeenMs > RETURNING_MS) node.row = 0
+  if (nowMs - node.lastSeenMs > RETURNING_MS) node.row = node.accepted = 0
   const was = node.offer.owner
   countPresent(state, node, false)
   node.offer = event.offer

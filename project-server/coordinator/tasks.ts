@@ -33,7 +33,7 @@ import { batchOver, taskOver } from './sources.ts'
 import type { State } from './state.ts'
 import { hasVoice, isLive, isTerminal, TOO_LITTLE_MEMORY } from './states.ts'
 import { moveTask } from './task-moves.ts'
-import { confirm, decidedAlone, distrust, refute } from './trust.ts'
+import { accept, confirm, decidedAlone, distrust, refute } from './trust.ts'
 import { encodeLateRecord, type LateRecord } from './trust-records.ts'
 import { untied } from './validator.ts'
 
@@ -289,7 +289,8 @@ function compare(state: State, replica: Replica, { vote, alone, nowMs }: { vote:
   const itsOwn = !restsOnOthers(replica)
   replica.verdict = valid ? 'valid' : alone === null && itsOwn ? 'invalid' : 'inconclusive'
   if (again) node.valid++
-  else if (valid && alone === null) confirm(state, node)
+  else if (valid && alone === null && isSeconded(task, vote)) confirm(state, node)
+  else if (valid && alone === null) accept(state, node)
   else if (valid && replica.standing.alone) decidedAlone(state, replica)
   else if (valid) node.valid++
   else if (alone === null && itsOwn && task.decision?.atMs === nowMs) contradict(state, node, nowMs)
@@ -307,6 +308,16 @@ function aloneBy({ replicas, batch }: Task, vote: string): PeerIdString | null {
   // Whoever is one voice with it confirms nothing.
   const voices = untied(agreeing.map((replica) => ({ ties: tiesOf(replica) }))).length
   return voices >= batch.policy.minQuorum ? null : (agreeing.find(({ standing }) => standing.alone)?.node.id ?? null)
+}
+
+/** Two voices say so, or what agrees with it. */
+function isSeconded(task: Task, vote: string): boolean {
+  if (task.batch.policy.minQuorum > 1) return true
+  const agrees = agreesIn(task)
+  const agreeing = task.replicas.filter(
+    (replica) => replica.report !== null && hasVoice(replica) && (replica.report.vote === vote || agrees?.(replica.report.vote, vote) === true)
+  )
+  return untied(onePerNode(agreeing).map((replica) => ({ ties: tiesOf(replica) }))).length > 1
 }
 
 /** A node that was named may have computed a lost output again: it is one voice, and its first result stands. */

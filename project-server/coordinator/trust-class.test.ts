@@ -227,7 +227,7 @@ describe('S07, S08: a node that is for groups of clients', () => {
       fc.property(fc.uniqueArray(fc.constantFrom('physics', 'maths', ...WORDS), { maxLength: 4 }), (groups) => {
         const more = groups.length === 0 ? {} : { groups }
         const node = { id: 'n', offer: offer(1, more), state: 'online', lastSeenMs: 1, valid: 1, invalid: 0, errors: 0, lost: 0, row: 3 } as const
-        const whole = { ...node, errorPpm: 5, sinceMs: 1, credit: 2, claimsPpm: 3 }
+        const whole = { ...node, accepted: 4, errorPpm: 5, sinceMs: 1, credit: 2, claimsPpm: 3 }
         assert.deepEqual(decodeNodeRecord(encodeNodeRecord(whole)), whole)
         const settings = { share: 1, diskBytes: null, timeMs: 5, periodMs: 60_000, parallel: null, tasks: null, batches: 2, ...more }
         const client = { id: 'c', member: null, settings, ranMs: 1, runs: 2, periodMs: 3, periodRanMs: 4, outputBytes: 5 }

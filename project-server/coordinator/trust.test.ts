@@ -149,6 +149,34 @@ describe('adaptive replication (F16)', () => {
     }
   })
 
+  it('does not believe a node for what a quorum of one took from it, and goes on to look at what it decided alone', async () => {
+    const world = await town(['a', 'b', 'c'], TRUSTED)
+    const a = node(world, 'a')
+    const stranger = world.join('stranger', offer(1, { network: 'n1' }))
+    const alone = await untilAlone(world, a, { tasks: 2, output: 'a lie' })
+    const before = { a: known(world, 'a'), stranger: known(world, 'stranger') }
+    const ones = Array.from({ length: TRUSTED }, (_, task) => plainBundle(`${task}`))
+    for (const [number, who] of [
+      [1_000, a],
+      [1_001, stranger]
+    ] as const) {
+      world.submit(batchId(number), ones, { minQuorum: 1, targetResults: 1, nodes: [who.id] })
+      for (const other of [a, stranger]) world.apply({ kind: 'demand', node: other.id, slots: other === who ? 1 : 0 })
+      for (const _ of ones) world.work(who, { output: 'a lie' })
+      assert.equal(world.coordinator.batch(batchId(number)), undefined)
+    }
+    for (const id of ['a', 'stranger'] as const) assert.deepEqual(known(world, id), { ...before[id], valid: before[id].valid + TRUSTED })
+    assert.deepEqual(
+      world.store.keys('alone/'),
+      alone.map((task) => `alone/a/${task}`)
+    )
+    invite(world)
+    world.submit(batchId(2_000), [plainBundle('x')], { minQuorum: 2, targetResults: 3, nodes: ['a', 'b', 'c'] })
+    world.work(a, { output: 'a lie' })
+    for (const id of ['b', 'c']) world.work(node(world, id), { output: 'the truth' })
+    assert.deepEqual([known(world, 'a').row, world.store.keys('alone/'), world.store.keys('recheck/').length], [0, [], alone.length])
+  })
+
   it('a node that was refuted while it ran something is not believed alone in it', async () => {
     const world = await town(['a', 'b', 'c', 'd'], TRUSTED)
     const [a, b, c] = [node(world, 'a'), node(world, 'b'), node(world, 'c')]

@@ -56,11 +56,20 @@ function spotDraw({ signer }: State, { batch, index, replicas }: Task): number {
 export function confirm(state: State, node: Node): void {
   node.valid++
   node.row++
+  node.accepted++
   node.errorPpm = Math.round(node.errorPpm * ERROR_RATE_DECAY)
   for (const task of node.unconfirmed ?? []) state.out.delete(aloneKey(node.id, task))
   node.unconfirmed = null
   state.newcomers.regrade(node)
   gradeTrust(state, node)
+  state.out.node(node)
+}
+
+/** By its policy one result was enough, and nobody was asked for another: it lends as others do, and is believed no more for that. */
+export function accept(state: State, node: Node): void {
+  node.valid++
+  node.accepted++
+  state.newcomers.regrade(node)
   state.out.node(node)
 }
 
@@ -79,6 +88,7 @@ export function refute(state: State, node: Node): void {
 /** Without counting a result. */
 export function distrust(state: State, node: Node): void {
   node.row = 0
+  node.accepted = 0
   node.errorPpm = Math.min(MILLION, node.errorPpm + ERROR_RATE_STEP_PPM)
   const unconfirmed = node.unconfirmed ?? []
   for (const task of unconfirmed) state.out.delete(aloneKey(node.id, task))

@@ -11,7 +11,7 @@ import type { Sometimes } from '../sometimes.ts'
 import type { Complaints } from './complaints.ts'
 import { type Given, LiveReplicas } from './live.ts'
 
-/** What one runs at once of which nothing was ever confirmed. */
+/** What one runs at once of which nothing was ever accepted. */
 const AT_FIRST = 2
 
 export interface NewcomerLimits {
@@ -39,7 +39,7 @@ export class Newcomers {
       if (value === null || !key.startsWith('node/')) continue
       const node = decodeNodeRecord(value)
       const was = this.#nodes.get(key)
-      if (was !== undefined && (was.valid !== node.valid || was.invalid !== node.invalid || was.row !== node.row)) judged.add(node.id)
+      if (was !== undefined && (was.valid !== node.valid || was.invalid !== node.invalid || was.accepted !== node.accepted)) judged.add(node.id)
       this.#nodes.set(key, node)
     }
     for (const id of given) if (!found.has(id) && !judged.has(id)) this.#look(id, { before, found, judged })
@@ -49,8 +49,8 @@ export class Newcomers {
     const node = this.#nodes.get(nodeKey(id))
     if (node === undefined || !this.#isNew(node)) return
     const runs = this.#replicas.live.get(id) ?? 0
-    const own = Math.max(AT_FIRST * 2 ** node.row, before.get(id) ?? 0)
-    this.#complaints.expect(runs <= own, () => `${id} runs ${runs} at once, and ${node.row} results of it were confirmed in a row`)
+    const own = Math.max(AT_FIRST * 2 ** node.accepted, before.get(id) ?? 0)
+    this.#complaints.expect(runs <= own, () => `${id} runs ${runs} at once, and ${node.accepted} results of it were accepted in a row`)
     let [all, had] = [0, 0]
     for (const other of this.#nodes.values()) {
       if (other.offer.network !== node.offer.network || !this.#isNew(other) || judged.has(other.id)) continue
@@ -64,7 +64,7 @@ export class Newcomers {
     this.#complaints.expect(all <= Math.max(newcomersMax, had), () => `the new nodes of ${node.offer.network} run ${all} at once, ${newcomersMax} are allowed`)
   }
 
-  #isNew({ row, offer }: NodeRecord): boolean {
-    return offer.network !== '' && row < this.#limits.trustedAfter
+  #isNew({ accepted, offer }: NodeRecord): boolean {
+    return offer.network !== '' && accepted < this.#limits.trustedAfter
   }
 }

@@ -43,6 +43,7 @@ export function registryOf(ids: readonly string[]): Pick<Store, 'get' | 'range'>
       errors: 0,
       lost: 0,
       row: 0,
+      accepted: 0,
       errorPpm: ERROR_RATE_AT_FIRST_PPM,
       credit: 0,
       claimsPpm: CLAIMS_WHOLE_PPM,
