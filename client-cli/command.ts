@@ -8,6 +8,8 @@ export interface Context {
   readonly io: Io
   /** Aborted by Ctrl-C (`interrupted`) and when `--timeout` is over (`timeout`). */
   readonly signal: AbortSignal
+  /** Waits; rejects when the signal is aborted first. */
+  pause(ms: number): Promise<void>
   /** From now on the verb ends by itself, in order, when the signal is aborted, and is waited for: what a daemon has open is closed. `again` is for a second Ctrl-C (or TERM), which without it, or when it answers false, ends the process at once. */
   endsItself(again?: () => boolean): void
   /** `--home`, as given. */

@@ -4,7 +4,7 @@ import type { Client } from './client/client.ts'
 import { type Context, commonOptions, text, type Verb, type VerbModule } from './command.ts'
 import { ClientError, EXIT, explain } from './errors.ts'
 import { Io, type IoPorts } from './output/io.ts'
-import type { Clock } from './ports.ts'
+import { type Clock, pause } from './ports.ts'
 
 interface Entry {
   readonly name: string
@@ -262,6 +262,7 @@ async function runVerb(verb: Verb, command: Command, io: Io, ports: MainPorts): 
   const context: Context = {
     io,
     signal: abort.signal,
+    pause: (ms) => pause(ports.clock, ms, abort.signal),
     endsItself: (call) => {
       endsItself = true
       again = call

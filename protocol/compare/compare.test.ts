@@ -279,10 +279,18 @@ describe('hints', () => {
   it('tell clocks, orders, places, draws and rounding apart', async () => {
     assert.equal(await kindOf('a.csv', '1.0,x', '1.0000000001,x'), 'numbers')
     assert.equal(await kindOf('a', 'done at 2024-05-01\n', 'done at 2025-06-02\n'), 'time')
+    for (const [early, late] of [
+      ['1795457406', '1795457408'],
+      ['ended 1795457406.25, took 3', 'ended 1795457408.5, took 3'],
+      ['{"at": 1795457406123}', '{"at": 1795457408001}']
+    ] as const)
+      assert.equal(await kindOf('a', `same\n${early}\n`, `same\n${late}\n`), 'time', early)
+    assert.equal(await kindOf('a', '1795457406.25 0.5\n', '1795457406.25 0.500000001\n'), 'numbers')
     assert.equal(await kindOf('a', 'x\ny\n', 'y\nx\n'), 'order')
     assert.equal(await kindOf('a', 'wrote /tmp/ab', 'wrote /tmp/cd'), 'place')
     assert.equal(await kindOf('a', 'id 123e4567-e89b-12d3', 'id 223e4567-e89b-12d3'), 'random')
     assert.equal(await kindOf('a', 'cat', 'dog'), 'other')
+    assert.equal((await hintOf('a', fileOf('cat'), fileOf('cat\ndog'))).message, 'line 2, "" and "dog"')
     const [early, late] = [gzipSync('hello'), gzipSync('hello')]
     late[4] = 1
     assert.equal(await kindOf('a.gz', early, late), 'time')

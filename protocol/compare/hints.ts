@@ -25,6 +25,8 @@ export async function hintOf(path: string, a: FileSource, b: FileSource): Promis
   const [x, y] = [await startOf(a), await startOf(b)]
   const packed = packerOf(x, y)
   if (packed !== undefined) return { kind: 'time', message: packed }
+  const clock = isText(x) && isText(y) ? clockOf(x.toString('latin1'), y.toString('latin1')) : undefined
+  if (clock !== undefined) return clock
   for (const rel of isText(x) && isText(y) ? TRIED : format === 'npy' || format === 'npz' ? TRIED : [])
     if ((await compareFiles(a, b, { format, rel, abs: rel / 1000 })) === undefined)
       return {
@@ -37,19 +39,36 @@ export async function hintOf(path: string, a: FileSource, b: FileSource): Promis
     : { kind: 'other', message: `${firstDifference(x, y)} of binary content` }
 }
 
-const TIME = /\d{4}-\d\d-\d\d|\d{1,2}:\d\d:\d\d|\b1[6-9]\d{8}(?:\d{3})?\b|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? /
+/** Seconds since 1970, or milliseconds. */
+const UNIX_TIME = /\b(?:1[6-9]|2[01])\d{8}(?:\d{3})?(?:\.\d+)?\b/g
+const TIME = /\d{4}-\d\d-\d\d|\d{1,2}:\d\d:\d\d|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? /
 const PLACE = /(?:\/(?:tmp|home|var|root|work|in|out)\/|\.local\b|[Hh]ost(?:name)?\b|\bpid\b)/
 const RANDOM = /[0-9a-f]{8}-[0-9a-f]{4}-|\b[0-9a-f]{16,}\b|0x[0-9a-f]{6,}/
+
+/** Where they differ first, nothing but the time does: two numbers that are close, which no tolerance should let agree. */
+function clockOf(a: string, b: string): Hint | undefined {
+  const { x, y, where } = firstLine(a.split('\n'), b.split('\n'))
+  return x !== y && x.replace(UNIX_TIME, '') === y.replace(UNIX_TIME, '') ? timeHint(where) : undefined
+}
+
+function timeHint(where: string): Hint {
+  return { kind: 'time', message: `${where}: a date or time; leave it out, or take it from an input` }
+}
+
+function firstLine(left: readonly string[], right: readonly string[]): { x: string; y: string; where: string } {
+  const found = left.findIndex((text, index) => text !== right[index])
+  const line = found === -1 ? left.length : found
+  const [x, y] = [left[line] ?? '', right[line] ?? '']
+  return { x, y, where: `line ${line + 1}, ${shown(x)} and ${shown(y)}` }
+}
 
 function hintOfText(a: string, b: string): Hint {
   const [left, right] = [a.split('\n'), b.split('\n')]
   if (left.length === right.length && same([...left].sort(), [...right].sort()))
     return { kind: 'order', message: 'the same lines in another order: sort what threads, sets or folders give' }
-  const line = left.findIndex((text, index) => text !== right[index])
-  const [x, y] = [left[line] ?? '', right[line] ?? '']
+  const { x, y, where } = firstLine(left, right)
   const both = (pattern: RegExp): boolean => pattern.test(x) && pattern.test(y)
-  const where = `line ${line + 1}, ${shown(x)} and ${shown(y)}`
-  if (both(TIME)) return { kind: 'time', message: `${where}: a date or time; leave it out, or take it from an input` }
+  if (both(TIME)) return timeHint(where)
   if (both(RANDOM)) return { kind: 'random', message: `${where}: an id, hash or address that was drawn; seed it from an input` }
   if (both(PLACE)) return { kind: 'place', message: `${where}: a path or name of the machine; leave it out` }
   return { kind: 'other', message: where }

@@ -198,6 +198,15 @@ describe('talko on a local network', { timeout: 240_000 }, () => {
     assert.match(stranger.err, /is not an owner of this project/)
   })
 
+  it('tells of a program that it does not always leave the same, also where only the second of the day differs', async () => {
+    const differs = await talko('run', '--engine', 'process', '--self-test', '--', 'sh', '-c', 'date +%s > now; echo same > same')
+    assert.equal(differs.status, 5, differs.err)
+    assert.match(differs.out, /^ {2}now: .*: a date or time;/m)
+    assert.doesNotMatch(differs.out, /^ {2}same:/m)
+    const same = await talko('run', '--engine', 'process', '--self-test', '--', 'sh', '-c', 'echo same > same')
+    assert.deepEqual([same.status, /^the same output on/.test(same.out)], [0, true], same.err)
+  })
+
   it('runs the program of the README as it is written', async () => {
     const program = readmeProgram(await readFile(join(ROOT, 'README.md'), 'utf8')).replace(/image: '[^']*'/, "engine: 'process'")
     const folder = join(dir, 'program')
