@@ -14,12 +14,18 @@ import { isRunning, ownProcess, type ProcessId } from './process.ts'
 const READY_MS_MAX = 60_000
 const ANY_PORT = '/ip4/127.0.0.1/tcp/0'
 
+/** What nodes lend. */
+export interface NodeOptions {
+  readonly engines?: readonly ('docker' | 'process')[]
+  readonly slots?: number
+}
+
 export interface NetworkOptions {
   readonly dir: string
   readonly home: Home
   readonly nodes: number
-  readonly engines: readonly ('docker' | 'process')[]
-  readonly slots: number
+  /** For all of them, also those that are there already, which are started anew where it changes something. What it does not say stays. */
+  readonly given: NodeOptions
   readonly signal: AbortSignal
   readonly say: (line: string) => void
 }
@@ -106,9 +112,9 @@ async function keepPort(path: string, addresses: readonly string[]): Promise<voi
 
 async function startNode(dir: string, name: string, invite: Invite, options: NetworkOptions): Promise<Network['nodes'][number]> {
   const before = await runningDaemon(dir)
-  const moved = await settle(dir, name, invite, options)
-  if (moved && before !== undefined) await stopNode(dir, before)
-  const running = moved ? undefined : before
+  const changed = await settle(dir, name, invite, options)
+  if (changed && before !== undefined) await stopNode(dir, before)
+  const running = changed ? undefined : before
   const id = running ?? (await startDaemon(dir, 'node', ['node', 'start', dir]))
   const status = await untilReady(
     dir,
@@ -124,14 +130,13 @@ async function startNode(dir: string, name: string, invite: Invite, options: Net
   return { dir, peer: String(status.peerId), started: running === undefined }
 }
 
-/** Makes the node's folder; one whose project has moved to another port is told the new address, and the answer is true. */
-async function settle(dir: string, name: string, invite: Invite, { engines, slots }: NetworkOptions): Promise<boolean> {
+/** Makes the node's folder; one whose project has moved to another port is told the new address, as it is told what else is given, and then the answer is true. */
+async function settle(dir: string, name: string, invite: Invite, { given }: NetworkOptions): Promise<boolean> {
   const path = join(dir, 'node.json')
   const before = await readIfThere(path)
-  const settings = { project: invite.project, addresses: invite.addresses, name, slots, engines }
   if (before === undefined) {
     const { initNode } = await import('#node/main')
-    await initNode(dir, settings)
+    await initNode(dir, { project: invite.project, addresses: invite.addresses, name, slots: 1, engines: ['docker'], ...given })
     return false
   }
   let known: { project?: unknown; addresses?: unknown }
@@ -141,8 +146,9 @@ async function settle(dir: string, name: string, invite: Invite, { engines, slot
     throw new ClientError('usage', `${path} is not JSON; correct it, or remove ${dir} and start again`, { cause })
   }
   if (known.project !== invite.project) throw new ClientError('refused', `${dir} is a node of another project; remove the folder, or use --dir`)
-  if (JSON.stringify(known.addresses) === JSON.stringify(invite.addresses)) return false
-  await writeWhole(path, `${JSON.stringify({ ...known, addresses: invite.addresses }, undefined, 2)}\n`)
+  const settings = { ...known, addresses: invite.addresses, ...given }
+  if (JSON.stringify(settings) === JSON.stringify(known)) return false
+  await writeWhole(path, `${JSON.stringify(settings, undefined, 2)}\n`)
   return true
 }
 

@@ -76,6 +76,21 @@ describe('talko on a local network', { timeout: 240_000 }, () => {
     )
   })
 
+  it('starts its nodes anew when it is asked for others, and keeps what is not said', async () => {
+    const lent = async () => {
+      const nodes: { slots: number; engines: string[] }[] = JSON.parse(await ok('nodes', '-o', 'json'))
+      return nodes.map(({ slots, engines }) => [slots, ...engines].join(' '))
+    }
+    const [project, ...before] = (await daemons()).map(({ pid }) => pid)
+    await ok('up', '--nodes', String(NODES), '--slots', '3')
+    const [same, ...after] = (await daemons()).map(({ pid }) => pid)
+    assert.equal(same, project)
+    assert.ok(after.every((pid) => !before.includes(pid)))
+    await until('all to lend more', async () => (await lent()).every((one) => one === '3 process'))
+    await ok('up', '--nodes', String(NODES), '--slots', '2')
+    await until('all to lend what they did', async () => (await lent()).every((one) => one === '2 process'))
+  })
+
   it('starts again what was killed, and goes on with the same project', async () => {
     const [project, node] = await daemons()
     for (const id of [project, node]) process.kill(id?.pid ?? 0, 'SIGKILL')
