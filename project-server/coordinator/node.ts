@@ -81,7 +81,6 @@ class LiveNode implements Node {
   present = false
   newcomer: Newcomer | null = null
   copies = 0
-  row = 0
   accepted = 0
   next: Next | null = null
   valid = 0
@@ -92,6 +91,7 @@ class LiveNode implements Node {
   sinceMs: number
   credit = 0
   claimsPpm = CLAIMS_WHOLE_PPM
+  row = 0
   failures = 0
   /** The same for all until one of them is set. */
   #seldom: Readonly<Seldom> = USUAL
