@@ -17,6 +17,7 @@ import { isTail } from './stragglers.ts'
 /** For the slow sweep, when what waits has been placed. */
 export function copyToIdle(state: State, nowMs: number): void {
   if (state.policy.idleCopies <= 0 || state.free.size === 0 || nowMs < state.graceUntilMs) return
+  state.begun.file()
   for (const batch of state.batches.values()) {
     const { copies } = batch.policy
     // Slots and time that are counted are for what its client asked for.

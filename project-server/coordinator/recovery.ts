@@ -11,7 +11,7 @@ import { decodeBatchRecord } from './batch-records.ts'
 import { acceptedOf, bundleOf, storedManifest } from './batches.ts'
 import { loadCheckpoint } from './checkpoints.ts'
 import { CLIENT_PREFIX, decodeClientRecord } from './client-records.ts'
-import { clientOf } from './clients.ts'
+import { clientOf, runBegan } from './clients.ts'
 import { decodeClosingRecord } from './closing-records.ts'
 import { joinGroup } from './groups.ts'
 import { firstOf, JOURNAL_PREFIX } from './journal.ts'
@@ -31,7 +31,7 @@ import { askAgainForRechecks, loadRecheck } from './rechecks.ts'
 import { resumeRemains } from './remains.ts'
 import { decodeOwedRecord } from './remains-records.ts'
 import { newReplica } from './replica.ts'
-import { began, keepClosing, noteCopy, refile, take } from './replicas.ts'
+import { keepClosing, noteCopy, refile, take } from './replicas.ts'
 import { link } from './sources.ts'
 import { decodeSourcesRecord, type SourcesRecord, sourcesKey } from './sources-records.ts'
 import type { State } from './state.ts'
@@ -324,7 +324,9 @@ function loadReplica(
   if (!isLive(replica.state)) return
   take(state, replica)
   noteCopy(state, replica)
-  if (replica.state === 'running') began(replica)
+  if (replica.state !== 'running') return
+  task.batch.runs.began(replica)
+  runBegan(replica, replica.atMs)
 }
 
 function loadReport(task: Task, stored: Uint8Array): Report {

@@ -58,7 +58,7 @@ export function lease(state: State, task: Task, node: Node, nowMs: number, copy 
   task.startedAtMs ??= nowMs
   hold(state, replica)
   for (const need of task.bundle.data ?? []) note(state, node, need, false)
-  if (atOnce) began(replica)
+  if (atOnce) began(state, replica)
   if (atOnce && node.next !== null) state.nextDue.add(node)
   state.watch.at(node, deadlineMs(replica))
   enclose(node, 'assign', replica)
@@ -82,7 +82,7 @@ export function moveReplica(state: State, replica: Replica, to: ReplicaState, no
   replica.figure = null
   if (to === 'running') {
     replica.straggles = false
-    began(replica)
+    began(state, replica)
     if (replica.node.next !== null) state.nextDue.add(replica.node)
   }
   // Of what is only committed to it is not known yet whether it will be said.
@@ -106,8 +106,8 @@ export function tell(state: State, { task, attempt, node, state: to, fault }: Re
 }
 
 /** A run goes on from `atMs`. */
-export function began(replica: Replica): void {
-  replica.task.batch.runs.began(replica)
+function began(state: State, replica: Replica): void {
+  state.begun.add(replica)
   runBegan(replica, replica.atMs)
 }
 

@@ -23,6 +23,7 @@ import { type LeaseSigner, Output } from './output.ts'
 import { Pace } from './pace.ts'
 import type { CoordinatorPolicy } from './policy.ts'
 import { QueueLimits } from './queue-limits.ts'
+import { Begun } from './stragglers.ts'
 import { SweepLine } from './sweep-line.ts'
 import type { LateRecord } from './trust-records.ts'
 import { Watch } from './watch.ts'
@@ -68,6 +69,7 @@ export class State {
   readonly lastWords = new LastWords()
   readonly watch = new Watch()
   readonly pace = new Pace()
+  readonly begun = new Begun()
   readonly memory = new MemoryHistory()
   readonly queueLimits = new QueueLimits()
   /** Live replicas that were made as copies, the oldest first: see copies.ts. */

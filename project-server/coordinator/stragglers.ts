@@ -18,10 +18,39 @@ const STRAGGLER_MS_MIN = 2_000
 /** Entries of runs that have ended, before they are cleared away: so many, and a third of those that go on. Each keeps its replica in memory, and with it a task that is over. */
 const ENDED_MAX = 64
 const ENDED_SHARE_MAX = 1 / 4
+/** Runs that began, before those that have ended meanwhile are cleared away. */
+const BEGUN_AT_FIRST = 256
 
 interface Entry {
   readonly replica: Replica
   readonly sinceMs: number
+}
+
+/**
+ * Runs of all batches that began since the slow sweep looked. Most are short, and over by then: they are not filed with their
+ * batches, each of which is somewhere else in the memory.
+ */
+export class Begun {
+  #entries: Entry[] = []
+  #max = BEGUN_AT_FIRST
+
+  add(replica: Replica): void {
+    if (this.#entries.length >= this.#max) this.#clear()
+    this.#entries.push({ replica, sinceMs: replica.atMs })
+  }
+
+  /** Files with their batches those that go on. To be called before runs are looked at. */
+  file(): void {
+    if (this.#entries.length === 0) return
+    for (const entry of this.#entries) if (goesOn(entry)) entry.replica.task.batch.runs.add(entry)
+    this.#entries = []
+    this.#max = BEGUN_AT_FIRST
+  }
+
+  #clear(): void {
+    this.#entries = this.#entries.filter(goesOn)
+    this.#max = Math.max(BEGUN_AT_FIRST, 2 * this.#entries.length)
+  }
 }
 
 /** What one batch's runs take, and which of them go on, in the order they began. */
@@ -45,7 +74,11 @@ export class RunTimes {
   }
 
   began(replica: Replica): void {
-    this.#entries.push({ replica, sinceMs: replica.atMs })
+    this.add({ replica, sinceMs: replica.atMs })
+  }
+
+  add(entry: Entry): void {
+    this.#entries.push(entry)
   }
 
   /** Of the runs that ended with a result; undefined before the first. */
@@ -141,6 +174,7 @@ export function isTail(batch: Batch): boolean {
 
 /** For the slow sweep: marks the tasks of new stragglers to be settled, which asks for a copy. Not until nodes have had time to come back after a restart: what took long was the coordinator. */
 export function findStragglers(state: State, nowMs: number): void {
+  state.begun.file()
   if (nowMs < state.graceUntilMs) return
   for (const { runs } of state.batches.values())
     for (const replica of runs.takeStragglers(state.policy.stragglerFactor, nowMs)) {

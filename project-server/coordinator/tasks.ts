@@ -313,6 +313,7 @@ function aloneBy({ replicas, batch }: Task, vote: string): PeerIdString | null {
 /** Two voices say so, or what agrees with it. */
 function isSeconded(task: Task, vote: string): boolean {
   if (task.batch.policy.minQuorum > 1) return true
+  if (task.replicas.length === 1) return false
   const agrees = agreesIn(task)
   const agreeing = task.replicas.filter(
     (replica) => replica.report !== null && hasVoice(replica) && (replica.report.vote === vote || agrees?.(replica.report.vote, vote) === true)
