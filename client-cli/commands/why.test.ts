@@ -137,7 +137,7 @@ it('S08, S15: names what is waited for, and the node that comes nearest to being
   assert.deepEqual(whyLines(view).slice(1), [
     '  2 nodes have too few confirmed results in a row to be trusted (--trust trusted): aino, …',
     '  the nearest is aino: it has 7 confirmed results in a row, needed are 10 confirmed results in a row',
-    'What helps: give nodes other tasks, by whose results they come to be trusted, or submit it again with --trust any.'
+    'What helps: give nodes other tasks with a quorum of two or more, by whose results they come to be trusted, or submit it again with --trust any.'
   ])
   // As it comes over the wire.
   assert.deepEqual(readBody(new Uint8Array(dagCbor.encode(view)), whyView), view)

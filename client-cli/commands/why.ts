@@ -169,7 +169,9 @@ function advice({ waitsFor, nodes = [], nearest }: WhyView): string[] {
     nearest === undefined || !Object.hasOwn(OPTIONS, nearest.requirement)
       ? ''
       : `submit it again with a smaller --${OPTIONS[nearest.requirement]}, or add a node that has more`,
-    has('not_trusted') ? 'give nodes other tasks, by whose results they come to be trusted, or submit it again with --trust any' : '',
+    has('not_trusted')
+      ? 'give nodes other tasks with a quorum of two or more, by whose results they come to be trusted, or submit it again with --trust any'
+      : '',
     has('not_own') ? 'add a node of your own (talko node join --mine), or submit it again with --trust trusted or any' : '',
     has('other_group') ? 'have the administrator add you to a group of theirs (talko owner set --group), or add a node for all' : '',
     has('other_class') ? 'lend more machines of its class, or submit it again without --same-class' : '',
