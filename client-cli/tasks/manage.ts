@@ -63,11 +63,11 @@ export async function manageEach(
     try {
       managed.push(...(await act(target)).targets)
     } catch (error) {
-      if (!(error instanceof ClientError) || STOPPING.has(error.code)) throw error
       errors.push(error)
+      if (!(error instanceof ClientError) || STOPPING.has(error.code)) break
     }
   }
-  if (errors.length < targets.length) showManaged(io, managed, { dryRun: flag(options, 'dryRun'), done })
+  if (managed.length > 0 || errors.length === 0) showManaged(io, managed, { dryRun: flag(options, 'dryRun'), done })
   for (const error of errors.slice(1)) io.say(`talko: ${explain(error).message}`)
   if (errors.length > 0) throw errors[0]
 }
