@@ -197,6 +197,8 @@ export interface Task {
   /** By itself, not with its batch. */
   held: Held | null
   replicas: readonly Replica[]
+  /** It is over, and has its replicas itself from now on: see task.ts. */
+  keepReplicas(): void
   /** Where it waits for a node. */
   queue: OrderedQueue | null
   /** Replicas that it still wants issued. */

@@ -25,6 +25,7 @@ import type { CoordinatorPolicy } from './policy.ts'
 import { QueueLimits } from './queue-limits.ts'
 import { Begun } from './stragglers.ts'
 import { SweepLine } from './sweep-line.ts'
+import { ReplicaLists } from './task.ts'
 import type { LateRecord } from './trust-records.ts'
 import { Watch } from './watch.ts'
 
@@ -70,6 +71,7 @@ export class State {
   readonly watch = new Watch()
   readonly pace = new Pace()
   readonly begun = new Begun()
+  readonly replicaLists = new ReplicaLists()
   readonly memory = new MemoryHistory()
   readonly queueLimits = new QueueLimits()
   /** Live replicas that were made as copies, the oldest first: see copies.ts. */

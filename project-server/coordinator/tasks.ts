@@ -243,6 +243,7 @@ function end(state: State, task: Task, nowMs: number): void {
   state.liveTasks--
   batch.client.tasks--
   batch.tasks.delete(task)
+  task.keepReplicas()
   if (--bundle.users === 0) state.bundles.delete(bundle.cid)
   leaveGroup(state, task.group)
   // They are shared, no more: those that are in use stay with whoever has them.
