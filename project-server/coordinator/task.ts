@@ -97,11 +97,11 @@ class LiveTask implements Task {
   }
 
   keepReplicas(): void {
-    const place = this.#place
-    if (place === OVER) return
-    this.#own = this.replicas
+    if (this.#place >= 0) {
+      this.#own = this.replicas
+      this.#lists.end(this.#place)
+    }
     this.#place = OVER
-    if (place !== NOWHERE) this.#lists.end(place)
   }
 }
 
