@@ -99,6 +99,8 @@ class Node {
         at = Math.min(at, to)
         const next = [...this.old, this.file][[...this.old, this.file].indexOf(file) + 1]
         if (open.follow && next !== undefined) {
+          // What was appended while this was sent, and before the file was replaced, comes first.
+          if (at < file.bytes.length) continue
           file = next
           at = 0
           await stream.write(LiveFrame.encode({ offset: 0, identity: file.identity }))
